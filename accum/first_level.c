@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads tables with front words (accum/first_level.h). A float sum that fits its front words is rounded from there:
+// Reads tables with first-level words (accum/first_level.h). A float sum that fits its first-level words is rounded from there:
 // one conversion, one product with a power of two.
 #include "accum/first_level.h"
 
@@ -64,7 +64,7 @@ static uint64_t read_sum(const hdst__cell *cell, place at, const hdst__front *fr
     return hdst__fixed_point.round(cell, at.word, s, all);
 }
 
-// What is no float sum has all in its front word.
+// What is no float sum has all in its first-level word.
 static uint64_t read_cell(const hdst__cell *cell, place at, const hdst__front *front)
 {
     return cell->digits ? read_sum(cell, at, front) : hdst__cell_read(cell, at.word);

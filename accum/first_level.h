@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // First-level accumulators: words in front of the cells of a device table (CPU devices, large tables).
 //
-// Strips are added to *front words*, those of one strip table, and only what does not fit fixed point or overflows
-// goes to the device table's (wide) cells. Each front word has a *low word*: a sum of floats that has one word in
+// Strips are added to *first-level words*, those of one strip table, and only what does not fit fixed point or overflows
+// goes to the device table's (wide) cells. Each first-level word has a *low word*: a sum of floats that has one word in
 // strips (TIER_ONE) takes there, in multiples of 2^-(s+40), what two words would have held of an addend. So most runs
 // leave the cells as they were, zero, and who clears or reads the table touches two words for each float sum in place
-// of 10 or 67. The memory holds marks, front words, low words, cells: a mark for each page of HDST__PAGE_WORDS words
+// of 10 or 67. The memory holds marks, first-level words, low words, cells: a mark for each page of HDST__PAGE_WORDS words
 // of the cells, not 0 once a cell with a word there was touched. A sum is that of all its words and its cell.
 #ifndef HDST_ACCUM_FIRST_LEVEL_H
 #define HDST_ACCUM_FIRST_LEVEL_H
@@ -15,7 +15,7 @@
 enum { HDST__PAGE_WORDS = 512 };
 
 uint64_t hdst__tables_mark_words(const hdst__tables *tables, const uint64_t *rows);
-uint64_t hdst__tables_front_words(const hdst__tables *tables, const uint64_t *rows);    // marks too: words before the first cell; 0 without front words
+uint64_t hdst__tables_front_words(const hdst__tables *tables, const uint64_t *rows);    // marks too: words before the first cell; 0 without first-level words
 
 typedef struct hdst__front {        // of a device table, for reading; cells on pages that are not marked are never looked at
     const int64_t *marks, *words, *low, *cells;

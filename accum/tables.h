@@ -27,7 +27,7 @@ typedef struct hdst__accum {        // one accumulator
     const hdst__cell *cell;         // one per leaf of its record
     size_t leaf_count;
     uint64_t device_row_words;
-    bool compact;                   // the device table has the words of a strip's in place of wide cells, see hdst__accum_make_compact
+    bool compact;                   // the device table has the words of a strip's in place of superaccumulators, see hdst__accum_make_compact
     uint64_t strip_row_words;       // rows of tables of 3 and of 5 to 7 words are padded to 4 and 8
 } hdst__accum;
 
@@ -36,7 +36,7 @@ typedef struct hdst__tables {
     const hdst__accum *accum;
     size_t accum_count;
     uint32_t scale_count;           // float-sum leaves in all
-    bool front;                     // CPU: in front of the cells of a device table lie its front words, see accum/first_level.h
+    bool front;                     // CPU: in front of the cells of a device table lie its first-level words, see accum/first_level.h
 } hdst__tables;
 
 // Row counts (`rows`) are indexed by the func's param, here and below; a plain accumulator (not a table) has one row whatever they say.
@@ -56,7 +56,7 @@ uint64_t hdst__tables_strip_first(const hdst__tables *tables, const uint64_t *ro
 enum { HDST__TURN_UNIT = 256, HDST__TURN_APART = 96 };
 uint64_t hdst__tables_turns_words(const hdst__tables *tables, const uint64_t *rows);    // both, and what lies between them
 // GPU, tables with many rows: float sums of the device table are one word in fixed point each, and what does not fit
-// goes to *spare cells*, wide ones that a row has only if it needs one (accum/overflow_table.cl). Only of tables that
+// goes to *overflow cells*, wide ones that a row has only if it needs one (accum/overflow_table.cl). Only of tables that
 // may be compact, and for tables that the device itself makes rows of: nobody else can read them.
 bool hdst__accum_may_be_compact(const hdst__accum *accum);
 void hdst__accum_make_compact(hdst__accum *accum);

@@ -19,7 +19,7 @@ typedef struct hdst__kernel_options {
     const uint64_t *rows;               // by param: rows of broadcasts and accums, as planning advice (where tables go); not baked in
     const hdst__tier *tiers;            // see hdst__tables_make
     hdst__gpu_shape shape;              // GPU
-    bool front;                         // CPU: large tables may have front words (accum/tables.h)
+    bool front;                         // CPU: large tables may have first-level words (accum/tables.h)
     uint32_t compact_bits;              // GPU: tables with many rows may be compact (accum/tables.h), and an addend there has so many bits
                                         // at most; 0: they may not
     bool may_part;                      // GPU: with many records for a compact table, which have room as pairs (hdst__kernel.part_name)
@@ -48,9 +48,9 @@ typedef struct hdst__kernel {
     const char *finish_name;            // GPU: turns the device table into C structs, in work-groups of local_size, as many as one likes; NULL: no accumulators
     const hdst__arg *finish_args;       // its own arguments. What a row has between its fields is left as it is
     size_t finish_arg_count;
-    const char *spare_name;             // with spare cells: runs behind finish_name, with its arguments, as many work-items as one likes, and
+    const char *spare_name;             // with overflow cells: runs behind finish_name, with its arguments, as many work-items as one likes, and
                                         // empties the cells; NULL: none
-    uint32_t spare_words;               // of a spare cell
+    uint32_t spare_words;               // of an overflow cell
     // GPU, tables with many rows: these kernels, in this order and with the same arguments and work-items, take the
     // slice's records but the last COUNT % part_tile; those are left to `name`, as a slice of their own. The words of
     // the table are written, and not added to, if FIRST is 0: nobody needs to clear it.
@@ -76,7 +76,7 @@ uint64_t hdst__kernel_places(const hdst__kernel *kernel, uint64_t items, uint64_
 // Records that OUTPUT must have behind ROOM.
 uint64_t hdst__kernel_spare(const hdst__kernel *kernel, uint64_t items);
 
-// Words of SPARES for `cells` spare cells, a power of two. All are zero before the first launch but [0], which is
+// Words of SPARES for `cells` overflow cells, a power of two. All are zero before the first launch but [0], which is
 // cells - 1. [1] is not 0 when more were needed: then what the tables hold is worth nothing, and so are the spare
 // cells.
 uint64_t hdst__kernel_spare_words(const hdst__kernel *kernel, uint64_t cells);

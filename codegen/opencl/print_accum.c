@@ -133,7 +133,7 @@ void hdst__print_add_word(hdst__printer *p, const ir_stmt *stmt, uint32_t word, 
 
 static bool has_low_word(const hdst__cell *cell) { return cell->kind == HDST__F32 && cell->tier == HDST__TIER_ONE; }
 
-// To the front word and its low word, or to the cell at `place`.
+// To the first-level word and its low word, or to the cell at `place`.
 static void print_front_settle(hdst__printer *p, const hdst__accum_plan *plan, const ir_stmt *stmt, const char *place, const char *addend)
 {
     const hdst__cell *cell = &plan->accum->cell[stmt->leaf];

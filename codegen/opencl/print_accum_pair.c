@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // GPU form: sums of doubles of a whole dataset stay in a lane's registers, as two running sums each (accum/levels_lane_double.cl),
 // and go to the words of the group's table when it merges. A few additions share a test, behind which the addends
-// that the sums do not hold for sure go through local memory or to the wide cell.
+// that the sums do not hold for sure go through local memory or to the superaccumulator.
 #include "codegen/opencl/print_accum_pair.h"
 #include "codegen/opencl/print_accum.h"
 #include "codegen/opencl/print_cell.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // GPU form: additions that stand together. Each float addend is put in fixed point and added at once, as 0 if it does
 // not fit for sure; one test for all of them says whether that happened. Only then is one after the other looked at:
-// what fits after all is added, and the rest goes to the device's wide cell. So there is no branch between the
+// what fits after all is added, and the rest goes to the device's superaccumulator. So there is no branch between the
 // additions. Sums of a whole dataset stay floats, in levels (accum/levels_lane.cl), with the same kind of test.
 #include "codegen/opencl/print_accum_run.h"
 #include "codegen/opencl/print_accum.h"

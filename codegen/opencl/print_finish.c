@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // GPU form: the kernel that turns a device table into rows of C structs, so that they need not cross to the host as
-// wide cells (accum/reduce.c does the same there, and says what each kind of cell holds).
+// superaccumulators (accum/reduce.c does the same there, and says what each kind of cell holds).
 #include "codegen/opencl/print_finish.h"
 #include "codegen/opencl/print_args.h"
 #include "codegen/opencl/print_cell.h"
@@ -99,7 +99,7 @@ static void print_finish(hdst__printer *p)
     }
 }
 
-// The word at `place` of the device table goes to the spare cell `cell`, if it is of this leaf, and the sum to its row.
+// The word at `place` of the device table goes to the overflow cell `cell`, if it is of this leaf, and the sum to its row.
 static void print_spare_leaf(hdst__printer *p, const hdst__accum_plan *plan, uint32_t l)
 {
     const hdst__record *record = p->func->params[plan->accum->param].record;

@@ -34,7 +34,7 @@ uint64_t hdst__row_sums_bytes(const hdst__row_sums *sums)
 
 // --- Into the table ---
 
-static const char *word_of(hdst__printer *p, const tile *t, const char *element)      // from the strip's table, or from the front words
+static const char *word_of(hdst__printer *p, const tile *t, const char *element)      // from the strip's table, or from the first-level words
 {
     const uint64_t first = t->cell->strip_first + t->sum->first * t->cell->strip_words;
     return hdst__arena_printf(p->arena, "(%s) * %" PRIu32 " + %" PRIu64, element, t->cell->strip_words, first);

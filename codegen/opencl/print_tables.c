@@ -181,7 +181,7 @@ void hdst__print_strip_turn(hdst__printer *p)
             hdst__write_line(&p->out, "__global long *%sTurn = %sOwn + turn * turn_words;", p->plan[a].name, p->plan[a].name);
 }
 
-// The same to the device's front words; what overflows one goes to the cell at `to`.
+// The same to the device's first-level words; what overflows one goes to the cell at `to`.
 static void print_front_word(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, uint32_t word, const char *front, const char *to, const char *from)
 {
     const hdst__cell *cell = &plan->accum->cell[leaf];

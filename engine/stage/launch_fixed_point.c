@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans whose device table is compact (accum/tables.h): a word for each float sum, and spare cells for the few that need more.
+// Plans whose device table is compact (accum/tables.h): a word for each float sum, and overflow cells for the few that need more.
 #include "engine/stage/launch_fixed_point.h"
 #include "base/costs_gpu.h"
 
 #include "accum/addends.h"
 
-enum { CELLS_PER_WORD = 2 };        // spare cells: no more than are ever needed
+enum { CELLS_PER_WORD = 2 };        // overflow cells: no more than are ever needed
 enum { MOST_PAIR_BYTES = 32 };      // of a pair, at most
 
 uint32_t hdst__plan_compact_bits(const hdst__launch_plan *plan, uint64_t records)
@@ -56,7 +56,7 @@ static bool has_hot_rows(const hdst__launch_plan *plan)
     return pairs >= HDST__GPU_HOT_PAIRS;          // of a table with hundreds of thousands of rows: by chance there is hardly one
 }
 
-// Records whose pairs have room beside the table, its rows and its spare cells, if they take half of what is left.
+// Records whose pairs have room beside the table, its rows and its overflow cells, if they take half of what is left.
 static uint64_t records_with_room(const hdst__launch_plan *plan, uint64_t words, uint64_t pair_bytes)
 {
     const uint64_t left = hdst__budget_left(&plan->device->budget), alloc = plan->device->info->max_alloc_bytes,

@@ -15,7 +15,7 @@ bool hdst__plan_compact_scales(hdst__launch_plan *plan);
 bool hdst__plan_may_part(const hdst__launch_plan *plan, uint64_t most_records);
 void hdst__plan_part_slices(hdst__launch_plan *plan);       // few and long ones, whose pairs have room; does nothing for other kernels
 
-// Memory for the spare cells and the pairs of the plan's kernel, if it has any.
+// Memory for the overflow cells and the pairs of the plan's kernel, if it has any.
 hdst_status hdst__plan_compact_take(hdst__launch_plan *plan, hdst_error *error);
 hdst_status hdst__plan_compact_clear(hdst__launch_plan *plan, hdst_error *error);       // before a run
 hdst_status hdst__plan_compact_check(hdst__launch_plan *plan, hdst_error *error);       // after one: plan->spares_are_full when its results are worth nothing

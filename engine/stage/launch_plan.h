@@ -40,9 +40,9 @@ typedef struct hdst__launch_plan {
     uint64_t sampled;               // records
     uint64_t adds, flush;           // additions of a record to a cell at most; records after which a strip must flush
     bool wide_by_count;             // so many additions that fixed point would have to be flushed too often
-    uint32_t compact_bits;          // launch_fixed_point.h; 0: the device table has wide cells
+    uint32_t compact_bits;          // launch_fixed_point.h; 0: the device table has superaccumulators
     bool may_part;                  // by way of pairs, if the kernel can
-    hdst__memory *spares;           // its spare cells, or NULL
+    hdst__memory *spares;           // its overflow cells, or NULL
     hdst__memory *parts, *pairs;    // of a kernel that goes by way of pairs
     uint64_t spare_cells, spare_mask;
     bool spares_are_clean, spares_are_full;     // full: some did not get one in the last run

@@ -45,7 +45,7 @@ hdst_status hdst__stage_finish_begin(hdst__stage *stage, hdst_error *error)
     stage->finishes = stage->plan && stage->plan->tables && is_worthwhile(stage);
     if (!stage->finishes) return HDST_OK;
     hdst_status status = take_memory(stage, &full);
-    if (status == HDST_E_MEMORY && !hdst__tables_are_compact(stage->plan->tables)) {     // wide cells take more
+    if (status == HDST_E_MEMORY && !hdst__tables_are_compact(stage->plan->tables)) {     // superaccumulators take more
         hdst__mode_set(&stage->mode, HDST__MODE_ROUND_ON_HOST, full.message);
         hdst__log_write(&stage->runtime->log, HDST__LOG_WARN, "accumulators are rounded on the host: %s", full.message);
         hdst__stage_finish_release(stage);

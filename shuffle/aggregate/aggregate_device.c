@@ -229,7 +229,7 @@ static hdst_status clear_spares(const pass *p, hdst_error *error)
     return status == HDST_OK ? hdst__aggregate_device_provide(d, HDST__AGGREGATE_SPARE_ROWS, (cells + 1) * 8, error) : status;
 }
 
-// Partitions to rows. *full: keys found no room in a table; *spares_full: addends in a spare cell.
+// Partitions to rows. *full: keys found no room in a table; *spares_full: addends in an overflow cell.
 static hdst_status total(pass *p, bool *full, bool *spares_full, hdst_error *error)
 {
     hdst__aggregate_device *d = p->d;

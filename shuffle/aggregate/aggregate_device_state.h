@@ -83,7 +83,7 @@ struct hdst__aggregate_device {
     hdst__aggregate_device_choice choice;
     uint64_t tuples, heavy_rows, spares, rows;     // of the last run
     uint32_t rounds;                    // times that tuples were put in order
-    uint32_t attempts;                  // tables or spare cells that were too small are made larger
+    uint32_t attempts;                  // tables or overflow cells that were too small are made larger
     char why_not[160];
 };
 

@@ -65,7 +65,7 @@ static bool add_rows(hdst__aggregate_worker *worker, const hdst__partition_chunk
     return true;
 }
 
-// Rows with wide cells are written once more, with these.
+// Rows with superaccumulators are written once more, with these.
 static void write_wide(hdst__aggregate_worker *worker, char *rows)
 {
     const hdst__aggregation_layout *layout = worker->run->layout;

@@ -44,7 +44,7 @@ const char *hdst__aggregate_kernels_why_not(const hdst__aggregation_layout *layo
     return words > MOST_PAIR_WORDS ? "records have many values" : NULL;
 }
 
-// 64-bit words of a value among those of a hot key, 32-bit words among those of a table's row.
+// 64-bit words of a value among those of a heavy hitter, 32-bit words among those of a table's row.
 static uint32_t units_of(const hdst__value_column *column)
 {
     if (column->cell.digits) return is_two(column) ? 2 : 1;

@@ -13,7 +13,7 @@ enum { HDST__AGGREGATE_LANES = 256, HDST__AGGREGATE_PARTS = 512 /* of a round, a
 
 typedef struct hdst__aggregate_kernel_value {       // how a value is held
     uint32_t payload;                   // its first word of a pair
-    uint32_t unit, cell;                // first 64-bit word of a hot key, first 32-bit word of a row of a table
+    uint32_t unit, cell;                // first 64-bit word of a heavy hitter, first 32-bit word of a row of a table
     uint32_t sum;                       // number among the float sums
 } hdst__aggregate_kernel_value;
 
@@ -23,9 +23,9 @@ typedef struct hdst__aggregate_kernel_shape {
     uint32_t units, cells, sums;
     hdst__aggregate_kernel_value value[HDST__AGGREGATE_VALUES];
     uint32_t tile_rows;                 // pairs of a lane
-    uint32_t slots, hot_slots;          // rows of a part's table, of hot keys'
+    uint32_t slots, hot_slots;          // rows of a part's table, of the heavy hitters' table
     uint32_t total_lanes;               // of a work-group that fills a part's table: HDST__AGGREGATE_LANES or twice as many
-    uint32_t spare_words;               // of a wide cell
+    uint32_t spare_words;               // of a superaccumulator
     bool doubles;
 } hdst__aggregate_kernel_shape;
 

@@ -4,7 +4,7 @@
 // A row of a container (key_table.h) is 64-bit words: a tag (HDST__KEY_USED and the key's hash), the packed key where the hash alone does not say it
 // (key_words), and the cells, whose identity is zero. A float sum is held in fixed point, as accum/fixed_point.h has it: in one word that
 // counts multiples of 2^-s, or in two (word 1: of 2^-(s + 40)). Addends are below 2^40 in each word. An addend that does not fit is told by the container to
-// whoever holds it, and so is a word that grew past HDST__KEY_FULL; both find a place in wide cells. So no choice of scale, of table size or of partitions
+// whoever holds it, and so is a word that grew past HDST__KEY_FULL; both find a place in superaccumulators. So no choice of scale, of table size or of partitions
 // changes a bit.
 #ifndef HDST_SHUFFLE_AGGREGATE_AGGREGATION_LAYOUT_H
 #define HDST_SHUFFLE_AGGREGATE_AGGREGATION_LAYOUT_H
@@ -27,11 +27,11 @@ typedef struct hdst__key_column {       // one element of the key
 typedef struct hdst__value_column {     // one element that is reduced
     uint32_t leaf, number;              // number: of its leaf among those reduced
     uint64_t element;
-    hdst__cell cell;                    // kind, law and, of a float sum, the wide cell; `tier` says how it is held
+    hdst__cell cell;                    // kind, law and, of a float sum, the superaccumulator; `tier` says how it is held
     int32_t s;                          // scale of a float sum
     uint32_t bytes, raw_at;             // in a raw record
     uint32_t word, words;               // of the cells of a row; words is 0 in tier WIDE
-    uint32_t wide_word;                 // of a row's wide cells; only float sums have them
+    uint32_t wide_word;                 // of a row's superaccumulators; only float sums have them
 } hdst__value_column;
 
 typedef struct hdst__aggregation_layout {
@@ -107,7 +107,7 @@ bool hdst__value_misfits(const hdst__value_column *column, uint64_t bits);
 uint64_t hdst__value_read(const hdst__value_column *column, const uint64_t *word, const int64_t *wide);
 // Writes rows of a container as C structs of layout->record, padding zero. wide: what was too large or too fine for the row's words, or NULL.
 void hdst__row_write(const hdst__aggregation_layout *layout, const uint64_t *row, const int64_t *wide, char *record);
-// `count` rows, one after another, without wide cells.
+// `count` rows, one after another, without superaccumulators.
 void hdst__row_write_all(const hdst__aggregation_layout *layout, const uint64_t *rows, uint64_t count, char *records);
 
 // Whether a fixed-point word among the cells of a row must move on before more is added to it.

@@ -26,9 +26,9 @@ static inline uint64_t *hdst__direct_table_cells(const hdst__direct_table *table
 void hdst__direct_table_add(hdst__direct_table *table, const hdst__aggregation_layout *layout, const hdst__key_batch *batch);
 // Adds the cells behind the tag of a hash table's row (shuffle/aggregate/key_table.h) to those of its key, which are returned.
 uint64_t *hdst__direct_table_combine(hdst__direct_table *table, const hdst__aggregation_layout *layout, const uint64_t *row);
-// The first `count` rows as C structs of layout->rows, padding zero; what is in wide cells is not in them.
+// The first `count` rows as C structs of layout->rows, padding zero; what is in superaccumulators is not in them.
 void hdst__direct_table_write(const hdst__direct_table *table, const hdst__aggregation_layout *layout, uint64_t count, char *records);
-// One row, with what is in wide cells.
+// One row, with what is in superaccumulators.
 void hdst__direct_table_write_wide(const hdst__direct_table *table, const hdst__aggregation_layout *layout, uint64_t row, const int64_t *wide, char *record);
 
 #endif

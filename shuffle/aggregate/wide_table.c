@@ -42,7 +42,7 @@ const int64_t *hdst__wide_table_next(const hdst__wide_table *wide, uint64_t *at,
     return NULL;
 }
 
-// The wide cells of a key, made if there are none. NULL: no memory.
+// The superaccumulators of a key, made if there are none. NULL: no memory.
 static int64_t *cells_of(hdst__wide_table *wide, uint32_t hash, const uint64_t *key)
 {
     const hdst__aggregation_layout *layout = wide->layout;

@@ -19,7 +19,7 @@ typedef struct hdst__wide_table {
 void hdst__wide_table_init(hdst__wide_table *wide, const hdst__aggregation_layout *layout, uint64_t seed, const hdst__allocator *allocator);
 void hdst__wide_table_clear(hdst__wide_table *wide);                // gives the memory back too; fine on a zeroed one, and twice
 static inline bool hdst__wide_table_is_empty(const hdst__wide_table *wide) { return wide->table.count == 0; }
-// The wide cells of a key. NULL: it has none.
+// The superaccumulators of a key. NULL: it has none.
 const int64_t *hdst__wide_table_find(const hdst__wide_table *wide, uint32_t hash, const uint64_t *key);
 // Of keys whose hash says all of them: the next ones from place *at on (0 at first), and their hash. NULL: there are no more.
 const int64_t *hdst__wide_table_next(const hdst__wide_table *wide, uint64_t *at, uint32_t *hash);

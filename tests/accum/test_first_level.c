@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows read from tables with front words, beside wide cells that were given all parts of each sum: every scale there
+// Rows read from tables with first-level words, beside superaccumulators that were given all parts of each sum: every scale there
 // may be, sums of either sign, ties, cells that are marked or hold what nobody may look at.
 #include "accum/reduce.h"
 #include "accum/first_level.h"

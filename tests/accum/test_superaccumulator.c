@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wide cells against a big-integer evaluator of the tests (bignum.h): the sum, rounded once, whatever was added in whatever order.
+// Superaccumulators against a big-integer evaluator of the tests (bignum.h): the sum, rounded once, whatever was added in whatever order.
 #include "accum/tables.h"
 
 #include "tests/support/bignum.h"

@@ -67,7 +67,7 @@ Test(accums_on_device, large_tables_cross_as_rows)
                 cr_assert_arr_eq(rows[k].x, expected[k].x, sizeof rows[k].x, "row %d on %s", k, forms[form]);
                 cr_assert(rows[k].d == expected[k].d && rows[k].least == expected[k].least && rows[k].flag == expected[k].flag, "row %d on %s", k, forms[form]);
             }
-            // As wide cells it would be 40 * (90 * 10 + 67 + 2) words.
+            // As superaccumulators it would be 40 * (90 * 10 + 67 + 2) words.
             const uint64_t bytes = hdst_result_stats(r).bytes_from_device;
             cr_assert(!on_gpu(form) || (bytes >= sizeof expected && bytes <= sizeof expected + 64), "%llu bytes", (unsigned long long)bytes);
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables with many rows on a GPU (the GPU form on a CPU device): a word for each float sum, spare cells for what does
+// Tables with many rows on a GPU (the GPU form on a CPU device): a word for each float sum, overflow cells for what does
 // not fit. Against plain C where sums are whole numbers, and against the interpreter, whose cells are all wide, where
 // addends lie over 240 binades.
 #include "tests/hdst/support.h"

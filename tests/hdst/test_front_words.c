@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wide accumulators on a CPU device: front words take what fits fixed point, cells the rest. Against plain C where
-// sums are whole numbers, and against the interpreter, whose sums are all in wide cells, where addends lie over 240
+// Wide accumulators on a CPU device: first-level words take what fits fixed point, cells the rest. Against plain C where
+// sums are whole numbers, and against the interpreter, whose sums are all in superaccumulators, where addends lie over 240
 // binades.
 #include "tests/hdst/support.h"
 
@@ -53,7 +53,7 @@ static void make_whole(uint64_t *state)
     }
 }
 
-// Between the records that the engine looks at beforehand, the first ones of each 200: or it would choose wide cells from the start.
+// Between the records that the engine looks at beforehand, the first ones of each 200: or it would choose superaccumulators from the start.
 static bool is_unseen(uint32_t record) { return record % 200 > 110 && record % 200 < 180; }
 
 // One in `rare` of those lies anywhere over 240 binades, denormals among them; the others have their 24 bits within `binades`.

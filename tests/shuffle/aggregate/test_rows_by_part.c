@@ -145,7 +145,7 @@ Test(rows_by_part, infinities)
     hdst_context_destroy(context);
 }
 
-// Words are emptied into wide cells before they overflow: 2^22 addends of nearly 2^40 units each.
+// Words are emptied into superaccumulators before they overflow: 2^22 addends of nearly 2^40 units each.
 Test(rows_by_part, words_do_not_overflow)
 {
     enum { MANY = 3 << 21 };

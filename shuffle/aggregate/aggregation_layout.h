@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records with a key: which of their elements are the key, how the others are reduced, and how all of that lies in the words that containers hold.
 //
-// A row of a container (key_table.h) is 64-bit words: a tag (HDST__KEY_USED and the key's hash), the packed key where the hash alone does not say it
-// (key_words), and the cells, whose identity is zero. A float sum is held in fixed point, as accum/fixed_point.h has it: in one word that
-// counts multiples of 2^-s, or in two (word 1: of 2^-(s + 40)). Addends are below 2^40 in each word. An addend that does not fit is told by the container to
-// whoever holds it, and so is a word that grew past HDST__KEY_FULL; both find a place in superaccumulators. So no choice of scale, of table size or of partitions
-// changes a bit.
+// A row of a container (key_table.h) is 64-bit words: a tag (HDST__KEY_USED and the key's hash), the packed key where the hash
+// alone does not determine it (key_words), and the cells, whose identity is zero. A float sum is in fixed point, as in
+// accum/fixed_point.h: in one word that counts multiples of 2^-s, or in two (word 1: of 2^-(s + 40)). Addends are below 2^40 in
+// each word. The container reports an addend that does not fit, or a word that grew past HDST__KEY_FULL, to its owner, who adds
+// it to a superaccumulator. So no choice of scale, of table size or of partitions changes a bit.
 #ifndef HDST_SHUFFLE_AGGREGATE_AGGREGATION_LAYOUT_H
 #define HDST_SHUFFLE_AGGREGATE_AGGREGATION_LAYOUT_H
 

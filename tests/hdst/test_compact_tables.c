@@ -112,9 +112,9 @@ Test(compact_tables, whole_numbers_are_right)
 Test(compact_tables, parts_are_right_in_one_order_and_in_two)
 {
     if (!have_cpu()) return;
-    sum_whole_numbers(RECORDS, ROWS, true, "parts of 512 rows");
+    sum_whole_numbers(RECORDS, ROWS, true, "radix partitions of 512 rows");
     sum_whole_numbers(RECORDS, 150000, true, "then of");
-    sum_whole_numbers(100, ROWS, true, "parts of");
+    sum_whole_numbers(100, ROWS, true, "radix partitions of");
 }
 
 // One in 150 lies anywhere over 240 binades, denormals among them; none of those that a sample may meet, which would choose another form.
@@ -168,7 +168,7 @@ Test(compact_tables, parts_add_what_conversions_make)
     for (int k = 0; k < ROWS; k++)
         cr_assert(to[k].a == a[k] && to[k].b == b[k], "row %d: %lld %lld, not %lld %lld", k, (long long)to[k].a, (long long)to[k].b,
                   (long long)a[k], (long long)b[k]);
-    expect_explained(r, "parts of");
+    expect_explained(r, "radix partitions of");
     hdst_context_destroy(context);
 }
 

@@ -340,6 +340,7 @@ static bool leaf_placement_ok(verifier *v, const ir_param *p, size_t l)
     const ir_leaf_placement *leaf = &placement->leaf[l];
     const ir_tuples *tuples = v->func->tables && v->func->tables->has_tuples ? &v->func->tables->tuples : NULL;
     REQUIRE(leaf->way < IR_WAYS, "no such way", p->name);
+    REQUIRE(leaf->way != IR_WAY_PAIR || placement->place == IR_PLACE_REGISTERS, "running sums elsewhere than in registers", p->name);
     REQUIRE(placement->place != IR_PLACE_GLOBAL || leaf->way == IR_WAY_WORD || leaf->way == IR_WAY_WIDE, "words where there are superaccumulators", p->name);
     REQUIRE(leaf->slot_words <= 2 &&
         leaf->slot + p->record->leaves[l].elements * leaf->slot_words <= placement->slots,

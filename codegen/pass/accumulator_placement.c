@@ -166,12 +166,24 @@ static bool may_be_lane_sum(const ir_func *func, const hdst__accum *accum, size_
     return cell->of_floats && cell->tier == HDST__TIER_ONE && fits_registers(func, accum, LANE_SUM_WORDS);
 }
 
-// So do sums of doubles, as two running sums, which are the group's two words when it merges.
+// Words of a row whose sums of doubles take two each.
+static uint64_t words_as_pairs(const hdst__accum *accum)
+{
+    uint64_t words = 0;
+    for (size_t l = 0; l < accum->leaf_count; l++) {
+        const hdst__cell *cell = &accum->cell[l];
+        words += cell->elements * (cell->tier == HDST__TIER_ONE && !cell->of_floats ? 2 : cell->strip_words);
+    }
+    return words;
+}
+
+// So do sums of doubles, as two running sums, which are the group's two words when it merges. They must have room in
+// that width: elsewhere than in registers nobody keeps running sums.
 static bool may_be_pair_sum(const ir_func *func, const hdst__accum *accum, size_t leaf, bool fast_sums)
 {
     const hdst__cell *cell = &accum->cell[leaf];
     const bool doubles = cell->kind == HDST__F64 && !cell->of_floats, fits = cell->tier == HDST__TIER_ONE || cell->tier == HDST__TIER_TWO;
-    return doubles && fits && !fast_sums && fits_registers(func, accum, PAIR_SUM_WORDS);
+    return doubles && fits && !fast_sums && words_as_pairs(accum) <= PAIR_SUM_WORDS && fits_registers(func, accum, PAIR_SUM_WORDS);
 }
 
 static const hdst__tables *with_lane_sums(const ir_func *func, const hdst__tables *narrow, const hdst__place_limits *limits)

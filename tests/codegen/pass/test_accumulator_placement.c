@@ -6,6 +6,7 @@
 #include "codegen/ir/accum_tables.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <string.h>
 
 TestSuite(accumulator_placement, .init = pass_set_up, .fini = pass_tear_down);
@@ -130,6 +131,24 @@ Test(accumulator_placement, few_sums_of_all_records_are_in_registers)
     expect_places(p.func, "  place s registers 14 slots: x levels 0 by 2 fast, of levels 4 by 2 fast, d joint 8 by 2, n word 12 by 2\n  tables copies 16\n");
     const hdst__cell *cell = hdst__tables_accum(p.tables, 1)->cell;
     cr_expect(cell[0].fast && cell[1].fast && !cell[2].fast && !cell[3].fast);
+}
+
+// One word each before they become running sums: their width as those decides.
+Test(accumulator_placement, running_sums_of_doubles_have_room_as_such)
+{
+    static const hdst__tier one[] = {HDST__TIER_ONE};
+    static const uint64_t large_rows[] = {0, 0, 3000};
+    for (int sums = 1; sums <= 33; sums++) {
+        char head[128], body[128];
+        snprintf(head, sizeof head, "  input p p {f64 d, u32 i}\n  accum s s {f64 d[%d]}\n  accum t t[] {u32 n}\n", sums);
+        snprintf(body, sizeof body, "  accum s.d[%du] += p.d\n  accum t[p.i].n += 1u\n", sums - 1);
+        for (int large = 0; large < 2; large++) {
+            const placed p = on_gpu(head, body, one, large ? with_rows(usual, large_rows) : usual);
+            const char *text = places(p.func);
+            cr_expect_eq(strstr(text, "d pair") != NULL, sums <= 16, "%d: %s", sums, text);
+            cr_expect_eq(strstr(text, "place s registers") != NULL, sums <= 16, "%d: %s", sums, text);
+        }
+    }
 }
 
 Test(accumulator_placement, elements_by_number_and_many_words_are_no_registers)
@@ -321,6 +340,7 @@ Test(accumulator_placement, the_verifier_finds_what_is_no_placement)
     expect_verdict("  place t registers: x joint\n  tables\n", add, "a table in registers");
     expect_verdict("  place s registers: x tested\n  tables\n", by_number, "a register by number");
     expect_verdict("  place s strip: x tested\n  tables\n", by_number, "");
+    expect_verdict("  place t group: x pair\n  tables\n", add, "running sums elsewhere than in registers");
     expect_verdict("  place t global: x joint\n  tables\n", add, "words where there are superaccumulators");
     expect_verdict("  place p strip: x tested, k word\n  tables\n", add, "a place of what is no accumulator");
     expect_verdict("  place t strip: x tested\n", add, "a place of what is no accumulator");       // no tables

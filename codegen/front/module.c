@@ -114,6 +114,14 @@ static void read_schemas(hdst__checker *c, const hdst__module_files *files)
     }
 }
 
+// A module and the schemas that it imports may each declare it.
+static void add_once(const char **names, size_t *count, const char *name)
+{
+    for (size_t i = 0; i < *count; i++)
+        if (!strcmp(names[i], name)) return;
+    names[(*count)++] = name;
+}
+
 // An error for a value whose param is not declared: a misspelt name would otherwise leave a default in effect unnoticed.
 static void check_given_params(hdst__checker *c)
 {
@@ -125,10 +133,10 @@ static void check_given_params(hdst__checker *c)
         const char **names = HDST__NEW_ARRAY(c->arena, const char *, c->schema_param_count + c->module->global_count);
         for (size_t k = 0; k < c->schema_param_count; k++) {
             known |= !strcmp(c->schema_params[k], name);
-            names[count++] = c->schema_params[k];
+            add_once(names, &count, c->schema_params[k]);
         }
         for (size_t k = 0; k < c->module->global_count; k++)
-            if (c->module->globals[k]->kind == AST_GLOBAL_PARAM) names[count++] = c->module->globals[k]->name;
+            if (c->module->globals[k]->kind == AST_GLOBAL_PARAM) add_once(names, &count, c->module->globals[k]->name);
         if (known || c->options->record_count) continue;        // given records may come from a schema with params of its own
         const char *hint =
             count ? hdst__check_near_or_all(c, "its params are", name, names, count) : hdst__arena_printf(c->arena, "declare it: param uint32_t %s;", name);

@@ -34,6 +34,8 @@ expect 3 '' "the param 'N' was set to 18446744073709551615, which does not fit i
 expect 0 '18446744073709551615ul' '' show large.hk --ir --function f --param N=18446744073709551615
 expect 3 '' "product.hk: error: a value was given for the param 'D', which is not declared" check product.hk --param D=2
 expect 3 '' "hint: declare it: param uint32_t D;" check product.hk --param D=2
+# Declared in the kernel file and in the schema, told once: nothing follows on that line.
+"$hdst" kernel check "$programs/kmeans/kmeans.hk" --param Size=2 2>&1 | grep -qx '.*hint: its params are D' || { echo "a param is told twice"; exit 1; }
 printf 'map f(pont p, accum double s) { s += p.x[0]; }\n' >pont.hk
 expect 3 '' "hint: did you mean 'point'?" check pont.hk --schema point.yaml
 expect 0 'usage: hdst kernel' '' --help

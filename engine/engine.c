@@ -81,7 +81,6 @@ static hdst__engine *lent(const hdst__engine *engine) { return (hdst__engine *)e
 hdst__runtime *hdst__engine_runtime(const hdst__engine *engine) { return engine ? &lent(engine)->runtime : NULL; }
 const hdst__allocator *hdst__engine_allocator(const hdst__engine *engine) { return engine->runtime.allocator; }
 hdst__budget *hdst__engine_memory(const hdst__engine *engine) { return &lent(engine)->runtime.memory; }
-const hdst__log *hdst__engine_log(const hdst__engine *engine) { return &engine->runtime.log; }
 const hdst__cancel *hdst__engine_cancel(const hdst__engine *engine) { return engine->runtime.cancel; }
 void hdst__engine_lock(const hdst__engine *engine) { pthread_mutex_lock(&lent(engine)->runtime.mutex); }
 void hdst__engine_unlock(const hdst__engine *engine) { pthread_mutex_unlock(&lent(engine)->runtime.mutex); }

@@ -41,7 +41,6 @@ struct hdst__ring *hdst__engine_ring(hdst__engine *engine);
 hdst__runtime *hdst__engine_runtime(const hdst__engine *engine);
 const hdst__allocator *hdst__engine_allocator(const hdst__engine *engine);      // what counts towards its budget: for all objects above it
 hdst__budget *hdst__engine_memory(const hdst__engine *engine);                  // of the host
-const hdst__log *hdst__engine_log(const hdst__engine *engine);
 const hdst__cancel *hdst__engine_cancel(const hdst__engine *engine);            // of the call in progress; NULL: it cannot be cancelled
 void hdst__engine_lock(const hdst__engine *engine);
 void hdst__engine_unlock(const hdst__engine *engine);

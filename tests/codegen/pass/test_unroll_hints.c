@@ -6,7 +6,6 @@
 
 #include <criterion/criterion.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 TestSuite(unroll_hints, .init = pass_set_up, .fini = pass_tear_down);
@@ -16,10 +15,13 @@ static void run(ir_func *func) { hdst__pass_unroll_hints(func, asked); }
 
 static const pass_case c = {run, "  input p p {f32 x}\n  accum t t {f32 x}\n  var u32 i\n  var u32 j\n  var f32 d\n"};
 
-// A loop whose body has 2 * adds + 1 nodes, with `hint` in its head.
+// A loop whose body has 2 * adds + 1 nodes, with `hint` in its head. It stays until the next but one is made:
+// a comparison needs two at a time.
 static const char *loop(size_t adds, const char *hint)
 {
-    char *text = malloc(1 << 14);
+    static char texts[2][1 << 14];
+    static size_t made;
+    char *text = texts[made++ % 2];
     sprintf(text, "  d = 0f\n  for i = 0u to 3u%s {\n    d = ", hint);
     for (size_t i = 0; i < adds; i++) strcat(text, "add(p.x, ");
     strcat(text, "d");

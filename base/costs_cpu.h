@@ -3,6 +3,8 @@
 #ifndef HDST_BASE_COSTS_CPU_H
 #define HDST_BASE_COSTS_CPU_H
 
+// --- Stages (engine/) ---
+
 enum {
     HDST__CPU_STRIPS_PER_UNIT = 8,              // strips per core: evens out what cores do beside. KMeans takes 1.07 to 1.2 of a C program with 16 threads of a
                                                 // Xeon with 64 strips, 6 with 2
@@ -15,6 +17,70 @@ enum {
     HDST__CPU_BINARY_STARTS = 16,               // processes of a program until its binary is asked for where the driver keeps machine code itself (PoCL):
                                                 // that takes 0.3 s and saves 0.02 s, its look at the source, in each process
     HDST__CPU_CALLBACK_RECORDS = 4096,          // records of a C function's thread: one for fewer costs more than it saves
+};
+
+// --- The compiler (codegen/): forms and what they are worth. A "node" is an operation in an expression. Chosen, not measured, where nothing is said ---
+
+// Records of a block, and the bytes that they keep there, each at most. Arrays of a block are to stay in the first-level cache, those of the smallest in
+// the second. 128 records are best on Intel, within a few percent on AMD.
+#define HDST__CPU_BLOCKS {{HDST__CPU_BLOCK, 256}, {64, 1024}, {32, 4096}, {16, 8192}}
+
+enum {
+    HDST__CPU_BLOCK = 128,                      // records
+    HDST__CPU_MASKED_BLOCK = 64,                // records, with loops that go on while any record is in them: four vectors of floats, which hide each
+                                                // other's latency
+    HDST__CPU_SUMMING_BLOCK = 512,              // records, where a few addends are kept for each and no loop turns around records: what a block needs once
+    HDST__CPU_SUMMING_BLOCK_BYTES = 24,         //     is shared by more; bytes kept of a record, at most
+    HDST__CPU_LONGER_BLOCK = 256,               // the same where more is kept: running sums are read and written less often
+    HDST__CPU_LONGER_BLOCK_BYTES = 64,
+    HDST__CPU_LEAST_BLOCK = 32,                 // records of a block of wide rows,
+    HDST__CPU_WIDE_RECORD_BYTES = 512,          //     of which so many bytes are read
+    HDST__CPU_COLUMN_BYTES = 256 << 10,         //     and whose columns are to stay in the second-level cache
+    HDST__CPU_LAYOUT_BLOCK = 512,               // records of the layout's blocks that are read whole, at most: with half of one at a time the processor's
+                                                // prefetching loses the thread (KMeans 1.2 times slower)
+    HDST__CPU_STRIP_STEP = 64,                  // records: strips begin at a multiple of it, or of a block
+
+    // Vectors.
+    HDST__CPU_VECTOR_BYTES = 64,                // of what a record loop mostly works on: a vector of AVX-512, two of AVX2
+    HDST__CPU_INTERLEAVE = 4,                   // vectors side by side in a loop of at most
+    HDST__CPU_INTERLEAVED_STATEMENTS = 4,       //     so many statements, or
+    HDST__CPU_INTERLEAVED_NODES = 640,          //     so many nodes of all vectors together when records leave the loop
+    HDST__CPU_PAIRED_LEAST_NODES = 320,         // two vectors side by side share their constants (Black-Scholes takes 0.87 of the time);
+    HDST__CPU_PAIRED_MOST_NODES = 1024,         //     longer ones take long to compile
+    HDST__CPU_LOOP_OF_ITS_OWN_NODES = 64,       // fewer are not worth a record loop of their own beside a scalar one
+    HDST__CPU_RECOMPUTED_NODES = 256,           // of a value that is computed again in a block; what is more is kept
+
+    // Loops around records.
+    HDST__CPU_JAMMED_TURNS = 4, HDST__CPU_JAMMED_NODES = 256,           // turns of an outer loop that share a record loop; its nodes
+    HDST__CPU_ROW_JAMMED_TURNS = 4, HDST__CPU_ROW_JAMMED_NODES = 400,   // the same of loops over a row's elements
+    HDST__CPU_MASKED_TURNS = 4, HDST__CPU_MASKED_TURN_NODES = 320,      // turns of a masked loop between two looks at whether anyone is in it; nodes of one
+    HDST__CPU_ASKED_BRANCH_NODES = 192,         // of a masked branch that is worth asking whether anyone takes it
+    HDST__CPU_PLAIN_BRANCH_NODES = 48,          // of a branch that all compute: less than the cost of asking
+    HDST__CPU_RUN_THROUGH_TURNS = 64,           // of a loop that is run through though nobody may be in it
+
+    // Rows: one record, with SIMD over its elements.
+    HDST__CPU_ELEMENT_TURNS = 8,                // of a loop that becomes one over elements
+    HDST__CPU_ROW_SUM_ELEMENTS = 16,            // of a local array that makes a row: a vector of floats
+    HDST__CPU_SCATTER_NODES = 16,               // for each addition, of a function that hardly does more than add: a converted field, a check of it, an addend
+    // Registers of a tile of sums over rows, of 32: twenty sums and four vectors of a row (measured: 5 by 4 of doubles, 6 by 2 of floats).
+    HDST__CPU_ROW_SUM_UNITS = 5, HDST__CPU_ROW_SUM_VECTORS = 4, HDST__CPU_ROW_SUM_LANES = 8,
+    HDST__CPU_FAST_ROW_UNITS = 6, HDST__CPU_FAST_ROW_VECTORS = 2, HDST__CPU_FAST_ROW_LANES = 16,
+    HDST__CPU_ROW_DOT_UNITS = 5, HDST__CPU_ROW_DOT_RECORDS = 4,         // of a tile of dot products: twenty sums, four vectors of records, one of the broadcast
+
+    // Accumulators.
+    HDST__CPU_REGISTER_WORDS = 16,              // of a row that stays in registers
+    HDST__CPU_BLOCK_SUMS = 512,                 // words of an accumulator whose sums have levels in private memory: 448 bytes each (704 for floats), in the
+                                                // second-level cache, read and written once a block (79 sums of doubles: 33 ns a record, 51 in fixed point)
+    HDST__CPU_FIRST_LEVEL_PAGES = 8,            // of superaccumulators (HDST__PAGE_WORDS each) that are worth first-level accumulators in front
+    HDST__CPU_TWO_TABLES_WORDS = 1 << 10,       // of both tables of a strip that records take in turn: half a first-level cache
+
+    // Input and output.
+    HDST__CPU_UNPACKED_BYTES = 256 << 10,       // of arrays that a block's fields are unpacked to: above, they would only move from one cache to another
+    HDST__CPU_STRIDED_VALUES = 8,               // of one kind in a record: strided reads up to here are vector loads and shuffles, beyond slow gathers
+    HDST__CPU_UNPACKED_ELEMENTS = 8,            // of a field, each written out; more go by a loop, and are not prefetched
+    HDST__CPU_COUNTED_NODES = 48,               // of a form that counts output: more would be as much work as making it
+    HDST__CPU_CACHE_LINE_BYTES = 64,            // strips do not write to the same line
+    HDST__CPU_PRIVATE_BYTES = 4 << 20,          // of private memory of a work-item, at most: drivers tell only when it is too late
 };
 
 #endif

@@ -4,6 +4,8 @@
 #ifndef HDST_BASE_COSTS_GPU_H
 #define HDST_BASE_COSTS_GPU_H
 
+// --- Stages, sorts and reductions by key (engine/, shuffle/) ---
+
 enum {
     // Work-groups per compute unit.
     HDST__GPU_GROUPS_PER_UNIT = 32,         // KMeans of 100M points takes 1.63, 1.62, 1.56, 1.68 ms with 8, 16, 32, 64 of them
@@ -58,5 +60,40 @@ enum {
 
 #define HDST__GPU_COMPILE_SHARE 4               // shapes that need a compiler are tried once a kernel was busy for so many times the time of compiling. Chosen
 #define HDST__GPU_COMPILE_SECONDS 0.3           // of a kernel, as a guess
+
+// --- The compiler (codegen/). A "node" is an operation in an expression. Measured on an H200 where times are given; chosen, not measured, elsewhere ---
+
+enum {
+    // Shape: work-items of a work-group, records of a lane. Several records keep enough loads under way and share what a uniform loop reads; registers set
+    // the limit. Least squares over 100M records takes 1.16, 0.80, 0.68 ms with 2, 4, 8 of them; a step of logistic regression over 210M records 5.2 and
+    // 3.8 ms with 1 and 2.
+    HDST__GPU_GROUP = 256,                      // work-items
+    HDST__GPU_WIDE_RECORD_BYTES = 512, HDST__GPU_WIDE_GROUP = 128,      // of a record read, whose loops keep a lane busy: more work-groups share a small input
+    HDST__GPU_LONG_BODY_NODES = 600,            // above: a record for each lane
+    HDST__GPU_MIDDLE_BODY_NODES = 200,          // above: two, or one
+    HDST__GPU_SHORT_BODY_NODES = 120,           // above: four, or two with more than so many additions:
+    HDST__GPU_SHORT_BODY_ADDS = 3,
+    HDST__GPU_ADDITION_NODES = 10,              // that an addition counts as
+    HDST__GPU_COARSENED_LOADS = 16,             // of a record that are made ahead; what has more is read where it is used
+    HDST__GPU_RECORD_WORDS = 16,                // of 32 bits, of a record that is loaded as vectors: more would only fill registers
+    HDST__GPU_FOLD_GROUP = 64,                  // work-items that fold records in order
+
+    // Accumulators.
+    HDST__GPU_REGISTER_WORDS = 16, HDST__GPU_LANE_SUM_WORDS = 8, HDST__GPU_PAIR_SUM_WORDS = 32,        // of a row in registers: any; running sums; of doubles
+    HDST__GPU_TABLE_COPIES = 16,                // of a table in local memory, that fewer lanes meet in a word
+    HDST__GPU_TILE_BYTES = 16 << 10,            // of local memory, for elements of a wide table while a work-group's loop runs
+    HDST__GPU_OWN_TABLE_BYTES = 2 << 20,        // of a work-group's table in device memory: there are hundreds
+    HDST__GPU_SHARED_TABLE_BYTES = 16 << 20, HDST__GPU_SHARED_TABLES = 8,       // of all tables that work-groups share: they stay in the second-level cache
+    HDST__GPU_TESTED_TOGETHER = 8,              // additions whose addends are tested together: they take registers until the test is made
+    HDST__GPU_COOPERATIVE_TURNS = 32,           // of a loop that the work-group shares
+    HDST__GPU_COOPERATIVE_RECORDS = 4,          // that a lane of such a loop takes at once
+
+    // Additions by way of tuples.
+    HDST__GPU_TUPLE_VALUES = 3,                 // words beside the key
+    HDST__GPU_TUPLE_TILE_ROWS = 16,             // tuples of a lane
+    HDST__GPU_HEAVY_TILES = 16,                 // a partition with so many tiles more than its share has heavy hitters
+
+    HDST__GPU_PRIVATE_BYTES = 64 << 10,         // of private memory of a work-item, at most: drivers tell only when it is too late
+};
 
 #endif

@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+// --- Stages (engine/) ---
+
 enum {
     HDST__HOST_STREAM_BYTES = 32 << 20,         // a segment of the ring
     HDST__HOST_STREAM_LEAST_BYTES = 4 << 20,    // a segment of the ring, which is not cut smaller for the sake of overlap
@@ -35,5 +37,16 @@ enum {
 #define HDST__HOST_SLICE_SECONDS 0.25           // a slice is not longer, so that a run can be cancelled, nor much shorter
 #define HDST__HOST_TRY_SECONDS 5e-3             // of a slice that tries a shape: many of them are soon done, and none is lost in what comes before and after it
 #define HDST__HOST_SAMPLE_SECONDS 2e-3          // what a look at the data may take, about
+
+// --- The compiler (codegen/), whatever the target: limits for the sake of its time and the driver's. A "node" is an operation in an expression. Chosen ---
+
+enum {
+    HDST__HOST_UNROLLED_TURNS = 8, HDST__HOST_UNROLLED_NODES = 512,     // turns of a loop that is written out; nodes of all copies together
+    HDST__HOST_ARRAY_TURNS = 16, HDST__HOST_ARRAY_NODES = 1536,         // the same where that makes variables of arrays
+    HDST__HOST_REPLACED_ELEMENTS = 64,          // of an array that becomes variables
+    HDST__HOST_CONTRACTED_NODES = 16,           // of an array's element that is computed where it is read,
+    HDST__HOST_CONTRACTED_READS = 4096,         // unless one statement reads the array more often: elements are told apart one by one
+    HDST__HOST_CONVERTED_STATEMENTS = 16, HDST__HOST_CONVERTED_NODES = 256,     // of both branches that become selects: they are all evaluated
+};
 
 #endif

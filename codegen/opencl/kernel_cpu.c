@@ -20,10 +20,9 @@
 #include "accum/first_level.h"
 #include "codegen/ir/accum_tables.h"
 #include "codegen/pass/passes.h"
+#include "base/costs_cpu.h"
 
 #include <inttypes.h>
-
-enum { MOST_LAYOUT_BLOCK = 512, LEAST_STEP = 64 };
 
 // --- What the form does its own way ---
 
@@ -176,14 +175,14 @@ static void print_flush(hdst__printer *p)
 // memory is what counts.
 static bool follow_layout(ir_func *block, const hdst__storage *input)
 {
-    const bool little = block->block > MOST_LAYOUT_BLOCK / 2;
-    if (block->block && input->layout == HDST__AOSOA && input->block <= MOST_LAYOUT_BLOCK) block->block = (uint32_t)input->block;
+    const bool little = block->block > HDST__CPU_LAYOUT_BLOCK / 2;
+    if (block->block && input->layout == HDST__AOSOA && input->block <= HDST__CPU_LAYOUT_BLOCK) block->block = (uint32_t)input->block;
     return little;
 }
 
 static const char *strip_step(hdst__printer *p, const ir_func *block)
 {
-    return hdst__arena_printf(p->arena, "%" PRIu32, block->block > LEAST_STEP ? block->block : LEAST_STEP);
+    return hdst__arena_printf(p->arena, "%" PRIu32, block->block > HDST__CPU_STRIP_STEP ? block->block : HDST__CPU_STRIP_STEP);
 }
 
 static const char *block_define(hdst__printer *p, const ir_func *block)
@@ -279,7 +278,7 @@ const hdst__kernel *hdst__kernel_make_cpu(hdst__arena *arena, const ir_func *fun
     if (block->block) hdst__plan_unpack(p, block);
     if (split) p->row_sums = &sums;
     const uint64_t bytes = hdst__private_bytes(p, block) + (block->block ? hdst__private_bytes(p, func) : 0) + hdst__row_sums_bytes(&sums);
-    if (!hdst__private_fits(p, block, bytes, HDST__CPU_PRIVATE_LIMIT, diags)) return NULL;
+    if (!hdst__private_fits(p, block, bytes, HDST__CPU_PRIVATE_BYTES, diags)) return NULL;
 
     hdst__kernel_add_common_args(p);
     hdst__printer_use(p, block);

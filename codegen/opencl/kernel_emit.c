@@ -5,10 +5,9 @@
 // much work as making them, a CPU strip writes into its own part instead, and the host closes the gaps.
 #include "codegen/opencl/kernel_emit.h"
 #include "codegen/pass/passes.h"
+#include "base/costs_cpu.h"
 
 #include <inttypes.h>
-
-enum { CHEAP_NODES = 48, LINE_BYTES = 64 };
 
 static bool count_nodes(ir_expr **slot, void *user)
 {
@@ -27,7 +26,7 @@ static bool has_no_loop(ir_stmt *s, void *user)
 static bool counts_cheaply(hdst__printer *p)
 {
     ir_func *count = hdst__ir_copy_func(p->arena, p->func);
-    int left = CHEAP_NODES;
+    int left = HDST__CPU_COUNTED_NODES;
     if (hdst__passes_count(count)) return false;       // who makes that form reports it
     return hdst__ir_visit_stmts(&count->body, has_no_loop, NULL) && hdst__ir_visit_exprs(&count->body, count_nodes, &left);
 }
@@ -48,7 +47,7 @@ void hdst__emit_plan(hdst__printer *p)
     p->output.way = bounded ? HDST__OUTPUT_BOUNDED : HDST__OUTPUT_COUNTED;
     if (p->output.way != HDST__OUTPUT_COUNTED) return;
     p->output.more = p->gpu ? "count_gpu.cl" : "count_cpu.cl";
-    if (!p->gpu && record) p->output.spare_records = (LINE_BYTES + record->size - 1) / record->size;    // strips do not share a cache line
+    if (!p->gpu && record) p->output.spare_records = (HDST__CPU_CACHE_LINE_BYTES + record->size - 1) / record->size;    // strips do not share a cache line
 }
 
 bool hdst__emit_count_form(hdst__printer *p, const ir_func *func, hdst__diags *diags, ir_func **count)

@@ -13,10 +13,10 @@
 
 #include "codegen/ir/accum_tables.h"
 #include "codegen/pass/gpu_form.h"
+#include "base/costs_cpu.h"
+#include "base/costs_gpu.h"
 
 #include <inttypes.h>
-
-enum { FOLD_GROUP = 64 };
 
 // --- What the form does its own way ---
 
@@ -102,7 +102,7 @@ const hdst__kernel *hdst__kernel_make_fold(hdst__arena *arena, const ir_func *fu
     if (gpu && !options->facts.portable) hdst__pass_unroll_hints(all, options->shape.unroll);
     p->first_read_input = 1;
     const uint64_t bytes = fold_private_bytes(p, all);
-    if (!hdst__private_fits(p, all, bytes, p->gpu ? HDST__GPU_PRIVATE_LIMIT : HDST__CPU_PRIVATE_LIMIT, diags)) return NULL;
+    if (!hdst__private_fits(p, all, bytes, p->gpu ? HDST__GPU_PRIVATE_BYTES : HDST__CPU_PRIVATE_BYTES, diags)) return NULL;
     hdst__kernel_add_common_args(p);
     hdst__printer_use(p, all);
     hdst__filling fillings[] = {
@@ -118,7 +118,7 @@ const hdst__kernel *hdst__kernel_make_fold(hdst__arena *arena, const ir_func *fu
     if (!hdst__device_can(p, diags)) return NULL;
     hdst__kernel *kernel = HDST__NEW(arena, hdst__kernel);
     *kernel = (hdst__kernel){
-        .func = all, .local_size = p->gpu ? FOLD_GROUP : 1, .private_bytes = bytes, .why = "form: a fold of 64 records in order per work-item\n"};
+        .func = all, .local_size = p->gpu ? HDST__GPU_FOLD_GROUP : 1, .private_bytes = bytes, .why = "form: a fold of 64 records in order per work-item\n"};
     hdst__kernel_finish(p, kernel, "kernel_fold.cl", fillings, sizeof fillings / sizeof *fillings);
     return kernel;
 }

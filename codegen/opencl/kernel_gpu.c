@@ -20,6 +20,7 @@
 #include "accum/fixed_point.h"
 #include "codegen/ir/accum_tables.h"
 #include "codegen/opencl/kernel_pieces.h"
+#include "base/costs_gpu.h"
 
 #include <inttypes.h>
 
@@ -213,7 +214,7 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *sca
     p->lane_sums = hdst__lane_sums_create(arena);
     if (forms.loops) p->cooperative = hdst__cooperative_create(arena, forms.loops);
     const uint64_t bytes = hdst__private_bytes(p, spans);
-    if (!hdst__private_fits(p, func, bytes, HDST__GPU_PRIVATE_LIMIT, diags)) return NULL;
+    if (!hdst__private_fits(p, func, bytes, HDST__GPU_PRIVATE_BYTES, diags)) return NULL;
     hdst__plan_words(p);
     hdst__emit_plan(p);
     hdst__kernel_add_common_args(p);

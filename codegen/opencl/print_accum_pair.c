@@ -6,10 +6,9 @@
 #include "codegen/opencl/print_accum.h"
 #include "codegen/opencl/print_cell.h"
 #include "codegen/opencl/print_expr.h"
+#include "base/costs_gpu.h"
 
 #include <inttypes.h>
-
-enum { TOGETHER = 8 };      // additions of a test: their addends take registers until it is made
 
 typedef struct pair {
     const hdst__accum_plan *plan;
@@ -96,5 +95,6 @@ static void print_together(hdst__printer *p, ir_stmt *const *stmts, size_t count
 
 void hdst__print_pair_sums(hdst__printer *p, ir_stmt *const *stmts, size_t count)
 {
-    for (size_t n = 0; n < count; n += TOGETHER) print_together(p, stmts + n, count - n < TOGETHER ? count - n : TOGETHER);
+    const size_t most = HDST__GPU_TESTED_TOGETHER;
+    for (size_t n = 0; n < count; n += most) print_together(p, stmts + n, count - n < most ? count - n : most);
 }

@@ -11,10 +11,9 @@
 #include "codegen/opencl/print_stmt.h"
 #include "codegen/opencl/print_vectors.h"
 #include "codegen/pass/accumulator_placement.h"
+#include "base/costs_gpu.h"
 
 #include <inttypes.h>
-
-enum { RECORDS = 4 };
 
 struct hdst__cooperative {
     ir_func *func;              // its body: the loops
@@ -122,7 +121,7 @@ static void print_records(hdst__printer *p, const ir_block *body, uint32_t recor
 {
     ir_func *func = hdst__ir_copy_func(p->arena, p->cooperative->func);
     ir_block sets = {0}, adds = {0};
-    uint32_t *to[RECORDS];
+    uint32_t *to[HDST__GPU_COOPERATIVE_RECORDS];
     for (uint32_t r = 0; r < records; r++) {
         to[r] = variables_of(func, p->cooperative, body, r);
         ir_block copy = hdst__ir_copy_block(func, body);
@@ -243,10 +242,10 @@ static void print_loops(hdst__printer *p, ir_stmt *s, bool outermost)
         begin_sums(p, &s->body);
         begin_tile(p, &s->body);
         hdst__write_line(&p->out, "uint at = 0;");
-        hdst__write_line(&p->out, "for (; at + %d <= there; at += %d) {", RECORDS, RECORDS);
+        hdst__write_line(&p->out, "for (; at + %d <= there; at += %d) {", HDST__GPU_COOPERATIVE_RECORDS, HDST__GPU_COOPERATIVE_RECORDS);
         p->out.indent++;
         hdst__begin_record_vectors(p, &s->body, is_shared);
-        print_records(p, &s->body, RECORDS);
+        print_records(p, &s->body, HDST__GPU_COOPERATIVE_RECORDS);
         hdst__end_record_vectors(p);
         p->out.indent--;
         hdst__write_line(&p->out, "}\nfor (; at < there; at++) {");

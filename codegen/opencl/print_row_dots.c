@@ -3,11 +3,11 @@
 // at a time, as in a product of matrices: what is loaded of either serves all of the other. A lane's sum has the
 // order that the language says.
 #include "codegen/opencl/print_row_dots.h"
+#include "base/costs_cpu.h"
 
 #include <inttypes.h>
 
-// Twenty sums, four vectors of records and one of the broadcast, of 32 registers.
-enum { UNITS = 5, RECORDS = 4, LANES = HDST__LANES };
+enum { LANES = HDST__LANES };
 
 typedef struct tile {
     const hdst__row_dot *dot;
@@ -101,7 +101,7 @@ static void print_all_units(hdst__printer *p, tile t)
 void hdst__print_row_dots(hdst__printer *p, const hdst__row_dot *dot)
 {
     tile t = {.dot = dot, .dots = p->var_name[dot->dots], .record_bytes = p->func->params[dot->input].record->size,
-        .units = dot->units < UNITS ? (uint32_t)dot->units : UNITS};
+        .units = dot->units < HDST__CPU_ROW_DOT_UNITS ? (uint32_t)dot->units : HDST__CPU_ROW_DOT_UNITS};
     hdst__write_line(&p->out, "{");
     p->out.indent++;
     hdst__write_line(&p->out, "__global const uchar *rows = (__global const uchar *)&%s(base, %" PRIu64 ");", hdst__leaf_name(p, dot->input, dot->input_leaf),
@@ -109,7 +109,7 @@ void hdst__print_row_dots(hdst__printer *p, const hdst__row_dot *dot)
     hdst__write_line(&p->out, "__global const uchar *weights = (__global const uchar *)&%s(0, %" PRIu64 ");",
         hdst__leaf_name(p, dot->broadcast, dot->broadcast_leaf), dot->broadcast_first);
     hdst__write_line(&p->out, "uint r = 0;");
-    for (t.records = RECORDS; t.records; t.records = t.records > 1 ? 1 : 0) {
+    for (t.records = HDST__CPU_ROW_DOT_RECORDS; t.records; t.records = t.records > 1 ? 1 : 0) {
         hdst__write_line(&p->out, "for (; r + %" PRIu32 " <= records; r += %" PRIu32 ") {", t.records, t.records);
         p->out.indent++;
         print_all_units(p, t);

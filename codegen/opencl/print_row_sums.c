@@ -6,11 +6,9 @@
 #include "codegen/opencl/print_cell.h"
 #include "codegen/opencl/print_row_dots.h"
 #include "codegen/opencl/print_stmt.h"
+#include "base/costs_cpu.h"
 
 #include <inttypes.h>
-
-// Registers of a tile: twenty sums and four vectors of a row, of 32 (measured: 5 by 4 doubles, 6 by 2 of floats).
-enum { EXACT_UNITS = 5, EXACT_VECTORS = 4, EXACT_LANES = 8, FAST_UNITS = 6, FAST_VECTORS = 2, FAST_LANES = 16 };
 
 typedef struct tile {
     const hdst__row_sum *sum;
@@ -229,10 +227,11 @@ static void print_sum(hdst__printer *p, const hdst__row_sum *s)
 {
     tile t = {.sum = s, .cell = hdst__find_cell(p, s->param, s->leaf), .plan = hdst__find_plan(p, s->param), .factor = p->var_name[s->factor],
               .scale = hdst__scale_name(p, s->param, s->leaf), .fast = hdst__leaf_placement(p, s->param, s->leaf)->fast};
-    const uint32_t most = t.fast ? FAST_UNITS : EXACT_UNITS, sums = most * (t.fast ? FAST_VECTORS : EXACT_VECTORS);
+    const uint32_t most = t.fast ? HDST__CPU_FAST_ROW_UNITS : HDST__CPU_ROW_SUM_UNITS,
+                   sums = most * (t.fast ? HDST__CPU_FAST_ROW_VECTORS : HDST__CPU_ROW_SUM_VECTORS);
     t.space = s->is_local ? "__private" : "__global";
     t.row_bytes = s->is_local ? s->elements * sizeof(float) : p->func->params[s->input].record->size;
-    t.lanes = t.fast ? FAST_LANES : EXACT_LANES;
+    t.lanes = t.fast ? HDST__CPU_FAST_ROW_LANES : HDST__CPU_ROW_SUM_LANES;
     t.units = s->units < most ? (uint32_t)s->units : most;
     t.vectors = sums / t.units;
     while (t.vectors > 1 && (t.vectors * t.lanes > HDST__ROW_ELEMENTS * 2 || t.vectors * t.lanes > s->elements)) t.vectors--;

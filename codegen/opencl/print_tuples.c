@@ -11,11 +11,11 @@
 #include "codegen/opencl/print_tables.h"
 #include "codegen/opencl/kernel_pieces.h"
 #include "codegen/pass/accumulator_placement.h"
+#include "base/costs_gpu.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-enum { HEAVY_TILES = 16 };      // a partition with so many tiles more than its share has heavy hitters
 static const ir_tuples *tuples_of(const hdst__printer *p) { return &p->func->tables->tuples; }
 
 static bool has_tuples(const hdst__printer *p) { return p->func->tables && p->func->tables->has_tuples; }
@@ -128,7 +128,7 @@ static void print_macros(hdst__printer *p)
     hdst__write_line(&p->out, "#define PARTS_HIGH %" PRIu32, t->parts_high);
     hdst__write_line(&p->out, "#define PARTS_LOW %" PRIu32, 1u << t->low_bits);
     hdst__write_line(&p->out, "#define SLOTS %" PRIu32, t->sums);
-    hdst__write_line(&p->out, "#define LEAST_HOT (%d * TILE)", HEAVY_TILES);
+    hdst__write_line(&p->out, "#define LEAST_HOT (%d * TILE)", HDST__GPU_HEAVY_TILES);
     hdst__write_line(&p->out, "typedef %s pair_t;", t->values <= 1 ? "uint2" : "uint4");
 }
 

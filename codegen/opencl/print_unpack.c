@@ -9,15 +9,10 @@
 // words, and a copy record by record is quicker too.
 #include "codegen/opencl/print_unpack.h"
 #include "codegen/opencl/print_expr.h"
+#include "base/costs_cpu.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-enum {
-    UNPACK_LIMIT = 256 << 10,       // bytes of arrays: above, they would only move from one cache to another
-    MOST_APART = 8,                 // values of one kind in a record: strided reads up to here are vector loads and shuffles, farther apart slow gathers
-    FEW_ELEMENTS = 8,
-};
 
 // --- Which leaves go through arrays ---
 
@@ -109,7 +104,7 @@ static bool is_whole(const hdst__record *record, const hdst__leaf *leaf)
 
 static bool is_near(const hdst__record *record, const hdst__leaf *leaf)
 {
-    return hdst__leaf_is_aligned(record, leaf) && record->size / hdst__scalar_size(leaf->kind) <= MOST_APART;
+    return hdst__leaf_is_aligned(record, leaf) && record->size / hdst__scalar_size(leaf->kind) <= HDST__CPU_STRIDED_VALUES;
 }
 
 // The struct is one word, of which a shift makes the field.
@@ -189,7 +184,7 @@ void hdst__plan_unpack(hdst__printer *p, ir_func *func)
         p->unpacking->from_word[i] = HDST__NEW_ARRAY(p->arena, bool, record->leaf_count);
         if (!p->unpacking->has_part[i]) p->unpacking->has_part[i] = HDST__NEW_ARRAY(p->arena, bool, record->leaf_count);
         for (size_t l = 0; l < record->leaf_count; l++) p->unpacking->array[i][l] = wants_array(record, &record->leaves[l], &reads.leaf[i][l]);
-        if (hdst__unpack_bytes(p, func->block) > UNPACK_LIMIT) p->unpacking->array[i] = NULL;
+        if (hdst__unpack_bytes(p, func->block) > HDST__CPU_UNPACKED_BYTES) p->unpacking->array[i] = NULL;
         plan_words(p, i, reads.leaf[i]);
     }
 }
@@ -204,7 +199,7 @@ static void print_copies(hdst__printer *p, uint32_t param, size_t l)
         hdst__write_line(&p->out, "%sOf[0][r] = %sPart(i + r);", name, name);
         return;
     }
-    if (elements > FEW_ELEMENTS) {
+    if (elements > HDST__CPU_UNPACKED_ELEMENTS) {
         hdst__write_line(&p->out, "for (int e = 0; e < %" PRIu64 "; e++) %sOf[e][r] = %s(i + r, e);", elements, name, name);
         return;
     }
@@ -263,7 +258,8 @@ static void print_prefetch(hdst__printer *p, uint32_t param)
     const hdst__record *record = p->func->params[param].record;
     for (size_t l = 0; l < record->leaf_count; l++) {
         const uint64_t size = hdst__scalar_size(record->leaves[l].kind), step = input->leaf[l].element_stride / size;
-        if (!hdst__leaf_is_used(&p->func->params[param], l) || record->leaves[l].kind == HDST__TEXT || record->leaves[l].elements > FEW_ELEMENTS) continue;
+        if (!hdst__leaf_is_used(&p->func->params[param], l) || record->leaves[l].kind == HDST__TEXT) continue;
+        if (record->leaves[l].elements > HDST__CPU_UNPACKED_ELEMENTS) continue;
         const uint64_t ahead = 2 * input->leaf[l].block_stride / size;
         for (uint64_t e = 0; e < record->leaves[l].elements; e++)
             hdst__write_line(&p->out, "PREFETCH(%sIn + %" PRIu64 ", %" PRIu64 ")", p->leaf_name[param][l], ahead + e * step, size);

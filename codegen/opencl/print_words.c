@@ -5,10 +5,9 @@
 #include "codegen/opencl/print_words.h"
 #include "codegen/opencl/print_constant.h"
 #include "codegen/opencl/print_expr.h"
+#include "base/costs_gpu.h"
 
 #include <inttypes.h>
-
-enum { MOST_WORDS = 16 };       // of a record: more would only fill registers
 
 typedef struct reach {
     const hdst__printer *p;
@@ -58,7 +57,7 @@ void hdst__plan_words(hdst__printer *p)
     for (uint32_t i = 0; i < p->func->param_count && p->options->input->layout == HDST__AOS; i++) {
         const ir_param *param = &p->func->params[i];
         const uint64_t words = param->record->size / 4;
-        if (param->kind != IR_INPUT || param->record->size % 8 != 0 || words > MOST_WORDS) continue;
+        if (param->kind != IR_INPUT || param->record->size % 8 != 0 || words > HDST__GPU_RECORD_WORDS) continue;
         if (__builtin_popcountll(words_read(p, i)) < 2) continue;
         p->word_count[i] = (uint32_t)words;
     }

@@ -5,8 +5,6 @@
 
 #include "codegen/opencl/printer.h"
 
-enum { HDST__CPU_PRIVATE_LIMIT = 4 << 20, HDST__GPU_PRIVATE_LIMIT = 64 << 10 };
-
 uint64_t hdst__private_bytes(hdst__printer *p, const ir_func *func);
 // False, with a diagnostic, when a work-item needs more private memory than the limit.
 bool hdst__private_fits(hdst__printer *p, const ir_func *func, uint64_t bytes, uint64_t limit, hdst__diags *diags);

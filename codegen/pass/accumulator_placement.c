@@ -12,17 +12,8 @@
 #include "accum/first_level.h"
 #include "codegen/ir/accum_tables.h"
 #include "codegen/pass/passes.h"
-
-enum {
-    PRIVATE_WORDS = 16, LANE_SUM_WORDS = 8, PAIR_SUM_WORDS = 32,        // of a row in registers: at most
-    MOST_COPIES = 16,
-    OWN_TABLE_BYTES = 2 << 20,                  // of a work-group's table in device memory: there are hundreds
-    TILE_BYTES = 16 << 10,                      // of local memory
-    SHARED_TABLE_BYTES = 16 << 20, MOST_SHARED = 8,     // of all tables that work-groups share: they stay in the second-level cache
-    SMALL_ADDEND = 256,
-    LEAST_FIRST_LEVEL = 8 * HDST__PAGE_WORDS,   // words of superaccumulators that are worth a way around them
-    MOST_WORDS_TWICE = 1 << 10,                 // of both tables of a strip: half a first-level cache
-};
+#include "base/costs_cpu.h"
+#include "base/costs_gpu.h"
 
 uint64_t hdst__place_rows(const hdst__accum *accum, const uint64_t *rows)
 {
@@ -84,7 +75,7 @@ static ir_way way_on_cpu(const hdst__cell *cell, ir_place place)
 static bool has_first_level(const ir_func *form, const hdst__tables *tables, const hdst__place_limits *limits)
 {
     if (!limits->front || limits->no_blocks || form->block || !tables->scale_count || !limits->rows) return false;
-    return hdst__tables_device_words(tables, limits->rows) >= LEAST_FIRST_LEVEL;
+    return hdst__tables_device_words(tables, limits->rows) >= HDST__CPU_FIRST_LEVEL_PAGES * HDST__PAGE_WORDS;
 }
 
 // Records that do hardly more than count wait for the one before them if both count the same: what was stored is
@@ -101,7 +92,7 @@ static bool takes_turns(const ir_func *scalar, const ir_func *form, const hdst__
         for (size_t l = 0; l < accum->leaf_count; l++)
             if (accum->cell[l].op != HDST__WORD_ADD) return false;
     }
-    return words <= MOST_WORDS_TWICE && hdst__placed_anywhere(form, IR_PLACE_STRIP);
+    return words <= HDST__CPU_TWO_TABLES_WORDS && hdst__placed_anywhere(form, IR_PLACE_STRIP);
 }
 
 typedef struct level_search {
@@ -125,7 +116,7 @@ void hdst__pass_accumulator_placement_cpu(ir_func *form, const ir_func *scalar, 
     for (size_t a = 0; a < tables->accum_count; a++) {
         const hdst__accum *accum = &tables->accum[a];
         ir_placement *placement = placement_of(form, accum);
-        const bool in_registers = fits_registers(scalar, accum, PRIVATE_WORDS) && fits_registers(form, accum, PRIVATE_WORDS);
+        const bool in_registers = fits_registers(scalar, accum, HDST__CPU_REGISTER_WORDS) && fits_registers(form, accum, HDST__CPU_REGISTER_WORDS);
         placement->place = limits->no_blocks ? IR_PLACE_GLOBAL : in_registers ? IR_PLACE_REGISTERS : IR_PLACE_STRIP;
         for (size_t l = 0; l < accum->leaf_count; l++) placement->leaf[l].way = way_on_cpu(&accum->cell[l], placement->place);
     }
@@ -163,7 +154,7 @@ void hdst__place_tail(ir_func *tail, const ir_func *block, const hdst__tables *t
 static bool may_be_lane_sum(const ir_func *func, const hdst__accum *accum, size_t leaf)
 {
     const hdst__cell *cell = &accum->cell[leaf];
-    return cell->of_floats && cell->tier == HDST__TIER_ONE && fits_registers(func, accum, LANE_SUM_WORDS);
+    return cell->of_floats && cell->tier == HDST__TIER_ONE && fits_registers(func, accum, HDST__GPU_LANE_SUM_WORDS);
 }
 
 // Words of a row whose sums of doubles take two each.
@@ -183,7 +174,7 @@ static bool may_be_pair_sum(const ir_func *func, const hdst__accum *accum, size_
 {
     const hdst__cell *cell = &accum->cell[leaf];
     const bool doubles = cell->kind == HDST__F64 && !cell->of_floats, fits = cell->tier == HDST__TIER_ONE || cell->tier == HDST__TIER_TWO;
-    return doubles && fits && !fast_sums && words_as_pairs(accum) <= PAIR_SUM_WORDS && fits_registers(func, accum, PAIR_SUM_WORDS);
+    return doubles && fits && !fast_sums && words_as_pairs(accum) <= HDST__GPU_PAIR_SUM_WORDS && fits_registers(func, accum, HDST__GPU_PAIR_SUM_WORDS);
 }
 
 static const hdst__tables *with_lane_sums(const ir_func *func, const hdst__tables *narrow, const hdst__place_limits *limits)
@@ -218,6 +209,8 @@ typedef struct small_search {
 } small_search;
 
 // FLUSH_ADDS additions of less than 2^8 fit 32 bits, so a count needs no carry.
+enum { SMALL_ADDEND = 1 << 8 };
+
 static bool find_large(ir_stmt *stmt, void *user)
 {
     small_search *seek = user;
@@ -288,13 +281,13 @@ static void place_near(ir_func *func, const hdst__tables *tables, const hdst__pl
     for (size_t a = 0; a < tables->accum_count; a++) {
         const hdst__accum *accum = &tables->accum[a];
         ir_placement *placement = placement_of(func, accum);
-        const uint64_t most_words = has_way(placement, accum, IR_WAY_PAIR) ? PAIR_SUM_WORDS : PRIVATE_WORDS;
+        const uint64_t most_words = has_way(placement, accum, IR_WAY_PAIR) ? HDST__GPU_PAIR_SUM_WORDS : HDST__GPU_REGISTER_WORDS;
         placement->place = limits->no_blocks ? IR_PLACE_GLOBAL : fits_registers(func, accum, most_words) ? IR_PLACE_REGISTERS : IR_PLACE_LOCAL;
         if (placement->place != IR_PLACE_GLOBAL) place_slots(func, accum);
     }
     if (hdst__place_copy_bytes(func, tables, limits->rows) > most * 3 / 4) leave_local(func, tables);
     // Half of local memory is enough for the copies: more of it would leave fewer work-groups on a processor.
-    uint32_t copies = MOST_COPIES;
+    uint32_t copies = HDST__GPU_TABLE_COPIES;
     while (copies > 1 && hdst__place_copy_bytes(func, tables, limits->rows) * copies > most / 2) copies /= 2;
     func->tables->copies = copies;
 }
@@ -333,7 +326,7 @@ static void place_tile(ir_tables *form, const ir_func *func, const hdst__tables 
         for (size_t l = 0; l < accum->leaf_count; l++)
             if (accum->cell[l].strip_words > words) words = accum->cell[l].strip_words;
         if (placement_of(func, accum)->place != IR_PLACE_GROUP || !accum->is_table || !words) continue;
-        if (hdst__place_rows(accum, limits->rows) > TILE_BYTES / (sizeof(int64_t) * words * func->shape->group)) continue;
+        if (hdst__place_rows(accum, limits->rows) > HDST__GPU_TILE_BYTES / (sizeof(int64_t) * words * func->shape->group)) continue;
         form->has_tile = true;
         form->tile = accum->param;
         form->tile_words = words;
@@ -351,8 +344,8 @@ uint64_t hdst__place_loop_bytes(const ir_func *loops, const hdst__tables *tables
 
 static uint32_t shared_tables(uint64_t words)
 {
-    const uint64_t fit = SHARED_TABLE_BYTES / (words * sizeof(int64_t));
-    return fit < 1 ? 1 : fit < MOST_SHARED ? (uint32_t)fit : MOST_SHARED;
+    const uint64_t fit = HDST__GPU_SHARED_TABLE_BYTES / (words * sizeof(int64_t));
+    return fit < 1 ? 1 : fit < HDST__GPU_SHARED_TABLES ? (uint32_t)fit : HDST__GPU_SHARED_TABLES;
 }
 
 ir_func *hdst__pass_accumulator_placement_loops(ir_func *func, const hdst__tables *tables, const hdst__place_limits *limits)
@@ -376,7 +369,7 @@ ir_func *hdst__pass_accumulator_placement_loops(ir_func *func, const hdst__table
         loops->together = true;
         func->shape->records = 1;
     }
-    const bool own = loops && words * sizeof(int64_t) <= OWN_TABLE_BYTES;
+    const bool own = loops && words * sizeof(int64_t) <= HDST__GPU_OWN_TABLE_BYTES;
     if (words && !own && hdst__placed_anywhere(func, IR_PLACE_GROUP)) func->tables->shared = shared_tables(words);
     if (loops) hdst__place_homes(loops, tables);
     return loops;

@@ -12,13 +12,12 @@
 // are contracted in place by that list, and what a round left of them is swept up at its end. What the list no longer
 // tells (a variable that got new readers) waits for the next round.
 #include "codegen/pass/passes.h"
+#include "base/costs_host.h"
 
 #include <string.h>
 
 enum {
-    MOST_NODES = 16,
     MOST_ROUNDS = 16,           // arrays that wait on one another longer than that stay arrays
-    MOST_READS = 4096,          // so does an array that one statement reads more often: its elements are told apart one by one
 };
 
 // Where a variable is met: places of statements, rising, each once.
@@ -32,7 +31,7 @@ typedef struct contractor {
     size_t var_count;           // at the round's begin: later ones hold an element for the statement behind, and are read only there
     places *reads, *writes;     // by variable
     bool *control;              // by variable: read where no statement can stand in front
-    bool *crowded;              // by variable: one statement reads it more than MOST_READS times
+    bool *crowded;              // by variable: one statement reads it more than HDST__HOST_CONTRACTED_READS times
     bool *read_anew;            // by variable: read at places that are not in `reads`
     bool *gone;                 // by variable: contracted in this round; writes to it are still there
     ir_stmt **stmts;            // by place
@@ -71,7 +70,7 @@ static bool list_read(ir_expr **slot, void *user)
     const meeting m = {e->var, l->stmt->place};
     if (l->here[e->var]++ == 0) HDST__PUSH(l->c->func->arena, l->reads, l->read_count, l->read_capacity, m);
     if (!l->plain) l->c->control[e->var] = true;
-    if (l->here[e->var] > MOST_READS) l->c->crowded[e->var] = true;
+    if (l->here[e->var] > HDST__HOST_CONTRACTED_READS) l->c->crowded[e->var] = true;
     return true;
 }
 
@@ -184,11 +183,11 @@ static ir_expr *filled_with(ir_func *func, const ir_stmt *loop)
         const ir_stmt *s = loop->body.items[i];
         if (s->kind != IR_SET) return NULL;
         hdst__ir_substitute_expr(func, &value, s->var, s->value);
-        if (hdst__ir_expr_size(value) > MOST_NODES) return NULL;
+        if (hdst__ir_expr_size(value) > HDST__HOST_CONTRACTED_NODES) return NULL;
     }
     for (size_t i = 0; i < last; i++)       // read before it was set, or carried from turn to turn
         if (hdst__ir_expr_reads(value, loop->body.items[i]->var)) return NULL;
-    return hdst__ir_expr_size(value) <= MOST_NODES && is_cheap(value) ? value : NULL;
+    return hdst__ir_expr_size(value) <= HDST__HOST_CONTRACTED_NODES && is_cheap(value) ? value : NULL;
 }
 
 static bool is_fill(const contractor *c, const ir_stmt *s, filled *f)

@@ -16,10 +16,7 @@
 #include "record/bit_pattern.h"
 #include "accum/tables.h"
 #include "codegen/pass/passes.h"
-
-// words of an accumulator whose sums have levels in private memory: 448 bytes each (704 for floats), in the second
-// cache, which are read and written once a block (measured with 79 sums of doubles: 33 ns a record, 51 in fixed point)
-enum { MOST_SUMS = 512 };
+#include "base/costs_cpu.h"
 
 typedef struct adder {
     ir_func *func;
@@ -205,7 +202,8 @@ static bool is_level_sum(const adder *a, const ir_stmt *s)
 {
     const hdst__accum *accum = hdst__tables_accum(a->tables, s->param);
     const hdst__cell *cell = cell_of(a, s);
-    return cell->tier != HDST__TIER_PLAIN && !accum->is_table && accum->strip_row_words <= MOST_SUMS && cell->elements <= MOST_SUMS && s->value->varying &&
+    return cell->tier != HDST__TIER_PLAIN && !accum->is_table && accum->strip_row_words <= HDST__CPU_BLOCK_SUMS &&
+           cell->elements <= HDST__CPU_BLOCK_SUMS && s->value->varying &&
            !varies(s->index2);
 }
 

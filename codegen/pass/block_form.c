@@ -18,8 +18,7 @@
 // Additions to accumulators are put apart from what computes the addends, for pass_block_accumulation.
 #include "codegen/pass/block_form.h"
 #include "codegen/pass/passes.h"
-
-enum { FEW_NODES = 64 };        // so little vector work is not worth a record loop of its own beside a scalar one
+#include "base/costs_cpu.h"
 
 typedef struct splitter {
     ir_func *func;
@@ -89,7 +88,7 @@ static bool mixes(const ir_block *run)      // control together with too little 
         if (is_control(s)) control = true;
         else if (s->kind != IR_ACCUM) nodes += hdst__ir_expr_size(s->value) + hdst__ir_expr_size(s->cond);
     }
-    return control && nodes < FEW_NODES;
+    return control && nodes < HDST__CPU_LOOP_OF_ITS_OWN_NODES;
 }
 
 static bool note_addend(ir_expr **slot, void *user)

@@ -11,8 +11,7 @@
 //          }                                        wide t.v += e_2
 //                                                 }
 #include "codegen/pass/block_form.h"
-
-enum { MOST_NODES = 256 };      // what is more is kept instead
+#include "base/costs_cpu.h"
 
 typedef struct slice {
     ir_func *func;
@@ -50,7 +49,7 @@ static bool find_slice(slice *s, const ir_block *from)
         hdst__ir_visit_expr(&stmt->value, need_reads, s);
     }
     for (size_t i = 0; i < from->count && !s->fails; i++) s->fails = writes_needed(s, from->items[i]);     // read before it is set: the old value is gone
-    return !s->fails && s->nodes <= MOST_NODES;
+    return !s->fails && s->nodes <= HDST__CPU_RECOMPUTED_NODES;
 }
 
 static uint32_t renamed(ir_func *func, uint32_t *name, uint32_t var)

@@ -13,8 +13,7 @@
 #include "codegen/pass/affine_index.h"
 #include "codegen/pass/row_form.h"
 #include "codegen/pass/passes.h"
-
-enum { LEAST_TURNS = 32 };
+#include "base/costs_gpu.h"
 
 typedef struct nest {
     ir_stmt *loop[HDST__NEST_DEPTH];    // outermost first
@@ -186,7 +185,7 @@ static ir_stmt *taken_from(spreader *sp, size_t at)
     const bool is = find_nest(func, copy, &n);
     if (is) longest_outside(&n);
     if (is) put_indices_in_place(sp, &n);
-    return is && turns_of(n.loop[0]) >= LEAST_TURNS && adds_alone(sp, &n) ? copy : NULL;
+    return is && turns_of(n.loop[0]) >= HDST__GPU_COOPERATIVE_TURNS && adds_alone(sp, &n) ? copy : NULL;
 }
 
 static ir_stmt *taken_apart(spreader *sp, size_t at)

@@ -10,8 +10,7 @@
 //         if odd { for i = 0 to 784 { if not(fits(p.x[i])) { wide t[best].x[i] += p.x[i] } } }
 #include "codegen/pass/row_form.h"
 #include "accum/tables.h"
-
-enum { LEAST_TURNS = 8 };
+#include "base/costs_cpu.h"
 
 // --- Which loops ---
 
@@ -80,7 +79,7 @@ static bool takes(const reader *r, const ir_stmt *s)
 static bool has_turns(const ir_stmt *loop)
 {
     if (loop->lo->op != IR_CONST || loop->hi->op != IR_CONST) return true;
-    return loop->hi->bits >= loop->lo->bits + LEAST_TURNS;
+    return loop->hi->bits >= loop->lo->bits + HDST__CPU_ELEMENT_TURNS;
 }
 
 // --- Exact sums ---

@@ -7,13 +7,7 @@
 #include "codegen/pass/gpu_form.h"
 
 #include "codegen/pass/row_form.h"
-
-enum {
-    GROUP = 256,
-    MANY_NODES = 600, SOME_NODES = 200, FEW_NODES = 120, FEW_ADDS = 3,      // of a body
-    NODES_OF_ADDITION = 10,
-    WIDE_BYTES = 512, WIDE_GROUP = 128,     // of a record read; its loops keep a lane busy, and more work-groups share a small input
-};
+#include "base/costs_gpu.h"
 
 typedef struct body_look {
     size_t nodes, adds;
@@ -28,7 +22,7 @@ static bool look(ir_stmt *stmt, void *user)
     for (size_t i = 0; i < sizeof expr / sizeof *expr; i++)
         if (expr[i]) body->nodes += hdst__ir_expr_size(expr[i]);
     if (stmt->kind == IR_ACCUM) {
-        body->nodes += NODES_OF_ADDITION;
+        body->nodes += HDST__GPU_ADDITION_NODES;
         body->adds++;
     }
     if (stmt->kind == IR_FOR || stmt->kind == IR_LOOP) *(hdst__ir_loop_varies(stmt) ? &body->varies : &body->shares) = true;
@@ -65,20 +59,20 @@ static uint32_t choose_records(const ir_func *func, uint32_t wanted)
     hdst__ir_visit_stmts(&block, look, &body);
     if (func->emits) return 1;          // its place follows from the lanes before it
     if (wanted) return wanted < IR_LANE_RECORDS ? wanted : IR_LANE_RECORDS;
-    if (body.varies || has_arrays(func) || body.nodes > MANY_NODES) return 1;
-    if (body.nodes > SOME_NODES) return body.shares ? 1 : 2;
-    if (body.nodes > FEW_NODES) return body.shares || body.adds > FEW_ADDS ? 2 : 4;
+    if (body.varies || has_arrays(func) || body.nodes > HDST__GPU_LONG_BODY_NODES) return 1;
+    if (body.nodes > HDST__GPU_MIDDLE_BODY_NODES) return body.shares ? 1 : 2;
+    if (body.nodes > HDST__GPU_SHORT_BODY_NODES) return body.shares || body.adds > HDST__GPU_SHORT_BODY_ADDS ? 2 : 4;
     return body.shares || !body.adds ? 4 : 8;
 }
 
-bool hdst__gpu_is_wide(const ir_func *func) { return hdst__bytes_read(func) >= WIDE_BYTES; }
+bool hdst__gpu_is_wide(const ir_func *func) { return hdst__bytes_read(func) >= HDST__GPU_WIDE_RECORD_BYTES; }
 
 void hdst__pass_gpu_shape(ir_func *func, const ir_shape *asked, uint32_t most_group)
 {
     const bool wide = hdst__gpu_is_wide(func);
     ir_shape *shape = HDST__NEW(func->arena, ir_shape);
     *shape = *asked;
-    if (!shape->group) shape->group = wide ? WIDE_GROUP : GROUP;
+    if (!shape->group) shape->group = wide ? HDST__GPU_WIDE_GROUP : HDST__GPU_GROUP;
     while (shape->group > 1 && most_group && shape->group > most_group) shape->group /= 2;
     shape->records = choose_records(func, !asked->records && wide ? 1 : asked->records);
     func->shape = shape;

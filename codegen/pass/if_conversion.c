@@ -17,8 +17,7 @@
 
 #include "accum/minmax_keys.h"
 #include "codegen/pass/passes.h"
-
-enum { MOST_STATEMENTS = 16, MOST_NODES = 256 };    // of both branches together: they are all evaluated
+#include "base/costs_host.h"
 
 typedef struct converter {
     ir_func *func;
@@ -45,7 +44,7 @@ static bool may_convert(const converter *c, const ir_block *block, size_t *state
         ++*statements;
         *nodes += stmt_size(s);
     }
-    return *statements <= MOST_STATEMENTS && *nodes <= MOST_NODES;
+    return *statements <= HDST__HOST_CONVERTED_STATEMENTS && *nodes <= HDST__HOST_CONVERTED_NODES;
 }
 
 static ir_expr *as_said(converter *c, ir_expr *cond, bool when) { return when ? cond : hdst__ir_unary(c->func, IR_NOT, HDST__BOOL, cond); }

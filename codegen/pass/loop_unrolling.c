@@ -12,16 +12,11 @@
 // Longer ones go too (hdst__pass_loop_unrolling_of_arrays) when their counters are all that keeps local arrays from becoming variables (scalar_replacement.c).
 #include "codegen/ir/eval.h"
 #include "codegen/pass/passes.h"
+#include "base/costs_host.h"
 
 #include <stdlib.h>
 
-enum {
-    MOST_TURNS = 8,
-    MOST_NODES = 512,           // of all copies together: what is longer stays a loop, for the sake of the driver's compile time
-    MOST_TURNS_OF_ARRAYS = 16,  // where that makes variables of arrays
-    MOST_NODES_OF_ARRAYS = 1536,
-    TOO_LONG,
-};
+enum { TOO_LONG = HDST__HOST_ARRAY_NODES + 1 };
 
 // Statements are numbered in their order, from 1: the first and the last that names a variable (0: none does); a loop and the last in it.
 typedef struct place {
@@ -73,7 +68,7 @@ static size_t size_without_loops(const ir_block *block);
 // Of all copies; TOO_LONG: it stays a loop, or a loop in it does.
 static size_t size_unrolled(const ir_stmt *s)
 {
-    const size_t count = count_turns(s, MOST_TURNS_OF_ARRAYS), size = count ? count * size_without_loops(&s->body) : TOO_LONG;
+    const size_t count = count_turns(s, HDST__HOST_ARRAY_TURNS), size = count ? count * size_without_loops(&s->body) : TOO_LONG;
     return size < TOO_LONG ? size : TOO_LONG;
 }
 
@@ -124,7 +119,7 @@ static const bool *find_constant(ir_func *func)
     indices w = {func, HDST__NEW_ARRAY(func->arena, bool, func->var_count + 1)};
     hdst__ir_visit_stmts(&func->body, note_counter, &w);
     for (size_t v = 0; v < func->var_count; v++)
-        if (func->vars[v].elements) w.constant[v] = func->vars[v].elements <= MOST_TURNS_OF_ARRAYS && !func->vars[v].init;
+        if (func->vars[v].elements) w.constant[v] = func->vars[v].elements <= HDST__HOST_ARRAY_TURNS && !func->vars[v].init;
     hdst__ir_visit_stmts(&func->body, note_stmt, &w);
     return w.constant;
 }
@@ -150,12 +145,12 @@ static bool not_by_counter_in(ir_stmt *s, void *user)
 
 static uint64_t turns(const unroller *w, ir_stmt *s)
 {
-    const uint64_t count = count_turns(s, MOST_TURNS_OF_ARRAYS);
+    const uint64_t count = count_turns(s, HDST__HOST_ARRAY_TURNS);
     if (!count) return 0;
     const uint64_t nodes = count * block_size(&s->body);
-    if (count <= MOST_TURNS && nodes <= MOST_NODES) return count;
+    if (count <= HDST__HOST_UNROLLED_TURNS && nodes <= HDST__HOST_UNROLLED_NODES) return count;
     use u = {w, s->var};
-    return w->constant && s->var < w->var_count && w->constant[s->var] && nodes <= MOST_NODES_OF_ARRAYS &&
+    return w->constant && s->var < w->var_count && w->constant[s->var] && nodes <= HDST__HOST_ARRAY_NODES &&
         !hdst__ir_visit_stmts(&s->body, not_by_counter_in, &u) ? count : 0;
 }
 

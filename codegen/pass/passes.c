@@ -4,6 +4,7 @@
 #include "accum/tables.h"
 #include "codegen/pass/passes.h"
 #include "record/layout.h"
+#include "base/costs_cpu.h"
 
 typedef struct pass {
     const char *name;
@@ -96,20 +97,8 @@ const char *hdst__passes_skip_fold(ir_func *func, const hdst__record *counted, b
 
 // --- Block form ---
 
-enum {
-    BLOCK = 128,                    // records: best on Intel, within a few percent on AMD
-    MASKED_BLOCK = 64,              // with loops that go on while any record is in them: four vectors of floats, which hide each other's latency
-    SUMMING_BLOCK = 512,            // where little is kept for a record and no loop turns around records: what a block needs once is shared by more
-    FEW_BYTES = 24,                 // a few addends
-    LONGER_BLOCK = 256,             // where more is kept: so that running sums are read and written less often
-    SOME_BYTES = 64,
-    WIDE_BYTES = 512,               // of a record read: above, the columns of a block count
-    COLUMN_BYTES = 256 << 10,
-    LEAST_BLOCK = 32,
-};
-
-// The arrays of a block are to stay in the first-level cache, those of the smallest in the second; above the last limit there is no block form.
-static const struct { uint32_t records, bytes_per_record; } BLOCKS[] = {{BLOCK, 256}, {64, 1024}, {32, 4096}, {16, 8192}};
+// Above the last limit there is no block form.
+static const struct { uint32_t records, bytes_per_record; } BLOCKS[] = HDST__CPU_BLOCKS;
 
 static uint32_t block_for(uint64_t bytes_per_record, uint32_t most)
 {
@@ -127,7 +116,7 @@ static const char *form(ir_func *func, const hdst__tables *tables, void (*split)
     return ran(func, "block-accumulation");
 }
 
-static void split_at_uniform_control(ir_func *func) { hdst__pass_block_form(func, BLOCK); }
+static void split_at_uniform_control(ir_func *func) { hdst__pass_block_form(func, HDST__CPU_BLOCK); }
 
 static bool find_reduce(ir_stmt *s, void *user)
 {
@@ -160,7 +149,7 @@ const char *hdst__passes_block(ir_func *func, const hdst__tables *tables)
     if (func->emits && !func->counts && hdst__ir_emit_bound(func) > HDST__EMIT_BOUND) hdst__pass_emit_counts_place(func);
     ir_func *plain = hdst__ir_copy_func(func->arena, func);
     const char *wrong = RUN(func, before);
-    const uint32_t most = is_masked(func) ? MASKED_BLOCK : BLOCK;
+    const uint32_t most = is_masked(func) ? HDST__CPU_MASKED_BLOCK : HDST__CPU_BLOCK;
     if (!wrong) wrong = form(func, tables, split_at_uniform_control);
     if (wrong) return wrong;
     const uint64_t bytes = hdst__block_bytes_per_record(func);
@@ -171,7 +160,8 @@ const char *hdst__passes_block(ir_func *func, const hdst__tables *tables)
         return hdst__passes_row(func, tables);
     }
     func->block = block;
-    if (bytes <= SOME_BYTES && most == BLOCK && tables->accum_count && !has_loops(func)) func->block = bytes <= FEW_BYTES ? SUMMING_BLOCK : LONGER_BLOCK;
+    if (bytes <= HDST__CPU_LONGER_BLOCK_BYTES && most == HDST__CPU_BLOCK && tables->accum_count && !has_loops(func))
+        func->block = bytes <= HDST__CPU_SUMMING_BLOCK_BYTES ? HDST__CPU_SUMMING_BLOCK : HDST__CPU_LONGER_BLOCK;
     func->form_why = hdst__arena_printf(func->arena, "blocks of %u records, %llu bytes kept for each", func->block, (unsigned long long)bytes);
     return RUN(func, after);
 }
@@ -213,8 +203,8 @@ static const char *passes_block_of_rows(ir_func *func, const hdst__tables *table
     hdst__pass_element_loops_of_rows(func, tables);
     const char *wrong = hdst__passes_block(func, tables);
     const uint64_t bytes = hdst__bytes_read(func);
-    if (wrong || !func->block || bytes < WIDE_BYTES) return wrong;
-    while (func->block > LEAST_BLOCK && func->block * bytes > COLUMN_BYTES) func->block /= 2;
+    if (wrong || !func->block || bytes < HDST__CPU_WIDE_RECORD_BYTES) return wrong;
+    while (func->block > HDST__CPU_LEAST_BLOCK && func->block * bytes > HDST__CPU_COLUMN_BYTES) func->block /= 2;
     func->form_why = hdst__arena_printf(func->arena, "blocks of %u records, %llu bytes read of each", func->block, (unsigned long long)bytes);
     hdst__pass_vector_width(func);            // no vector is longer than a block
     return ran(func, "vector-width");

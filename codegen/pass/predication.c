@@ -20,14 +20,7 @@
 // An index under a mask is 0 where the mask says no: it may have been proven in range for the others only.
 // Not masked: what emits, and additions to rows that differ inside such loops; the additions, one by one, are the work there, not the loop.
 #include "codegen/pass/block_form.h"
-
-enum {
-    TURNS = 4,
-    MOST_NODES = 320,           // of a body that is repeated
-    MUCH_NODES = 192,           // of a branch that is worth asking whether anyone takes it
-    FEW_TURNS = 64,             // of a loop that is run through though nobody may be in it
-    FEW_NODES = 48,             // of a branch that is computed by all: less than the cost of asking whether anyone takes it
-};
+#include "base/costs_cpu.h"
 
 static const uint32_t NO_MASK = UINT32_MAX;     // every record takes part
 
@@ -238,7 +231,8 @@ static uint32_t ask_whether_any(masker *m, ir_block *out, uint32_t mask)
 static void mask_branch(masker *m, ir_block *out, ir_stmt *branch, bool when, uint32_t mask, const mask_place *place, const ir_block *around, size_t at)
 {
     ir_block *body = when ? &branch->then : &branch->otherwise;
-    const bool ask = (has_loop(body) || nodes_of(body) >= MUCH_NODES) && !(m->func->emits && gives(branch));     // what emits must not stand in a branch
+    // What emits must not stand in a branch.
+    const bool ask = (has_loop(body) || nodes_of(body) >= HDST__CPU_ASKED_BRANCH_NODES) && !(m->func->emits && gives(branch));
     mask_place inside = {mask, place->live, NULL, place->in_loop, !ask || hdst__ir_block_exits(body)};
     inside.region = hdst__mask_region_enter(m->func, place->region, around, at, body, place->in_loop);
     ir_block *to = out;
@@ -323,7 +317,7 @@ static bool has_control(const ir_block *block)
 
 static unsigned turns_of(const masker *m, const ir_block *turn)
 {
-    return has_control(turn) || sets_alike(m, turn) || nodes_of(turn) > MOST_NODES ? 1 : TURNS;
+    return has_control(turn) || sets_alike(m, turn) || nodes_of(turn) > HDST__CPU_MASKED_TURN_NODES ? 1 : HDST__CPU_MASKED_TURNS;
 }
 
 // any = false; the turn, as often as wanted; reduce any or= live
@@ -389,10 +383,10 @@ static void mask_for_in_step(masker *m, ir_block *out, ir_stmt *s, const mask_pl
     mask_block(m, &s->body, &inside);
     l.turn = s->body;
     ir_expr *from = s->lo;
-    if (turns_of(m, &l.turn) > 1 && hdst__jam_fits(s, TURNS)) {
+    if (turns_of(m, &l.turn) > 1 && hdst__jam_fits(s, HDST__CPU_MASKED_TURNS)) {
         const uint32_t end = hdst__block_new_var(m->func, "end", s->lo->kind, false);
-        set(m, out, end, hdst__jam_end(m->func, s, TURNS));
-        count_to(m, out, &l, s->lo, var(m, end), TURNS);
+        set(m, out, end, hdst__jam_end(m->func, s, HDST__CPU_MASKED_TURNS));
+        count_to(m, out, &l, s->lo, var(m, end), HDST__CPU_MASKED_TURNS);
         from = var(m, end);
     }
     count_to(m, out, &l, from, s->hi, 1);
@@ -431,7 +425,7 @@ static void mask_for(masker *m, ir_block *out, ir_stmt *s, const mask_place *pla
 
 static bool has_few_turns(const ir_stmt *s)
 {
-    return s->kind == IR_FOR && s->lo->op == IR_CONST && s->hi->op == IR_CONST && s->hi->bits - s->lo->bits <= FEW_TURNS;
+    return s->kind == IR_FOR && s->lo->op == IR_CONST && s->hi->op == IR_CONST && s->hi->bits - s->lo->bits <= HDST__CPU_RUN_THROUGH_TURNS;
 }
 
 // A loop that all records of the mask run through alike. Where there are none nothing may hold for it, not even that it ends.
@@ -460,7 +454,7 @@ static void mask_control(masker *m, ir_block *out, ir_stmt *s, const mask_place 
     } else if (place->mask == NO_MASK && !flatten && !can_mask(m, s, false)) {
         push(m, out, s);
     } else if (s->kind == IR_IF) {
-        const bool simple = is_simple(&s->then) && is_simple(&s->otherwise) && nodes_of(&s->then) + nodes_of(&s->otherwise) <= FEW_NODES;
+        const bool simple = is_simple(&s->then) && is_simple(&s->otherwise) && nodes_of(&s->then) + nodes_of(&s->otherwise) <= HDST__CPU_PLAIN_BRANCH_NODES;
         if (simple && place->mask == NO_MASK) push(m, out, s);
         else mask_if(m, out, s, place, around, at);
     } else if (s->kind == IR_LOOP) {

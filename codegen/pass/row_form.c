@@ -2,7 +2,7 @@
 // What the passes of the row form share, and whether a function gains by it.
 #include "codegen/pass/row_form.h"
 #include "record/layout.h"
-
+#include "base/costs_cpu.h"
 
 bool hdst__row_is_local(const ir_func *func, const ir_stmt *stmt, uint32_t var)
 {
@@ -80,8 +80,6 @@ const hdst__leaf *hdst__row_leaf(const ir_func *func, const hdst__storage *input
 
 // --- Histograms ---
 
-enum { NODES_OF_AN_ADDITION = 16 };     // of expressions: a converted field, a check of it, an addend
-
 // What the block form would write down and read again (the place, checks) takes longer than these additions, and
 // additions to one column follow one another there: a common value makes each wait for the one before.
 bool hdst__row_only_scatters(const ir_func *func)
@@ -97,5 +95,5 @@ bool hdst__row_only_scatters(const ir_func *func)
         if (!scatters || hdst__kind_is_float(s->value->kind)) return false;
         additions++;
     }
-    return additions && nodes <= NODES_OF_AN_ADDITION * additions;
+    return additions && nodes <= HDST__CPU_SCATTER_NODES * additions;
 }

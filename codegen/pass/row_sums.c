@@ -10,10 +10,9 @@
 // accumulator, and goes through its elements in order. Sums are exact, so their order does not matter.
 #include "codegen/pass/row_sums.h"
 #include "record/layout.h"
+#include "base/costs_cpu.h"
 
 #include <string.h>
-
-enum { LEAST_LOCAL = 16 };              // elements of a local array that make a row: a vector of floats
 
 // --- What is taken ---
 
@@ -60,7 +59,7 @@ static bool is_row(const hdst__row_taker *t, const ir_expr *e, hdst__row_sum *su
         return turns >= HDST__ROW_ELEMENTS && hdst__row_is_field(t, &inner, e, &sum->row_first);
     }
     const ir_var *var = &t->func->vars[e->var];
-    return turns >= LEAST_LOCAL && e->kind == HDST__F32 && !var->init && is_consecutive(&inner, e->a, &sum->row_first) && sum->row_first == 0 &&
+    return turns >= HDST__CPU_ROW_SUM_ELEMENTS && e->kind == HDST__F32 && !var->init && is_consecutive(&inner, e->a, &sum->row_first) && sum->row_first == 0 &&
            !hdst__ir_stmt_writes(t->nest.loop[0], e->var);
 }
 

@@ -11,8 +11,7 @@
 //                                                                       (then two turns at a time, then one)
 // The loops over elements, and what stands before the last of them, must not depend on what a turn leaves for the next one, and have the same bounds in each.
 #include "codegen/pass/row_form.h"
-
-enum { MOST_TURNS = 4, MOST_NODES = 400 };
+#include "base/costs_cpu.h"
 
 // --- Which loops ---
 
@@ -116,13 +115,13 @@ static bool add_size(ir_expr **expr, void *user)
 static bool is_jammable(jammer *j)
 {
     ir_block *body = &j->loop->body;
-    if (j->loop->unroll > 1 || hdst__ir_loop_exits(j->loop) || !hdst__jam_fits(j->loop, MOST_TURNS)) return false;
+    if (j->loop->unroll > 1 || hdst__ir_loop_exits(j->loop) || !hdst__jam_fits(j->loop, HDST__CPU_ROW_JAMMED_TURNS)) return false;
     j->merged = 0;
     for (size_t i = 0; i < body->count; i++)
         if (body->items[i]->kind == IR_FOR) j->merged = i + 1;
     size_t nodes = 0;
     hdst__ir_visit_exprs(body, add_size, &nodes);
-    if (!j->merged || nodes > MOST_NODES || !is_straight(&(ir_block){body->items, j->merged, j->merged})) return false;
+    if (!j->merged || nodes > HDST__CPU_ROW_JAMMED_NODES || !is_straight(&(ir_block){body->items, j->merged, j->merged})) return false;
     j->own = HDST__NEW_ARRAY(j->func->arena, bool, j->func->var_count + 1);
     j->own_count = j->func->var_count;
     for (uint32_t v = 0; v < j->own_count; v++) j->own[v] = hdst__ir_block_writes(body, v) && is_own(j->func, j->loop, v);
@@ -174,7 +173,7 @@ static void merge(ir_func *func, ir_block *out, ir_block *const *turn, size_t tu
             for (size_t t = 0; t < turns; t++) hdst__ir_push(func, out, turn[t]->items[i]);
             continue;
         }
-        ir_block *body[MOST_TURNS] = {NULL}, all = {0};
+        ir_block *body[HDST__CPU_ROW_JAMMED_TURNS] = {NULL}, all = {0};
         for (size_t t = 0; t < turns; t++) body[t] = &turn[t]->items[i]->body;
         merge(func, &all, body, turns, body[0]->count);
         first->body = all;
@@ -192,7 +191,7 @@ static void push_groups(jammer *j, ir_block *out, size_t turns)
     ir_stmt *groups = hdst__ir_for(func, loop->var, loop->lo, hdst__ir_var(func, end), turns * loop->step);
     groups->span = loop->span;
     groups->unroll = (uint32_t)turns;
-    ir_block copy[MOST_TURNS], *turn[MOST_TURNS] = {NULL};
+    ir_block copy[HDST__CPU_ROW_JAMMED_TURNS], *turn[HDST__CPU_ROW_JAMMED_TURNS] = {NULL};
     for (size_t t = 0; t < turns; t++) {
         copy[t] = copy_of_turn(j, t);
         turn[t] = &copy[t];
@@ -213,8 +212,8 @@ static void rewrite(ir_func *func, ir_block *block)
         for (int n = 0, count = hdst__ir_nested(s, nested); n < count; n++) rewrite(func, nested[n]);
         jammer j = {.func = func, .loop = s};
         if (s->kind == IR_FOR && s->step < HDST__LANES && is_jammable(&j)) {
-            push_groups(&j, &out, MOST_TURNS);
-            push_groups(&j, &out, MOST_TURNS / 2);
+            push_groups(&j, &out, HDST__CPU_ROW_JAMMED_TURNS);
+            push_groups(&j, &out, HDST__CPU_ROW_JAMMED_TURNS / 2);
         }
         hdst__ir_push(func, &out, s);
     }

@@ -7,8 +7,7 @@
 // Before: d[0u] = sub(p.x, 1f)           After: d_0 = sub(p.x, 1f)
 //         d[1u] = mul(d[0u], d[0u])             d_1 = mul(d_0, d_0)
 #include "codegen/pass/passes.h"
-
-enum { MOST_ELEMENTS = 64 };
+#include "base/costs_host.h"
 
 typedef struct splitting {
     ir_func *func;
@@ -54,7 +53,7 @@ static bool split_stmt(ir_stmt *s, void *user)
     return hdst__ir_visit_own_exprs(s, split_expr, user);
 }
 
-static bool is_small_array(const ir_var *var) { return var->elements && var->elements <= MOST_ELEMENTS && !var->init; }
+static bool is_small_array(const ir_var *var) { return var->elements && var->elements <= HDST__HOST_REPLACED_ELEMENTS && !var->init; }
 
 static void add_elements(splitting *w, uint32_t var)
 {

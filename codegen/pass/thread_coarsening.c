@@ -9,10 +9,9 @@
 // After, two records: x = p.x@0; x_ = p.x@1; d = 0; d_ = 0;
 //         for j = 0 to length(c) { d = add(d, sub(x, c[j].x)); d_ = add(d_, sub(x_, c[j].x)) }; total += d; total += d_
 #include "codegen/pass/passes.h"
+#include "base/costs_gpu.h"
 
 #include <inttypes.h>
-
-enum { MOST_LOADS = 16 };       // of a record; what has more is read where it is used
 
 typedef struct lanes {
     ir_func *func;
@@ -106,8 +105,8 @@ static void copy_variables(lanes *l)
 
 typedef struct loads {
     ir_func *func;
-    ir_expr *seen[MOST_LOADS];
-    uint32_t var[MOST_LOADS];
+    ir_expr *seen[HDST__GPU_COARSENED_LOADS];
+    uint32_t var[HDST__GPU_COARSENED_LOADS];
     size_t count;
     bool too_many;
 } loads;
@@ -119,7 +118,7 @@ static bool find_load(ir_expr **slot, void *user)
     if (e->op != IR_FIELD || (e->a && e->a->op != IR_CONST)) return true;
     for (size_t i = 0; i < l->count; i++)
         if (hdst__ir_expr_equal(l->seen[i], e)) return true;
-    l->too_many |= l->count == MOST_LOADS;
+    l->too_many |= l->count == HDST__GPU_COARSENED_LOADS;
     if (!l->too_many) l->seen[l->count++] = hdst__ir_copy(l->func, e);
     return !l->too_many;
 }

@@ -6,8 +6,7 @@
 // Before: place t group: sum joint, n word                               accum t[k].sum += p.x; accum t[k].n += 1u
 // After:  place t group: sum joint values 0 of 1 sum 0, n word values 1 of 0 sum 2     tuples rows 16 keys 10 low 0 parts 49 values 1 sums 4
 #include "codegen/pass/accumulator_placement.h"
-
-enum { MOST_VALUES = 3, MOST_TILE_ROWS = 16 };
+#include "base/costs_gpu.h"
 
 // --- Whether ---
 
@@ -177,7 +176,7 @@ static bool place_leaves(ir_tuples *t, ir_leaf_placement *leaf, const ir_stmt *c
         t->values += leaf[l].values;
         t->sums += adds ? 2 : 1;
     }
-    return t->values <= MOST_VALUES;
+    return t->values <= HDST__GPU_TUPLE_VALUES;
 }
 
 // --- Sizes ---
@@ -189,7 +188,7 @@ static uint32_t log2_above(uint64_t n) { return n > 1 ? 64 - (uint32_t)__builtin
 static bool choose_sizes(ir_tuples *t, uint64_t rows, uint64_t local, uint32_t group)
 {
     uint64_t most_parts = local / 64 < group ? local / 64 : group;
-    t->tile_rows = MOST_TILE_ROWS;
+    t->tile_rows = HDST__GPU_TUPLE_TILE_ROWS;
     while (t->tile_rows > 1 && (uint64_t)t->tile_rows * group * hdst__tuple_bytes(t) > local * 3 / 4) t->tile_rows /= 2;
     for (t->key_bits = 1; ((uint64_t)2 << t->key_bits) * t->sums * 4 <= local * 3 / 4 && t->key_bits < 20;) t->key_bits++;
     const uint64_t parts = ((rows - 1) >> t->key_bits) + 1;

@@ -9,8 +9,7 @@
 #include "codegen/pass/block_form.h"
 #include "codegen/pass/interval.h"
 #include "codegen/pass/passes.h"
-
-enum { TURNS = 4, MOST_NODES = 256 };
+#include "base/costs_cpu.h"
 
 static bool add_size(ir_expr **expr, void *user)
 {
@@ -31,7 +30,7 @@ static bool is_jammable(const ir_stmt *s)
     if (records->kind != IR_RECORDS || !records->vectorize) return false;
     size_t size = 0;
     hdst__ir_visit_exprs((ir_block *)&records->body, add_size, &size);
-    return size <= MOST_NODES && hdst__jam_fits(s, TURNS);
+    return size <= HDST__CPU_JAMMED_NODES && hdst__jam_fits(s, HDST__CPU_JAMMED_TURNS);
 }
 
 static hdst__kind unsigned_of(hdst__kind kind)
@@ -77,12 +76,12 @@ static void jam(ir_func *func, ir_block *out, ir_stmt *s)
 {
     name_limit(func, out, s);
     uint32_t end = hdst__block_new_var(func, hdst__arena_printf(func->arena, "%s_whole", func->vars[s->var].name), s->lo->kind, false);
-    hdst__ir_push(func, out, hdst__ir_set(func, end, hdst__jam_end(func, s, TURNS)));
-    ir_stmt *groups = hdst__ir_for(func, s->var, s->lo, hdst__ir_var(func, end), TURNS * s->step);
+    hdst__ir_push(func, out, hdst__ir_set(func, end, hdst__jam_end(func, s, HDST__CPU_JAMMED_TURNS)));
+    ir_stmt *groups = hdst__ir_for(func, s->var, s->lo, hdst__ir_var(func, end), HDST__CPU_JAMMED_TURNS * s->step);
     groups->span = s->span;
-    groups->unroll = TURNS;
+    groups->unroll = HDST__CPU_JAMMED_TURNS;
     ir_block body = {0};
-    for (uint64_t turn = 0; turn < TURNS; turn++) append_turn(func, &body, s, turn);
+    for (uint64_t turn = 0; turn < HDST__CPU_JAMMED_TURNS; turn++) append_turn(func, &body, s, turn);
     hdst__ir_push(func, &groups->body, hdst__block_records(func, body, NULL));
     hdst__ir_push(func, out, groups);
     s->lo = hdst__ir_var(func, end);

@@ -11,14 +11,7 @@
 // vector leave the processor idle. Long bodies outside of loops, mathematics mostly, go two at a time: they have more
 // constants than there are registers, and two vectors share what is loaded (Black-Scholes takes 0.87 of the time).
 #include "codegen/pass/block_form.h"
-
-enum {
-    VECTOR_BYTES = 64,
-    INTERLEAVE = 4,
-    FEW_STATEMENTS = 4,         // in a loop: four vectors side by side
-    FEW_NODES = 640,            // of all vectors together, when records leave the loop
-    LONG_NODES = 320, LONGEST_NODES = 1024,     // two vectors side by side; longer ones take long to compile
-};
+#include "base/costs_cpu.h"
 
 typedef struct weights {
     const ir_func *func;
@@ -75,7 +68,7 @@ static void choose_for_row(const ir_func *func, ir_stmt *loop)
     const bool is_lanes = hdst__ir_is_const(loop->lo, 0) && hdst__ir_is_const(loop->hi, HDST__LANES);
     weights w = {.func = func};
     weigh(func, &loop->body, &w);
-    loop->lanes = is_lanes ? HDST__LANES : VECTOR_BYTES / bytes_of(&w);
+    loop->lanes = is_lanes ? HDST__LANES : HDST__CPU_VECTOR_BYTES / bytes_of(&w);
     loop->interleave = 1;
 }
 
@@ -83,10 +76,11 @@ static void choose(const ir_func *func, ir_stmt *records, bool in_loop)
 {
     weights w = {.func = func};
     weigh(func, &records->body, &w);
-    records->lanes = VECTOR_BYTES / bytes_of(&w);
-    const bool small = records->body.count <= FEW_STATEMENTS || (asks_for_any(&records->body) && w.nodes * INTERLEAVE <= FEW_NODES);
-    const bool is_long = !in_loop && w.nodes >= LONG_NODES && w.nodes <= LONGEST_NODES;
-    records->interleave = in_loop && small ? INTERLEAVE : is_long ? 2 : 1;
+    records->lanes = HDST__CPU_VECTOR_BYTES / bytes_of(&w);
+    const bool small = records->body.count <= HDST__CPU_INTERLEAVED_STATEMENTS ||
+                       (asks_for_any(&records->body) && w.nodes * HDST__CPU_INTERLEAVE <= HDST__CPU_INTERLEAVED_NODES);
+    const bool is_long = !in_loop && w.nodes >= HDST__CPU_PAIRED_LEAST_NODES && w.nodes <= HDST__CPU_PAIRED_MOST_NODES;
+    records->interleave = in_loop && small ? HDST__CPU_INTERLEAVE : is_long ? 2 : 1;
     while (records->interleave > 1 && records->lanes * records->interleave > func->block) records->interleave /= 2;
     while (records->lanes > func->block) records->lanes /= 2;
 }

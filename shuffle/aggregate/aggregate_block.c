@@ -51,18 +51,13 @@ static bool flush(hdst__aggregate_worker *worker)
 }
 
 // Rows with a word that could overflow leave the table.
-static bool look_through(hdst__aggregate_worker *worker)
+static bool spill_full(void *context, uint64_t *row)
 {
+    hdst__aggregate_worker *worker = context;
     const hdst__aggregation_layout *layout = worker->run->layout;
-    hdst__key_table *table = &worker->block;
-    table->adds = 0;
-    for (uint64_t at = 0; at < UINT64_C(1) << table->bits; at++) {
-        uint64_t *row = table->rows + at * table->row_words;
-        if (!row[0] || !hdst__row_is_full(layout, row)) continue;
-        if (!add_row(worker, row)) return false;
-        worker->moved[0]++;
-        memset(row + 1 + layout->key_words, 0, layout->cell_words * sizeof *row);
-    }
+    if (!add_row(worker, row)) return false;
+    worker->moved[0]++;
+    memset(row + 1 + layout->key_words, 0, layout->cell_words * sizeof *row);
     return true;
 }
 
@@ -86,7 +81,7 @@ static bool add_to_block(hdst__aggregate_worker *worker)
         if (batch->misfit[i] && !add_raw(worker, i)) return false;
     const uint32_t added = hdst__key_table_add(&worker->block, layout, batch);
     worker->since_flush += added;
-    if (layout->fixed && worker->block.adds >= layout->look_after && !look_through(worker)) return false;
+    if (!hdst__key_table_spill_full(&worker->block, layout, spill_full, worker)) return false;
     return added == batch->count || give_up_block(worker, added);
 }
 

@@ -66,23 +66,13 @@ static bool copy_aside(hdst__aggregate_worker *worker, const uint64_t *row)
     return true;
 }
 
-static bool put_full_aside(hdst__aggregate_worker *worker, uint64_t *row)
+static bool put_full_aside(void *context, uint64_t *row)
 {
+    hdst__aggregate_worker *worker = context;
     const hdst__aggregation_layout *layout = worker->run->layout;
     if (!copy_aside(worker, row)) return false;
     worker->moved[1]++;
     memset(row + 1 + layout->key_words, 0, layout->cell_words * sizeof *row);
-    return true;
-}
-
-static bool look_through(hdst__aggregate_worker *worker)
-{
-    hdst__key_table *table = &worker->table;
-    table->adds = 0;
-    for (uint64_t at = 0; at < UINT64_C(1) << table->bits; at++) {
-        uint64_t *row = table->rows + at * table->row_words;
-        if (row[0] && hdst__row_is_full(worker->run->layout, row) && !put_full_aside(worker, row)) return false;
-    }
     return true;
 }
 
@@ -106,7 +96,7 @@ static bool add_raw(hdst__aggregate_worker *worker, const hdst__partition_chunk 
             memcpy(place, raw + (uint64_t)i * layout->raw_bytes, layout->raw_bytes);
         }
         if (hdst__key_table_add(&worker->table, layout, &c->batch) < c->batch.count) return false;
-        if (layout->fixed && worker->table.adds >= layout->look_after && !look_through(worker)) return false;
+        if (!hdst__key_table_spill_full(&worker->table, layout, put_full_aside, worker)) return false;
     }
     return true;
 }

@@ -24,17 +24,10 @@ static uint64_t partition_rows(const hdst__aggregation *run)
 
 static uint32_t hash_of(const hdst__aggregation *run, uint64_t row) { return (uint32_t)row << run->layout->row_shift; }
 
-static bool look_through(hdst__aggregate_worker *worker)
+static bool spill_full(void *context, uint64_t place, uint64_t *cells)
 {
-    hdst__direct_table *table = &worker->direct_table;
-    table->adds = 0;
-    for (uint64_t i = 0; i < table->rows; i++) {
-        uint64_t *cells = hdst__direct_table_cells(table, i);
-        if (hdst__cells_are_full(worker->run->layout, cells) &&
-            !hdst__wide_table_move(&worker->wide, hash_of(worker->run, worker->first_row + i), NULL, cells, &worker->error))
-            return false;
-    }
-    return true;
+    hdst__aggregate_worker *worker = context;
+    return hdst__wide_table_move(&worker->wide, hash_of(worker->run, worker->first_row + place), NULL, cells, &worker->error);
 }
 
 static bool add_raw(hdst__aggregate_worker *worker, const hdst__partition_chunk *chunk)
@@ -47,7 +40,7 @@ static bool add_raw(hdst__aggregate_worker *worker, const hdst__partition_chunk 
         hdst__key_batch_words(&worker->batch, layout, false);
         hdst__direct_table_add(&worker->direct_table, layout, &worker->batch);
         if (worker->batch.misfits && !hdst__wide_table_add_misfits(&worker->wide, &worker->batch, &worker->error)) return false;
-        if (layout->fixed && worker->direct_table.adds >= layout->look_after && !look_through(worker)) return false;
+        if (!hdst__direct_table_spill_full(&worker->direct_table, layout, spill_full, worker)) return false;
     }
     return true;
 }

@@ -12,15 +12,10 @@ static bool no_memory(hdst__aggregate_worker *worker)
     return false;
 }
 
-static bool look_through(hdst__aggregate_worker *worker)
+static bool spill_full(void *context, uint64_t *row)
 {
-    hdst__key_table *table = &worker->table;
-    table->adds = 0;
-    for (uint64_t at = 0; at < UINT64_C(1) << table->bits; at++) {
-        uint64_t *row = table->rows + at * table->row_words;
-        if (row[0] && hdst__row_is_full(worker->run->layout, row) && !hdst__wide_table_move_row(&worker->wide, row, &worker->error)) return false;
-    }
-    return true;
+    hdst__aggregate_worker *worker = context;
+    return hdst__wide_table_move_row(&worker->wide, row, &worker->error);
 }
 
 static bool make_room(hdst__aggregate_worker *worker, uint64_t more)
@@ -89,7 +84,7 @@ static bool add_raw(hdst__aggregate_worker *worker, const hdst__partition_chunk 
         hdst__key_batch_words(&worker->batch, layout, false);
         worker->batch.count = hdst__key_table_add(&worker->table, layout, &worker->batch);
         if (worker->batch.misfits && !hdst__wide_table_add_misfits(&worker->wide, &worker->batch, &worker->error)) return false;
-        if (layout->fixed && worker->table.adds >= layout->look_after && !look_through(worker)) return false;
+        if (!hdst__key_table_spill_full(&worker->table, layout, spill_full, worker)) return false;
         if (!hdst__key_table_is_crowded(&worker->table)) continue;
         const hdst__partition_chunk rest = rest_of(chunk, (first + worker->batch.count) * layout->raw_bytes);
         return sort_instead(worker) && sort_raw(worker, &rest);

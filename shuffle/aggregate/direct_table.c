@@ -77,6 +77,17 @@ uint64_t *hdst__direct_table_combine(hdst__direct_table *table, const hdst__aggr
     return cells;
 }
 
+bool hdst__direct_table_spill_full(hdst__direct_table *table, const hdst__aggregation_layout *layout, hdst__spill_cells *spill, void *context)
+{
+    if (!layout->fixed || table->adds < layout->look_after) return true;
+    table->adds = 0;
+    for (uint64_t place = 0; place < table->rows; place++) {
+        uint64_t *cells = hdst__direct_table_cells(table, place);
+        if (hdst__cells_are_full(layout, cells) && !spill(context, place, cells)) return false;
+    }
+    return true;
+}
+
 // --- Results ---
 
 // Where no sum in the word can round to a denormal, or past the largest number, the conversion is the only rounding.

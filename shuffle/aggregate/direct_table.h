@@ -24,6 +24,9 @@ static inline uint64_t *hdst__direct_table_cells(const hdst__direct_table *table
 }
 // Adds a batch whose words are there.
 void hdst__direct_table_add(hdst__direct_table *table, const hdst__aggregation_layout *layout, const hdst__key_batch *batch);
+// Once in layout->look_after records: cells with a word that could overflow go to `spill` with their place in the table, as hdst__key_table_spill_full does.
+typedef bool hdst__spill_cells(void *context, uint64_t place, uint64_t *cells);
+bool hdst__direct_table_spill_full(hdst__direct_table *table, const hdst__aggregation_layout *layout, hdst__spill_cells *spill, void *context);
 // Adds the cells behind the tag of a hash table's row (shuffle/aggregate/key_table.h) to those of its key, which are returned.
 uint64_t *hdst__direct_table_combine(hdst__direct_table *table, const hdst__aggregation_layout *layout, const uint64_t *row);
 // The first `count` rows as C structs of layout->rows, padding zero; what is in superaccumulators is not in them.

@@ -155,6 +155,17 @@ uint32_t hdst__key_table_add(hdst__key_table *table, const hdst__aggregation_lay
     return count;
 }
 
+bool hdst__key_table_spill_full(hdst__key_table *table, const hdst__aggregation_layout *layout, hdst__spill_row *spill, void *context)
+{
+    if (!layout->fixed || table->adds < layout->look_after) return true;
+    table->adds = 0;
+    for (uint64_t at = 0; at < UINT64_C(1) << table->bits; at++) {
+        uint64_t *row = table->rows + at * table->row_words;
+        if (row[0] && hdst__row_is_full(layout, row) && !spill(context, row)) return false;
+    }
+    return true;
+}
+
 uint64_t *hdst__key_table_combine(hdst__key_table *table, const hdst__aggregation_layout *layout, const uint64_t *from)
 {
     uint64_t *row = hdst__key_table_find(table, (uint32_t)from[0], from + 1, true);

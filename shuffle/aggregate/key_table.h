@@ -42,6 +42,9 @@ bool hdst__key_table_grow(hdst__key_table *table, uint64_t more);
 uint64_t *hdst__key_table_find(hdst__key_table *table, uint32_t hash, const uint64_t *key, bool make);
 // Adds a batch whose words are there. Returns how many of its records, from the first on, were added: all, unless the table is crowded.
 uint32_t hdst__key_table_add(hdst__key_table *table, const hdst__aggregation_layout *layout, const hdst__key_batch *batch);
+// Once in layout->look_after records: rows with a word that could overflow go to `spill`, which empties their words, or returns false where it failed.
+typedef bool hdst__spill_row(void *context, uint64_t *row);
+bool hdst__key_table_spill_full(hdst__key_table *table, const hdst__aggregation_layout *layout, hdst__spill_row *spill, void *context);
 // Adds the cells of a row to those of its key. NULL: it was not added, the table is crowded.
 uint64_t *hdst__key_table_combine(hdst__key_table *table, const hdst__aggregation_layout *layout, const uint64_t *row);
 // All rows in the order of hash and key, in `to` (count * row_words words). The table is as it was.

@@ -126,6 +126,23 @@ Test(rows_by_part, sums_of_floats)
     check_floats("far apart");
 }
 
+// With limits that few records reach, words leave the rows of a part for superaccumulators, and come back when the rows are read.
+Test(rows_by_part, words_move_on)
+{
+    static float expected[ROWS];
+    for (uint32_t i = 0; i < N; i++) sums[i] = (sum){(uint32_t)(next_random() % ROWS), value_of(false)};
+    expect_rows(expected);
+    hdst_context *context = forced_context();
+    hdst_module *module = module_of(context, kernels);
+    context->engine->limits.by_key_look_after = 1000;
+    context->engine->limits.by_key_full = 1;
+    hdst_result *result = hdst_result_create(hdst_reduce_dense(sums_in(context, module, HDST_AOS), module, "add", ROWS));
+    RUN(result);
+    check_rows(result, expected, "words that move on");
+    cr_assert_gt(context->engine->limits.by_key_moved[2], 0);
+    hdst_context_destroy(context);
+}
+
 Test(rows_by_part, infinities)
 {
     static float expected[ROWS];

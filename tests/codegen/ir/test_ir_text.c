@@ -1,27 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The text of the IR says all there is: what was read from it prints as the same text, is well formed and computes the same bits.
 #include "tests/support/ir_text.h"
-#include "tests/support/program_run.h"
+#include "tests/support/program_suite.h"
 #include "codegen/ir/accum_tables.h"
 #include "codegen/lower/lower.h"
 #include "codegen/pass/passes.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
-
-static hdst__arena arena;
-static jmp_buf out_of_memory;
-static hdst__diags diags;
-static ast_module *module;
-
-static void set_up(void)
-{
-    hdst__arena_init(&arena, NULL, &out_of_memory);
-    hdst__diags_init(&diags, &arena);
-    module = program_load(&diags);
-}
-
-static void tear_down(void) { hdst__arena_destroy(&arena); }
 
 TestSuite(ir_text, .init = set_up, .fini = tear_down);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fused chains against the same chain written by hand as one function.
-#include "tests/support/program_run.h"
+#include "tests/support/program_suite.h"
 #include "codegen/front/front.h"
 #include "codegen/ir/ir.h"
 #include "codegen/lower/fuse.h"
@@ -10,20 +10,6 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>
-
-static hdst__arena arena;
-static jmp_buf out_of_memory;
-static hdst__diags diags;
-static ast_module *module;
-
-static void set_up(void)
-{
-    hdst__arena_init(&arena, NULL, &out_of_memory);
-    hdst__diags_init(&diags, &arena);
-    module = program_load(&diags);
-}
-
-static void tear_down(void) { hdst__arena_destroy(&arena); }
 
 TestSuite(fuse, .init = set_up, .fini = tear_down);
 

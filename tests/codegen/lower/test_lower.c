@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The lowering against C: functions of pass/programs.hk written again in C, compiled by the C compiler, give the same bits.
-#include "tests/support/program_run.h"
+#include "tests/support/program_suite.h"
 #include "codegen/front/front.h"
 #include "codegen/ir/ir.h"
 #include "codegen/lower/lower.h"
@@ -10,20 +10,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-static hdst__arena arena;
-static jmp_buf out_of_memory;
-static hdst__diags diags;
-static ast_module *module;
-
-static void set_up(void)
-{
-    hdst__arena_init(&arena, NULL, &out_of_memory);
-    hdst__diags_init(&diags, &arena);
-    module = program_load(&diags);
-}
-
-static void tear_down(void) { hdst__arena_destroy(&arena); }
 
 TestSuite(lower, .init = set_up, .fini = tear_down);
 

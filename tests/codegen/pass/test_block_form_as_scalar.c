@@ -2,7 +2,7 @@
 // The block form. Its structure, counted in the dump; and its meaning: turned back into scalar form with blocks of one record, where everything that must not
 // live across record loops is overwritten before each, it gives the bits of the scalar form.
 #include "tests/support/ir_text.h"
-#include "tests/support/program_run.h"
+#include "tests/support/program_suite.h"
 #include "codegen/ir/accum_tables.h"
 #include "codegen/front/front.h"
 #include "codegen/lower/lower.h"
@@ -11,20 +11,6 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>
-
-static hdst__arena arena;
-static jmp_buf out_of_memory;
-static hdst__diags diags;
-static ast_module *module;
-
-static void set_up(void)
-{
-    hdst__arena_init(&arena, NULL, &out_of_memory);
-    hdst__diags_init(&diags, &arena);
-    module = program_load(&diags);
-}
-
-static void tear_down(void) { hdst__arena_destroy(&arena); }
 
 TestSuite(block, .init = set_up, .fini = tear_down);
 

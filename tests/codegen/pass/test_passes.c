@@ -2,7 +2,7 @@
 // No pass changes what a function computes: every program of pass/programs.hk runs in the interpreter before and after each pass, on random records.
 #include "codegen/pass/block_form.h"
 #include "codegen/pass/row_form.h"
-#include "tests/support/program_run.h"
+#include "tests/support/program_suite.h"
 #include "codegen/front/front.h"
 #include "codegen/lower/lower.h"
 #include "codegen/pass/passes.h"
@@ -11,20 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static hdst__arena arena;
-static jmp_buf out_of_memory;
-static hdst__diags diags;
-static ast_module *module;
-
-static void set_up(void)
-{
-    hdst__arena_init(&arena, NULL, &out_of_memory);
-    hdst__diags_init(&diags, &arena);
-    module = program_load(&diags);
-}
-
-static void tear_down(void) { hdst__arena_destroy(&arena); }
 
 TestSuite(passes, .init = set_up, .fini = tear_down);
 

@@ -79,7 +79,6 @@ enum {
     HDST__CPU_STRIDED_VALUES = 8,               // of one kind in a record: strided reads up to here are vector loads and shuffles, beyond slow gathers
     HDST__CPU_UNPACKED_ELEMENTS = 8,            // of a field, each written out; more go by a loop, and are not prefetched
     HDST__CPU_COUNTED_NODES = 48,               // of a form that counts output: more would be as much work as making it
-    HDST__CPU_CACHE_LINE_BYTES = 64,            // strips do not write to the same line
     HDST__CPU_PRIVATE_BYTES = 4 << 20,          // of private memory of a work-item, at most: drivers tell only when it is too late
 };
 

@@ -49,6 +49,24 @@ enum {
     HDST__GPU_SORT_GROUPS_PER_UNIT = 8, HDST__GPU_SORT_GROUP = 256,         // work-groups; work-items of one
     HDST__GPU_SORT_KEY_BYTES = 64,          // keys of a lane
     HDST__GPU_SORT_LOCAL_BYTES = 40 << 10,  // local memory of a work-group
+    HDST__GPU_KEY_GROUP_TUPLES = 2048,      // for a work-group of its own: eight of a work-item
+    HDST__GPU_KEY_LOCAL_BYTES = 48 << 10,   // of local memory that is used; where there is less, shares of it:
+    HDST__GPU_KEY_TILE_BYTES = 32 << 10, HDST__GPU_KEY_TABLE_BYTES = 36 << 10, HDST__GPU_HEAVY_TABLE_BYTES = 24 << 10,
+    HDST__GPU_KEY_TILE_ROWS = 16,           // tuples of a lane, at most
+    HDST__GPU_KEY_TABLE_LEAST_ROWS = 64, HDST__GPU_KEY_TABLE_MOST_ROWS = 4096,
+    HDST__GPU_KEY_TUPLE_WORDS = 8,          // of 32 bits; records of more are reduced on the host
+    HDST__GPU_KEY_MANY_RECORDS = 4000000, HDST__GPU_KEY_MANY_PARTITION_BITS = 8,       // more records have so many partitions at least
+    HDST__GPU_KEY_SOME_RECORDS = 100000, HDST__GPU_KEY_SOME_PARTITION_BITS = 6,
+    HDST__GPU_KEY_SAMPLE_RECORDS = 1 << 15, HDST__GPU_KEY_ADDENDS = 1 << 12,           // looked at first; addends of a float sum
+    HDST__GPU_KEY_MAP_BITS = 22,            // of the hash: a bit for each value of them counts distinct keys
+    HDST__GPU_COUNTED_TUPLES = 1 << 22,     // of which that is done
+    HDST__GPU_RARE_KEY_RECORDS = 2000,      // few keys: one in so many records has a key that the sample has once
+    HDST__GPU_HEAVY_TIMES = 12,             // that a heavy hitter comes in the sample, at least
+    HDST__GPU_HEAVY_HITTERS = 512,          // where not all keys are
+    HDST__GPU_HEAVY_SEEDS = 32,             // of a hash, that are tried so that they lie apart in their table
+    HDST__GPU_HEAVY_LEAST_PLACES = 16,      // of that table
+    HDST__GPU_HEAVY_COPIES = 16,            // of it, at most
+    HDST__GPU_KEY_SPARE_CELLS = 512,        // of the overflow table, beside those that the sample lets expect
 
     HDST__GPU_SMALL_COPY_BYTES = 64 << 10,  // a copy that goes the way of the launches: overlapped it saves less than a wait between queues. Chosen
 };
@@ -60,6 +78,8 @@ enum {
 
 #define HDST__GPU_COMPILE_SHARE 4               // shapes that need a compiler are tried once a kernel was busy for so many times the time of compiling. Chosen
 #define HDST__GPU_COMPILE_SECONDS 0.3           // of a kernel, as a guess
+
+#define HDST__GPU_KEY_SPARE_MARGIN 1.5         // times those
 
 // --- The compiler (codegen/). A "node" is an operation in an expression. Measured on an H200 where times are given; chosen, not measured, elsewhere ---
 

@@ -38,6 +38,80 @@ enum {
 #define HDST__HOST_TRY_SECONDS 5e-3             // of a slice that tries a shape: many of them are soon done, and none is lost in what comes before and after it
 #define HDST__HOST_SAMPLE_SECONDS 2e-3          // what a look at the data may take, about
 
+// --- Reductions by key, groups, sorts (shuffle/). Chosen, not measured, where nothing is said ---
+
+enum {
+    // What all of them share.
+    HDST__HOST_CACHE_LINE_BYTES = 64,           // of x86-64 and most of arm64: what threads write apart, and at once
+    HDST__HOST_HUGE_PAGE_BYTES = 2 << 20,       // of x86-64 and arm64. A matrix-vector product over 62 MB takes 113 ns a row with them, 185 without
+    HDST__HOST_HUGE_LEAST_BYTES = 4 << 20,      // of memory that asks for them
+    HDST__HOST_CANCEL_RECORDS = 1 << 16,        // between two looks at whether the run was cancelled,
+    HDST__HOST_MERGE_CANCEL_RECORDS = 1 << 12,  //     while runs are merged
+
+    // Reductions by key: what the first records tell.
+    HDST__HOST_KEY_SAMPLE_RECORDS = 1 << 17, HDST__HOST_KEY_SAMPLE_BYTES = 32 << 20,    // looked at first, at most,
+    HDST__HOST_KEY_SAMPLE_LEAST = 1024,                                                 //     but so many records whatever they take
+    HDST__HOST_KEY_SAMPLE_SHARE = 16,           // of what is left of the budget, for records that are pushed
+    HDST__HOST_KEY_MAP_BITS = 21, HDST__HOST_KEY_MAP_FEW_BITS = 17,     // of the hash: a bit for each value of them counts distinct keys; where memory is short
+    HDST__HOST_KEY_MAP_SHARE = 16,              // of the budget: memory is short where the larger map takes more
+    HDST__HOST_KEY_ADDENDS = 1 << 14,           // of a float sum
+
+    // Reductions by key: threads and their memory.
+    HDST__HOST_KEY_THREAD_RECORDS = 1 << 15, HDST__HOST_KEY_THREAD_BYTES = 2 << 20,     // for a thread of its own; of the budget
+    HDST__HOST_KEY_RESERVE_SHARE = 8,           // of what is left, which is not for partitions: rows wait there for others
+    HDST__HOST_KEY_STRETCH_RECORDS = 1 << 16,   // that a thread takes at once from those that lie in memory
+    HDST__HOST_KEY_PIECE_BYTES = 256 << 10, HDST__HOST_KEY_PIECE_SHARE = 16,    // of input that is copied; of a thread's memory
+    HDST__HOST_KEY_BATCH_WORDS = 64 << 10,      // of columns and rows of records that are taken apart together: 512 KiB, in a core's second-level cache
+    HDST__HOST_SLABS_OF_THREAD = 8, HDST__HOST_SLAB_SHARE = 4,          // slabs that a thread's records fill; its memory's share of one, at most
+    HDST__HOST_SLAB_LEAST_BYTES = 256 << 10, HDST__HOST_SLAB_MOST_BYTES = 32 << 20,
+    HDST__HOST_SLAB_RESERVE_SHARE = 4,          // of the run's memory, left to the tables that come after
+    HDST__HOST_CHUNK_SHARE = 8,                 // of a thread's memory: a chunk of each partition, of raw records and of rows
+    HDST__HOST_SPILL_BUFFER_BYTES = 256 << 10, HDST__HOST_SPILL_BUFFER_SHARE = 16,      // of what goes to files; of a thread's memory
+
+    // Reductions by key: tables and partitions.
+    HDST__HOST_BLOCK_TABLE_BYTES = 512 << 10, HDST__HOST_BLOCK_TABLE_SHARE = 8,         // of a thread's table, and of a partition's: what fits a core's
+                                                // second-level cache beside the records; of a thread's memory
+    HDST__HOST_TABLE_LEAST_BITS = 6,            // places, as a power of two
+    HDST__HOST_WIDE_TABLE_BITS = 6,             // the same of a table of superaccumulators, as it is made
+    HDST__HOST_PARTITION_BITS = 12,             // of the hash, at most
+    HDST__HOST_PARTITION_SHARE = 4, HDST__HOST_PARTITION_LEAST_BYTES = 5 << 10,         // of a thread's memory, for chunks and lines of all; of one, at least
+    HDST__HOST_KEY_MANY_RECORDS = 4000000, HDST__HOST_KEY_MANY_PARTITION_BITS = 6,      // more records have so many partitions at least, so that threads
+    HDST__HOST_KEY_SOME_RECORDS = 100000, HDST__HOST_KEY_SOME_PARTITION_BITS = 3,       //     find work
+    HDST__HOST_SORTED_PARTITION_BYTES = 1 << 20,                        // of raw records that are sorted at once
+    HDST__HOST_SORTED_PIECE_BYTES = 4 << 20, HDST__HOST_SORTED_PIECE_SHARE = 8,         // of rows that are sorted at once; of a thread's memory
+    HDST__HOST_SORTED_PIECE_ROWS = 16,          //     and so many at least
+    HDST__HOST_LINE_RECORD_BYTES = 256,         // of a record, at most, of which several are gathered until they fill whole cache lines
+    HDST__HOST_COMBINED_BYTES = 256 << 20, HDST__HOST_COMBINED_TIMES = 16,      // of a thread's records, before they are combined in place; times what its
+                                                // rows may take
+    HDST__HOST_COMBINED_TRIES = 8,              // partitions that are tried before it is given up
+    HDST__HOST_DIRECT_LEAST_CELLS = 1 << 19,    // of a table of rows, from which on its additions go by partitions of rows
+    HDST__HOST_DIRECT_PARTITION_BYTES = 256 << 10, HDST__HOST_DIRECT_PARTITION_BITS = 6,        // of a partition's rows; partitions at least
+    HDST__HOST_KEY_RESULT_SHARE = 2,            // of the run's memory: a larger result gets its memory as it comes
+
+    // Groups.
+    HDST__HOST_GROUP_LEAST_RECORDS = 64,        // in memory at once, where there is memory at all
+    HDST__HOST_GROUP_SURVEY_SHARES = 4096,      // of a range of keys, counted in one scan
+    HDST__HOST_GROUP_BATCH_BYTES = 1 << 20, HDST__HOST_GROUP_BATCH_SHARE = 8,   // that are read at once; of what the budget has left
+    HDST__HOST_GROUP_PARTITION_BYTES = 128 << 10,       // of records: with their words they lie in a core's second-level cache
+    HDST__HOST_GROUP_PARTITIONS = 2048,         // that records are moved to at once: more places than that are asked of memory one by one
+    HDST__HOST_GROUP_THREAD_RECORDS = 1 << 14,  // for a thread of its own
+    HDST__HOST_REPARTITION_PIECE_BYTES = 256 << 10, HDST__HOST_REPARTITION_PIECE_SHARE = 16,    // of records that get a number; of what the budget has left
+
+    // Sorts.
+    HDST__HOST_INSERTION_RECORDS = 16,          // sorted by insertion
+    HDST__HOST_SORT_BATCH_BYTES = 16 << 20,     // read between two looks at whether the run was cancelled
+    HDST__HOST_SORT_PIECE_BYTES = 1 << 20, HDST__HOST_SORT_PIECE_SHARE = 4,     // of a copy to another layout, or to the host; of what the budget has left
+    HDST__HOST_SORT_ROUNDING_BYTES = 1 << 18,   // that a run on a device loses to pages and to small memory
+    HDST__HOST_RUN_PIECE_BYTES = 1 << 16,       // of a run that are written at once
+    HDST__HOST_RUN_BUFFER_LEAST_BYTES = 64 << 10, HDST__HOST_RUN_BUFFER_MOST_BYTES = 1 << 20,   // of a run that is merged; more gains nothing
+    HDST__HOST_RUN_MARKS = 256, HDST__HOST_RUN_MARK_RECORDS = 1 << 16,  // from which a merge goes on; records between two, at least
+    HDST__HOST_TOP_LEAST_RECORDS = 4096, HDST__HOST_TOP_LEAST_BYTES = 256 << 10,        // of candidates for the largest, held at once: the less of both
+};
+
+#define HDST__HOST_KEY_RESULT_MARGIN 1.1        // of the rows of a result, beyond the keys that the sample lets expect
+// Of a chunk of a partition, by the bits that choose one: fewer partitions have larger ones.
+#define HDST__HOST_PARTITION_CHUNK_BYTES(bits) ((bits) <= 6 ? 64 << 10 : (bits) <= 9 ? 16 << 10 : 8 << 10)
+
 // --- The compiler (codegen/), whatever the target: limits for the sake of its time and the driver's. A "node" is an operation in an expression. Chosen ---
 
 enum {

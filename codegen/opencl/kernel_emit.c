@@ -6,6 +6,7 @@
 #include "codegen/opencl/kernel_emit.h"
 #include "codegen/pass/passes.h"
 #include "base/costs_cpu.h"
+#include "base/costs_host.h"
 
 #include <inttypes.h>
 
@@ -47,7 +48,7 @@ void hdst__emit_plan(hdst__printer *p)
     p->output.way = bounded ? HDST__OUTPUT_BOUNDED : HDST__OUTPUT_COUNTED;
     if (p->output.way != HDST__OUTPUT_COUNTED) return;
     p->output.more = p->gpu ? "count_gpu.cl" : "count_cpu.cl";
-    if (!p->gpu && record) p->output.spare_records = (HDST__CPU_CACHE_LINE_BYTES + record->size - 1) / record->size;    // strips do not share a cache line
+    if (!p->gpu && record) p->output.spare_records = (HDST__HOST_CACHE_LINE_BYTES + record->size - 1) / record->size;    // strips do not share a cache line
 }
 
 bool hdst__emit_count_form(hdst__printer *p, const ir_func *func, hdst__diags *diags, ir_func **count)

@@ -2,10 +2,9 @@
 // Results of several runs of a reduction by key, over parts that the program named: a key must lie in one of them only. The rows of a part are in the order of
 // (hash, key), so all parts are merged in that order, by a heap of the rows that come next, and equal keys follow one another.
 #include "shuffle/aggregate/aggregate_run.h"
+#include "base/costs_host.h"
 
 #include <string.h>
-
-enum { STEPS = 1 << 16 };               // rows between two looks at whether the run was cancelled
 
 typedef struct head {                   // of a part
     uint32_t hash, part;
@@ -64,7 +63,7 @@ static hdst_status merge(across *a, hdst__aggregate_duplicate *twice, hdst_error
     head last = {0};
     for (uint64_t row = 0; a->count; row++) {
         const head now = a->heap[0];
-        const hdst_status status = row % STEPS ? HDST_OK : hdst__cancel_check(hdst__engine_cancel(a->engine), 0, 0, error);
+        const hdst_status status = row % HDST__HOST_CANCEL_RECORDS ? HDST_OK : hdst__cancel_check(hdst__engine_cancel(a->engine), 0, 0, error);
         if (status != HDST_OK) return status;
         if (row && now.hash == last.hash && hdst__key_compare(a->last, key_of(a, &now), a->layout->key_words) == 0) {
             *twice = (hdst__aggregate_duplicate){true, now.at, {last.part, now.part}};

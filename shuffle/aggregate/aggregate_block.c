@@ -3,6 +3,7 @@
 #include "shuffle/aggregate/aggregate_block.h"
 
 #include "shuffle/aggregate/aggregate_input.h"
+#include "base/costs_host.h"
 
 static bool add_row(hdst__aggregate_worker *worker, const uint64_t *row)
 {
@@ -115,8 +116,6 @@ static bool add_batch(hdst__aggregate_worker *worker, uint64_t first)
     return worker->blocks ? add_to_block(worker) : add_all_raw(worker);
 }
 
-enum { AT_ONCE = 1 << 16 };     // records that a thread takes from those that lie in memory
-
 hdst_status hdst__aggregate_blocks(hdst__aggregate_worker *worker)
 {
     hdst__aggregation *run = worker->run;
@@ -124,7 +123,7 @@ hdst_status hdst__aggregate_blocks(hdst__aggregate_worker *worker)
     hdst__aggregate_stretch stretch = {.count = 1};
     while (stretch.count && !atomic_load(&run->stop)) {
         pthread_mutex_lock(&run->lock);
-        hdst_status status = hdst__aggregate_next(run, AT_ONCE, worker->copy, &stretch, &worker->error);
+        hdst_status status = hdst__aggregate_next(run, HDST__HOST_KEY_STRETCH_RECORDS, worker->copy, &stretch, &worker->error);
         pthread_mutex_unlock(&run->lock);
         if (status != HDST_OK) return status;
         for (uint64_t done = 0; done < stretch.count; done += worker->batch.count) {

@@ -6,27 +6,17 @@
 #include "shuffle/aggregate/aggregate_memory.h"
 #include "accum/addends.h"
 #include "accum/fixed_point.h"
+#include "base/costs_host.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-enum {
-    SAMPLE_RECORDS = 1 << 17, SAMPLE_BYTES = 32 << 20, LEAST_SAMPLE = 1024,
-    MAP_BITS = 21, FEW_MAP_BITS = 17, MAP_SHARE = 16,       // of the hash: a bit for each value of them, to count distinct keys; where memory is short
-    BLOCK_SHARE = 8, PARTITION_SHARE = 4, PARTITION_BYTES = 5 << 10,  // of a thread's memory: tables; chunks and lines of all partitions, of one at least
-    ADDENDS = 1 << 14,                  // of a float sum that are looked at
-    BLOCK_BYTES = 512 << 10,            // of a thread's table, and of a partition's: what fits a core's second-level cache beside the records
-    SORTED_BYTES = 1 << 20,             // of raw records that are sorted at once
-    MOST_PARTITION_BITS = 12, LEAST_TABLE_BITS = 6,
-    PARTITION_ROWS_BYTES = 256 << 10, LEAST_ROW_PARTITIONS = 6 /* bits */, LEAST_CELLS = 1 << 19,
-};
-
 static void look_at_addends(hdst__aggregation_layout *layout, const hdst__key_batch *batch, hdst__addends *addends)
 {
     for (uint64_t c = 0; c < layout->value_count; c++) {
         const hdst__value_column *column = &layout->value[c];
-        if (!column->cell.digits || addends[column->number].count >= ADDENDS) continue;
+        if (!column->cell.digits || addends[column->number].count >= HDST__HOST_KEY_ADDENDS) continue;
         for (uint32_t i = 0; i < batch->count; i++) hdst__addends_add(&addends[column->number], column->cell.kind, hdst__key_batch_bits(batch, column, c, i));
     }
 }
@@ -54,9 +44,9 @@ static uint32_t bits_for(double rows)
 // Partitions of which each has memory for a chunk and a line of either kind.
 static uint32_t most_partition_bits(const hdst__aggregation *run)
 {
-    const uint64_t fit = hdst__aggregate_share(run) / PARTITION_SHARE / PARTITION_BYTES;
+    const uint64_t fit = hdst__aggregate_share(run) / HDST__HOST_PARTITION_SHARE / HDST__HOST_PARTITION_LEAST_BYTES;
     uint32_t bits = 0;
-    while (bits < MOST_PARTITION_BITS && UINT64_C(2) << bits <= fit) bits++;
+    while (bits < HDST__HOST_PARTITION_BITS && UINT64_C(2) << bits <= fit) bits++;
     return bits;
 }
 
@@ -65,27 +55,31 @@ static void choose_tables(hdst__aggregation *run, double seen)
     hdst__aggregate_choice *c = &run->choice;
     const double row_bytes = 8.0 * run->layout->row_words, records = (double)run->records;
     const uint32_t forced = hdst__engine_limits(run->engine)->by_key_table_bits;
-    const uint64_t share = hdst__aggregate_share(run) / BLOCK_SHARE;
+    const uint64_t share = hdst__aggregate_share(run) / HDST__HOST_BLOCK_TABLE_SHARE;
     const uint32_t most_partitions = most_partition_bits(run);
-    const double table_bytes = (double)(share < BLOCK_BYTES ? share : BLOCK_BYTES);
+    const double table_bytes = (double)(share < HDST__HOST_BLOCK_TABLE_BYTES ? share : HDST__HOST_BLOCK_TABLE_BYTES);
     c->block_bits = bits_for(table_bytes / row_bytes);
-    if (table_bytes < BLOCK_BYTES && c->block_bits) c->block_bits--;        // which is rounded up
-    if (c->block_bits < LEAST_TABLE_BITS) c->block_bits = LEAST_TABLE_BITS;
+    if (table_bytes < HDST__HOST_BLOCK_TABLE_BYTES && c->block_bits) c->block_bits--;        // which is rounded up
+    if (c->block_bits < HDST__HOST_TABLE_LEAST_BITS) c->block_bits = HDST__HOST_TABLE_LEAST_BITS;
     if (forced) c->block_bits = forced;
     const double room = (double)(UINT64_C(1) << c->block_bits) / 2;
     const bool wide = c->tier_count[HDST__TIER_WIDE] > 0, few = c->distinct <= room * 0.9, often = c->sampled >= 4 * seen;
     const bool none = hdst__engine_settings(run->engine)->hpr == HDST__HPR_NONE, asked = run->aggregate->container != HDST__CONTAINER_AUTO;
     c->sorted = run->aggregate->container == HDST__CONTAINER_SORTED;
     c->blocks = !none && (asked ? run->aggregate->container == HDST__CONTAINER_TABLE : !wide && (few || often));
-    const uint32_t needed = c->sorted ? bits_for(records * run->layout->raw_bytes / SORTED_BYTES) : bits_for(2 * c->distinct * row_bytes / BLOCK_BYTES);
-    const uint32_t least = records > 4e6 ? 6 : records > 1e5 ? 3 : 0;
+    const uint32_t needed = bits_for(c->sorted ? records * run->layout->raw_bytes / HDST__HOST_SORTED_PARTITION_BYTES
+                                               : 2 * c->distinct * row_bytes / HDST__HOST_BLOCK_TABLE_BYTES);
+    const uint32_t least = records > HDST__HOST_KEY_MANY_RECORDS ? HDST__HOST_KEY_MANY_PARTITION_BITS
+                         : records > HDST__HOST_KEY_SOME_RECORDS ? HDST__HOST_KEY_SOME_PARTITION_BITS
+                                                                 : 0;
     c->partition_bits = needed < least ? least : needed;
     if (c->partition_bits > most_partitions) c->partition_bits = most_partitions;
     if (hdst__engine_limits(run->engine)->by_key_part_bits) c->partition_bits = hdst__engine_limits(run->engine)->by_key_part_bits;
     uint32_t table_bits = bits_for(2.2 * c->distinct / (double)(UINT64_C(1) << c->partition_bits));
-    while (table_bits > LEAST_TABLE_BITS && (double)(UINT64_C(1) << table_bits) * row_bytes > (double)hdst__aggregate_share(run) / PARTITION_SHARE)
+    const double most_bytes = (double)hdst__aggregate_share(run) / HDST__HOST_PARTITION_SHARE;
+    while (table_bits > HDST__HOST_TABLE_LEAST_BITS && (double)(UINT64_C(1) << table_bits) * row_bytes > most_bytes)
         table_bits--;
-    c->table_bits = forced ? forced : table_bits < LEAST_TABLE_BITS ? LEAST_TABLE_BITS : table_bits;
+    c->table_bits = forced ? forced : table_bits < HDST__HOST_TABLE_LEAST_BITS ? HDST__HOST_TABLE_LEAST_BITS : table_bits;
     const char *why = c->sorted ? "sorted runs, as was asked for"
         : asked && c->blocks ? "a hash table for each thread, as was asked for, and parts by hash"
         : asked ? "parts by hash, as was asked for"
@@ -104,9 +98,9 @@ static void choose_rows(hdst__aggregation *run)
     const hdst__aggregation_layout *layout = run->layout;
     hdst__aggregate_choice *c = &run->choice;
     const uint32_t row_bits = 32 - layout->row_shift, forced = hdst__engine_limits(run->engine)->by_key_part_bits;
-    const uint32_t needed = bits_for((double)layout->row_count * 8 * (layout->cell_words ? layout->cell_words : 1) / PARTITION_ROWS_BYTES);
+    const uint32_t needed = bits_for((double)layout->row_count * 8 * (layout->cell_words ? layout->cell_words : 1) / HDST__HOST_DIRECT_PARTITION_BYTES);
     const uint32_t wanted = forced                              ? forced
-                            : needed < LEAST_ROW_PARTITIONS     ? LEAST_ROW_PARTITIONS
+                            : needed < HDST__HOST_DIRECT_PARTITION_BITS     ? HDST__HOST_DIRECT_PARTITION_BITS
                             : needed > most_partition_bits(run) ? most_partition_bits(run)
                                                                 : needed;
     c->partition_bits = wanted < row_bits ? wanted : row_bits;
@@ -122,7 +116,8 @@ bool hdst__aggregate_suits_rows(hdst__engine *engine, const hdst__record *rows, 
     hdst_error ignored;
     if (row_count == 0 || row_count > UINT64_C(1) << 32 || hdst__engine_settings(engine)->gpu_form_on_cpu) return false;
     if (hdst__engine_limits(engine)->by_key_least_cells) return row_count * rows->elements >= hdst__engine_limits(engine)->by_key_least_cells;
-    return row_count * rows->elements >= LEAST_CELLS && hdst__engine_device(engine, &device, &ignored) == HDST_OK && device->class_ == HDST__DEVICE_CPU;
+    if (row_count * rows->elements < HDST__HOST_DIRECT_LEAST_CELLS) return false;
+    return hdst__engine_device(engine, &device, &ignored) == HDST_OK && device->class_ == HDST__DEVICE_CPU;
 }
 
 typedef struct sample {
@@ -168,8 +163,8 @@ static hdst_status look(hdst__aggregation *run, sample *s, hdst_error *error)
 
 uint64_t hdst__aggregate_sample(const hdst__aggregation *run)
 {
-    const uint64_t fit = SAMPLE_BYTES / run->layout->record->size;
-    return fit < LEAST_SAMPLE ? LEAST_SAMPLE : fit < SAMPLE_RECORDS ? fit : SAMPLE_RECORDS;
+    const uint64_t fit = HDST__HOST_KEY_SAMPLE_BYTES / run->layout->record->size;
+    return fit < HDST__HOST_KEY_SAMPLE_LEAST ? HDST__HOST_KEY_SAMPLE_LEAST : fit < HDST__HOST_KEY_SAMPLE_RECORDS ? fit : HDST__HOST_KEY_SAMPLE_RECORDS;
 }
 
 hdst_status hdst__aggregate_choose(hdst__aggregation *run, hdst_error *error)
@@ -177,7 +172,7 @@ hdst_status hdst__aggregate_choose(hdst__aggregation *run, hdst_error *error)
     const hdst__allocator *allocator = hdst__engine_allocator(run->engine);
     const hdst__record *record = run->layout->record;
     const uint64_t most = hdst__aggregate_sample(run);
-    sample s = {.map_bits = run->room / MAP_SHARE < (1 << MAP_BITS) / 8 ? FEW_MAP_BITS : MAP_BITS,
+    sample s = {.map_bits = run->room / HDST__HOST_KEY_MAP_SHARE < (1 << HDST__HOST_KEY_MAP_BITS) / 8 ? HDST__HOST_KEY_MAP_FEW_BITS : HDST__HOST_KEY_MAP_BITS,
                 .addends = HDST__NEW_ARRAY(run->arena, hdst__addends, record->leaf_count)};
     run->choice.sampled = run->end < most ? run->end : most;
     for (uint32_t i = 0; i < record->leaf_count; i++) hdst__addends_init(&s.addends[i]);

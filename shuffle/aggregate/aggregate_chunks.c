@@ -5,22 +5,21 @@
 #include "shuffle/aggregate/aggregate_combine.h"
 #include "shuffle/aggregate/aggregate_memory.h"
 #include "shuffle/aggregate/aggregate_spill.h"
-
-enum { LEAST_SLAB = 256 << 10, SLAB_SHARE = 4, RESERVE_SHARE = 4, MOST_SLAB = 32 << 20 };
+#include "base/costs_host.h"
 
 static uint64_t least_slab(const hdst__aggregation *run)
 {
-    const uint64_t share = hdst__aggregate_share(run) / SLAB_SHARE;
-    return share < LEAST_SLAB ? share : LEAST_SLAB;
+    const uint64_t share = hdst__aggregate_share(run) / HDST__HOST_SLAB_SHARE;
+    return share < HDST__HOST_SLAB_LEAST_BYTES ? share : HDST__HOST_SLAB_LEAST_BYTES;
 }
 
-// An eighth of what a thread may need, and no more of what is left than lets all threads have several.
+// A share of what a thread may need, and no more of what is left than lets all threads have several.
 static uint64_t slab_bytes(const hdst__aggregation *run, uint64_t least)
 {
     const uint64_t all = run->records * run->layout->raw_bytes, left = hdst__budget_left(hdst__engine_memory(run->engine));
-    uint64_t bytes = all / 8 / run->workers;
-    if (bytes > left / 8 / run->workers) bytes = left / 8 / run->workers;
-    bytes = bytes < least_slab(run) ? least_slab(run) : bytes > MOST_SLAB ? MOST_SLAB : bytes;
+    uint64_t bytes = all / HDST__HOST_SLABS_OF_THREAD / run->workers;
+    if (bytes > left / HDST__HOST_SLABS_OF_THREAD / run->workers) bytes = left / HDST__HOST_SLABS_OF_THREAD / run->workers;
+    bytes = bytes < least_slab(run) ? least_slab(run) : bytes > HDST__HOST_SLAB_MOST_BYTES ? HDST__HOST_SLAB_MOST_BYTES : bytes;
     return bytes < least ? least : bytes;
 }
 
@@ -33,7 +32,7 @@ static hdst__aggregate_slab *next_slab(hdst__aggregation *run, uint64_t least, b
         return slab;
     }
     const uint64_t bytes = slab_bytes(run, least);
-    if (!first && hdst__budget_left(hdst__engine_memory(run->engine)) < bytes + run->room / RESERVE_SHARE) {
+    if (!first && hdst__budget_left(hdst__engine_memory(run->engine)) < bytes + run->room / HDST__HOST_SLAB_RESERVE_SHARE) {
         hdst__budget_error(hdst__engine_memory(run->engine), bytes, "the pairs of a reduce by key", error);
         return NULL;
     }

@@ -2,11 +2,10 @@
 // Tuples and rows that pile up in a thread's chunks: those of a partition become one row for each key, in the memory that they took. So what a thread holds is
 // in proportion to the number of keys, not of records, and little goes to a file that need not. Where keys come too seldom for that nothing is moved.
 #include "shuffle/aggregate/aggregate_combine.h"
+#include "base/costs_host.h"
 
 #include <string.h>
 
-// Of a thread: fewer are left alone; so many times what its rows may take; so many partitions are tried before it is given up.
-enum { PILE_BYTES = 256 << 20, PILE_ROWS = 16, TRIED_PARTITIONS = 8 };
 
 typedef struct pile {                   // records that do not go into the table
     char *data;
@@ -194,7 +193,7 @@ bool hdst__aggregate_piles_up(const hdst__aggregate_worker *worker)
 {
     const hdst__aggregate_choice *choice = &worker->run->choice;
     const double rows = choice->distinct * worker->rows.record_bytes + (double)(worker->rows.chunk_room << choice->partition_bits), held = (double)worker->held;
-    return worker->combines && held >= PILE_BYTES && held >= PILE_ROWS * rows;
+    return worker->combines && held >= HDST__HOST_COMBINED_BYTES && held >= HDST__HOST_COMBINED_TIMES * rows;
 }
 
 bool hdst__aggregate_combine(hdst__aggregate_worker *worker, bool *freed)
@@ -209,7 +208,7 @@ bool hdst__aggregate_combine(hdst__aggregate_worker *worker, bool *freed)
         done = combine_partition(worker, p);
         tried += worker->combiner->tried;
         paid += worker->combiner->paid;
-        pays = tried < TRIED_PARTITIONS || 2 * paid >= tried;
+        pays = tried < HDST__HOST_COMBINED_TRIES || 2 * paid >= tried;
     }
     worker->combines = done && pays && paid > 0;
     *freed = paid > 0;

@@ -14,10 +14,8 @@
 #include <string.h>
 
 enum {
-    LEAST_OF_GROUP = 8 * HDST__AGGREGATE_LANES,
     ATTEMPTS = 8,
-    MOST_BITS = 18,
-    LOOKED_AT = 1 << 22 /* tuples, to count keys */
+    MOST_BITS = 18,                         // of the hash that choose a partition: two rounds of 9
 };
 
 hdst__aggregate_device *hdst__aggregate_device_create(hdst__engine *engine, hdst__aggregation_layout *layout)
@@ -56,7 +54,7 @@ typedef struct pass {
 
 static uint64_t groups_for(const pass *p, uint64_t records)
 {
-    const uint64_t most = (uint64_t)p->d->device->facts.compute_units * HDST__GPU_HASH_GROUPS_PER_UNIT, wanted = records / LEAST_OF_GROUP + 1;
+    const uint64_t most = (uint64_t)p->d->device->facts.compute_units * HDST__GPU_HASH_GROUPS_PER_UNIT, wanted = records / HDST__GPU_KEY_GROUP_TUPLES + 1;
     return wanted < most ? wanted : most;
 }
 
@@ -65,7 +63,7 @@ static hdst__work_arg number(uint64_t n) { return (hdst__work_arg){.number = n};
 
 static hdst_status scan(const pass *p, hdst__aggregate_device_memory which, uint64_t count, hdst_error *error)
 {
-    const uint64_t most = (uint64_t)p->d->device->facts.compute_units * HDST__GPU_SCAN_GROUPS_PER_UNIT, wanted = count / LEAST_OF_GROUP + 1,
+    const uint64_t most = (uint64_t)p->d->device->facts.compute_units * HDST__GPU_SCAN_GROUPS_PER_UNIT, wanted = count / HDST__GPU_KEY_GROUP_TUPLES + 1,
                    groups = wanted < most ? wanted : most;
     hdst_status status = hdst__aggregate_device_provide(p->d, HDST__AGGREGATE_SHARES, groups * 4, error);
     const hdst__work_arg args[] = {number(count), memory_of(p, which), memory_of(p, HDST__AGGREGATE_SHARES)};
@@ -154,14 +152,14 @@ static hdst_status count_distinct(pass *p, hdst_error *error)
 {
     hdst__aggregate_device *d = p->d;
     hdst__aggregate_device_choice *c = &d->choice;
-    const uint64_t bytes = (UINT64_C(1) << HDST__AGGREGATE_MAP_BITS) / 8, partitions = UINT64_C(1) << c->high_bits;
+    const uint64_t bytes = (UINT64_C(1) << HDST__GPU_KEY_MAP_BITS) / 8, partitions = UINT64_C(1) << c->high_bits;
     uint64_t end = 1;
-    while (end < partitions && p->starts[end] < LOOKED_AT) end++;
+    while (end < partitions && p->starts[end] < HDST__GPU_COUNTED_TUPLES) end++;
     uint32_t skip = 0;
     while (skip < c->high_bits && end <= partitions >> (skip + 1)) skip++;
     hdst_status status = hdst__aggregate_device_clear(d, HDST__AGGREGATE_MAP, bytes, error);
     const hdst__work_arg args[] = {
-        number(0), number(p->starts[end]), number(skip), number(HDST__AGGREGATE_MAP_BITS), memory_of(p, HDST__AGGREGATE_TUPLES),
+        number(0), number(p->starts[end]), number(skip), number(HDST__GPU_KEY_MAP_BITS), memory_of(p, HDST__AGGREGATE_TUPLES),
         memory_of(p, HDST__AGGREGATE_MAP)};
     if (status == HDST_OK) status = hdst__aggregate_device_work(d, HDST__AGGREGATE_DISTINCT, args, 6, groups_for(p, p->starts[end]), error);
     uint64_t *map = hdst__alloc(hdst__engine_allocator(d->engine), bytes);

@@ -7,6 +7,7 @@
 #include "shuffle/aggregate/distinct_keys.h"
 #include "engine/stage/executor.h"
 #include "base/clock.h"
+#include "base/costs_gpu.h"
 #include "accum/addends.h"
 
 #include <math.h>
@@ -15,11 +16,6 @@
 
 enum {
     COUNT_BITS = 16,                    // of the table that counts the sample's keys
-    ADDENDS = 1 << 12,                  // of a float sum that are looked at
-    OFTEN = 12,                         // times that a heavy hitter comes at least
-    MOST_HEAVY = 512,                   // heavy hitters, where not all are
-    RARE = 2000,                        // few keys: one in so many records has a key that the sample has once
-    SEEDS = 32, LEAST_PLACES = 16, MOST_COPIES = 16,
     MOST_BITS = 9,                      // of HDST__AGGREGATE_PARTS
 };
 
@@ -44,7 +40,7 @@ static uint64_t mixed_of(const hdst__aggregate_kernel_shape *shape, const uint32
 
 static hdst_status take_sample(hdst__aggregate_device *d, const hdst__dataset_cache *cache, sample *s, hdst_error *error)
 {
-    const uint64_t records = cache->reader.records, wanted = records < HDST__AGGREGATE_SAMPLED ? records : HDST__AGGREGATE_SAMPLED,
+    const uint64_t records = cache->reader.records, wanted = records < HDST__GPU_KEY_SAMPLE_RECORDS ? records : HDST__GPU_KEY_SAMPLE_RECORDS,
                    bytes = (uint64_t)d->shape.pair_words * 4;
     hdst_status status = hdst__aggregate_device_provide(d, HDST__AGGREGATE_OF_SAMPLE, wanted * bytes, error);
     for (uint64_t i = 0; i < cache->count && status == HDST_OK; i++) {
@@ -165,10 +161,10 @@ static hdst_status choose_heavy(hdst__aggregate_device *d, sample *s, hdst_error
     hdst__aggregate_device_choice *c = &d->choice;
     const uint32_t most = d->shape.hot_slots / 4;
     uint32_t count = 0, best = 0;
-    c->few = s->distinct <= most && s->singles * RARE <= s->count;
+    c->few = s->distinct <= most && s->singles * HDST__GPU_RARE_KEY_RECORDS <= s->count;
     for (uint64_t at = 0; at < UINT64_C(1) << COUNT_BITS; at++)
-        if (s->key[at].count >= (c->few ? 1 : OFTEN)) s->key[count++] = s->key[at];
-    const uint32_t limit = c->few ? most : most < MOST_HEAVY ? most : MOST_HEAVY;
+        if (s->key[at].count >= (c->few ? 1 : HDST__GPU_HEAVY_TIMES)) s->key[count++] = s->key[at];
+    const uint32_t limit = c->few ? most : most < HDST__GPU_HEAVY_HITTERS ? most : HDST__GPU_HEAVY_HITTERS;
     if (!c->few) qsort(s->key, count, sizeof *s->key, by_count);
     if (count > limit) count = limit;
     c->heavy = 0;
@@ -181,14 +177,14 @@ static hdst_status choose_heavy(hdst__aggregate_device *d, sample *s, hdst_error
     uint32_t *place = hdst__alloc(hdst__engine_allocator(d->engine), count * sizeof *place);
     hdst_status status = keys && place ? HDST_OK : hdst__error_memory(error, "a reduce by key");
     for (uint32_t i = 0; i < count && status == HDST_OK; i++) keys[i].key = s->key[i].key;
-    for (c->heavy_places = LEAST_PLACES; c->heavy_places < 4 * count && c->heavy_places * 2 <= d->shape.hot_slots;) c->heavy_places *= 2;
-    for (uint32_t i = 0; i < SEEDS && best < count && status == HDST_OK; i++) {
+    for (c->heavy_places = HDST__GPU_HEAVY_LEAST_PLACES; c->heavy_places < 4 * count && c->heavy_places * 2 <= d->shape.hot_slots;) c->heavy_places *= 2;
+    for (uint32_t i = 0; i < HDST__GPU_HEAVY_SEEDS && best < count && status == HDST_OK; i++) {
         const uint32_t seed = 0x9e3779b1u * (2 * i + 1), placed = place_keys(keys, count, seed, c->heavy_places, place);
         if (placed <= best) continue;
         best = placed;
         c->seed = seed;
     }
-    for (c->copies = 1; c->copies < MOST_COPIES && c->heavy_places * c->copies * 2 <= d->shape.hot_slots;) c->copies *= 2;
+    for (c->copies = 1; c->copies < HDST__GPU_HEAVY_COPIES && c->heavy_places * c->copies * 2 <= d->shape.hot_slots;) c->copies *= 2;
     if (status == HDST_OK) status = write_heavy(d, keys, count, error);
     hdst__free(hdst__engine_allocator(d->engine), keys);
     hdst__free(hdst__engine_allocator(d->engine), place);
@@ -218,7 +214,7 @@ static bool fits(const hdst__value_column *column, uint64_t bits, uint32_t adden
 
 static void choose_scales(hdst__aggregate_device *d, const sample *s, uint64_t records)
 {
-    const uint64_t looked = s->count < ADDENDS ? s->count : ADDENDS, step = looked ? s->count / looked : 1;
+    const uint64_t looked = s->count < HDST__GPU_KEY_ADDENDS ? s->count : HDST__GPU_KEY_ADDENDS, step = looked ? s->count / looked : 1;
     uint64_t misfits = 0;
     d->choice.bits = hdst__compact_bits(records);
     for (uint64_t v = 0; v < d->layout->value_count; v++) {
@@ -235,8 +231,8 @@ static void choose_scales(hdst__aggregate_device *d, const sample *s, uint64_t r
             misfits += !fits(column, value_bits(at, s->words + i * step * d->shape.pair_words, column->bytes > 4), d->choice.bits);
     }
     d->choice.misfits = looked ? (double)misfits / (double)looked : 0;
-    const double wanted = d->choice.misfits * (double)records * 1.5 + 512;
-    for (d->choice.spare_cells = 256; (double)d->choice.spare_cells < 2 * wanted && d->layout->fixed;) d->choice.spare_cells *= 2;
+    const double wanted = d->choice.misfits * (double)records * HDST__GPU_KEY_SPARE_MARGIN + HDST__GPU_KEY_SPARE_CELLS;
+    for (d->choice.spare_cells = HDST__GPU_KEY_SPARE_CELLS / 2; (double)d->choice.spare_cells < 2 * wanted && d->layout->fixed;) d->choice.spare_cells *= 2;
     if (hdst__engine_settings(d->engine)->spare_cells) d->choice.spare_cells = hdst__engine_settings(d->engine)->spare_cells;
 }
 
@@ -255,7 +251,9 @@ void hdst__aggregate_device_choose_partitions(hdst__aggregate_device *d)
     const uint32_t forced = hdst__engine_limits(d->engine)->by_key_table_bits;
     c->slots = forced && 1u << forced < d->shape.slots ? 1u << forced : d->shape.slots;
     c->spread = c->slots - c->slots / 16;
-    const uint32_t least = c->few ? 6 : c->records > 4000000 ? 8 : c->records > 100000 ? 6 : 1, wanted = bits_for(c->distinct / (0.5 * c->spread));
+    const uint32_t some = HDST__GPU_KEY_SOME_PARTITION_BITS, least = c->few ? some : c->records > HDST__GPU_KEY_MANY_RECORDS ? HDST__GPU_KEY_MANY_PARTITION_BITS
+                            : c->records > HDST__GPU_KEY_SOME_RECORDS ? some : 1;
+    const uint32_t wanted = bits_for(c->distinct / (0.5 * c->spread));
     uint32_t bits = wanted < least ? least : wanted;
     if (hdst__engine_limits(d->engine)->by_key_part_bits && !c->known) bits = hdst__engine_limits(d->engine)->by_key_part_bits;
     c->high_bits = bits <= MOST_BITS ? bits : (bits + 1) / 2;
@@ -265,9 +263,9 @@ void hdst__aggregate_device_choose_partitions(hdst__aggregate_device *d)
 double hdst__aggregate_device_distinct_of(const uint64_t *map, double share)
 {
     uint64_t set = 0;
-    const double m = (double)(UINT64_C(1) << HDST__AGGREGATE_MAP_BITS);
-    for (uint64_t i = 0; i < (UINT64_C(1) << HDST__AGGREGATE_MAP_BITS) / 64; i++) set += (uint64_t)__builtin_popcountll(map[i]);
-    return set == UINT64_C(1) << HDST__AGGREGATE_MAP_BITS ? 1e18 : -m * log1p(-(double)set / m) / share;
+    const double m = (double)(UINT64_C(1) << HDST__GPU_KEY_MAP_BITS);
+    for (uint64_t i = 0; i < (UINT64_C(1) << HDST__GPU_KEY_MAP_BITS) / 64; i++) set += (uint64_t)__builtin_popcountll(map[i]);
+    return set == UINT64_C(1) << HDST__GPU_KEY_MAP_BITS ? 1e18 : -m * log1p(-(double)set / m) / share;
 }
 
 // --- All of it ---
@@ -276,7 +274,7 @@ hdst_status hdst__aggregate_device_choose(hdst__aggregate_device *d, const hdst_
 {
     const hdst__allocator *allocator = hdst__engine_allocator(d->engine);
     const uint64_t records = cache->reader.records;
-    sample s = {.words = hdst__alloc(allocator, (uint64_t)HDST__AGGREGATE_SAMPLED * d->shape.pair_words * 4),
+    sample s = {.words = hdst__alloc(allocator, (uint64_t)HDST__GPU_KEY_SAMPLE_RECORDS * d->shape.pair_words * 4),
                 .key = hdst__alloc_zero(allocator, sizeof *s.key << COUNT_BITS)};
     hdst_status status = s.words && s.key ? take_sample(d, cache, &s, error) : hdst__error_memory(error, "a reduce by key");
     d->choice = (hdst__aggregate_device_choice){.of = cache, .records = records, .sampled = s.count};

@@ -7,6 +7,7 @@
 #include "shuffle/aggregate/aggregate_kernels.h"
 #include "engine/engine.h"
 #include "engine/memory/store.h"
+#include "base/costs_gpu.h"
 
 // The kernels, in the order of a run.
 typedef enum hdst__aggregate_device_kernel {
@@ -49,8 +50,6 @@ typedef enum hdst__aggregate_device_memory {
     HDST__AGGREGATE_MAP,
     HDST__AGGREGATE_MEMORIES,
 } hdst__aggregate_device_memory;
-
-enum { HDST__AGGREGATE_SAMPLED = 1 << 15, HDST__AGGREGATE_MAP_BITS = 22 };
 
 typedef struct hdst__aggregate_device_choice {
     const void *of;                     // the cache that it was made for

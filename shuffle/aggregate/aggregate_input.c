@@ -4,10 +4,9 @@
 
 #include "engine/memory/dataset_cache.h"
 #include "shuffle/aggregate/aggregate_memory.h"
+#include "base/costs_host.h"
 
 #include <string.h>
-
-enum { PIECE_BYTES = 256 << 10, PIECE_SHARE = 16 };
 
 static void one_extent(hdst__aggregation *run)
 {
@@ -46,7 +45,8 @@ hdst_status hdst__aggregate_open_input(hdst__aggregation *run, hdst_error *error
     const hdst__reader *reader = run->input->reader;
     run->records = run->end = reader->records;
     const hdst__layout piece_layout = reader->layout == HDST__AOS ? HDST__AOS : HDST__SOA;       // what the reader gives without much moving about
-    const uint64_t share = hdst__aggregate_share(run) / PIECE_SHARE, bytes = share < PIECE_BYTES ? share : PIECE_BYTES, fit = bytes / reader->record->size,
+    const uint64_t share = hdst__aggregate_share(run) / HDST__HOST_KEY_PIECE_SHARE,
+                   bytes = share < HDST__HOST_KEY_PIECE_BYTES ? share : HDST__HOST_KEY_PIECE_BYTES, fit = bytes / reader->record->size,
                    batch = HDST__KEY_BATCH;
     run->copied = hdst__storage_make(run->arena, reader->record, piece_layout, 0, fit < batch ? batch : fit / batch * batch);
     if (!run->copied) return hdst__error_memory(error, "a reduce by key");

@@ -3,12 +3,11 @@
 
 #include "accum/minmax_keys.h"
 #include "accum/accum_pieces.h"
+#include "base/costs_gpu.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-enum { MOST_PAIR_WORDS = 8, TILE_BYTES = 32 << 10, TABLE_BYTES = 36 << 10, HOT_BYTES = 24 << 10, MOST_SLOTS = 4096, LEAST_SLOTS = 64 };
 
 static bool is_key(const hdst__cell *cell) { return cell->acc == HDST__MIN || cell->acc == HDST__MAX; }
 static bool is_two(const hdst__value_column *column) { return column->cell.digits && column->cell.tier == HDST__TIER_TWO; }
@@ -41,7 +40,7 @@ const char *hdst__aggregate_kernels_why_not(const hdst__aggregation_layout *layo
         if (why) return why;
         words += layout->value[c].bytes > 4 ? 2 : 1;
     }
-    return words > MOST_PAIR_WORDS ? "records have many values" : NULL;
+    return words > HDST__GPU_KEY_TUPLE_WORDS ? "records have many values" : NULL;
 }
 
 // 64-bit words of a value among those of a heavy hitter, 32-bit words among those of a table's row.
@@ -75,22 +74,25 @@ static void place_values(const hdst__aggregation_layout *layout, hdst__aggregate
 static uint32_t slots_in(uint64_t bytes, uint32_t each, uint32_t unit)
 {
     const uint64_t slots = bytes / each / unit * unit;
-    return slots > MOST_SLOTS ? MOST_SLOTS : slots < LEAST_SLOTS ? LEAST_SLOTS : (uint32_t)slots;
+    if (slots > HDST__GPU_KEY_TABLE_MOST_ROWS) return HDST__GPU_KEY_TABLE_MOST_ROWS;
+    return slots < HDST__GPU_KEY_TABLE_LEAST_ROWS ? HDST__GPU_KEY_TABLE_LEAST_ROWS : (uint32_t)slots;
 }
 
 void hdst__aggregate_kernel_shape_of(const hdst__aggregation_layout *layout, const hdst__target_facts *facts, hdst__aggregate_kernel_shape *shape)
 {
     *shape = (hdst__aggregate_kernel_shape){.mixed_bytes = layout->key_bytes <= 4 ? 4 : 8, .spare_words = 1};
     place_values(layout, shape);
-    const uint64_t local = facts->local_bytes < 48 << 10 ? facts->local_bytes : 48 << 10;
+    const uint64_t local = facts->local_bytes < HDST__GPU_KEY_LOCAL_BYTES ? facts->local_bytes : HDST__GPU_KEY_LOCAL_BYTES;
+    const uint64_t tile_bytes = local * HDST__GPU_KEY_TILE_BYTES / HDST__GPU_KEY_LOCAL_BYTES;
     for (shape->pair_words = 2; shape->pair_words < shape->mixed_bytes / 4 + shape->payload;) shape->pair_words *= 2;
     if (shape->units == 0) shape->units = shape->cells = 1;         // of keys alone: never read
     // Tables leave few work-groups room on a compute unit, so each has many lanes; what the lanes need themselves comes on top of the table.
-    shape->total_lanes = local == 48 << 10 && facts->max_group >= 2 * HDST__AGGREGATE_LANES ? 2 * HDST__AGGREGATE_LANES : HDST__AGGREGATE_LANES;
-    shape->tile_rows = 16;
-    while (shape->tile_rows > 1 && shape->tile_rows * HDST__AGGREGATE_LANES * shape->pair_words * 4 > local * TILE_BYTES / (48 << 10)) shape->tile_rows /= 2;
-    shape->slots = slots_in(local * TABLE_BYTES / (48 << 10), shape->mixed_bytes + 4 * shape->cells, 64);
-    shape->hot_slots = slots_in(local * HOT_BYTES / (48 << 10), shape->mixed_bytes + 4 * shape->cells, 64);
+    const bool large = local == HDST__GPU_KEY_LOCAL_BYTES && facts->max_group >= 2 * HDST__AGGREGATE_LANES;
+    shape->total_lanes = large ? 2 * HDST__AGGREGATE_LANES : HDST__AGGREGATE_LANES;
+    shape->tile_rows = HDST__GPU_KEY_TILE_ROWS;
+    while (shape->tile_rows > 1 && shape->tile_rows * HDST__AGGREGATE_LANES * shape->pair_words * 4 > tile_bytes) shape->tile_rows /= 2;
+    shape->slots = slots_in(local * HDST__GPU_KEY_TABLE_BYTES / HDST__GPU_KEY_LOCAL_BYTES, shape->mixed_bytes + 4 * shape->cells, 64);
+    shape->hot_slots = slots_in(local * HDST__GPU_HEAVY_TABLE_BYTES / HDST__GPU_KEY_LOCAL_BYTES, shape->mixed_bytes + 4 * shape->cells, 64);
 }
 
 // --- Reading records ---

@@ -3,17 +3,10 @@
 #include "shuffle/aggregate/aggregate_memory.h"
 
 #include "base/threads.h"
+#include "base/costs_host.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
-
-enum {
-    HUGE_PAGE = 2 << 20,
-    LEAST_RECORDS = 1 << 15,            // for a thread of its own
-    LEAST_SHARE = 2 << 20,              // of the budget, for a thread that is worth it
-    RESERVE = 8,                        // one of so many of what is left is not for partitions: rows wait there for others
-    BUFFER_BYTES = 256 << 10, BUFFER_SHARE = 16,
-};
 
 void *hdst__aggregate_take(hdst__aggregation *run, uint64_t bytes, const char *what, hdst_error *error)
 {
@@ -21,8 +14,9 @@ void *hdst__aggregate_take(hdst__aggregation *run, uint64_t bytes, const char *w
     char *memory = hdst__budget_alloc(hdst__engine_memory(engine), bytes, what, error);
     if (!memory) return NULL;
     // Much memory is touched at random: in large pages, where the system gives them, that costs far less. Only advice; whether it is taken does not matter.
-    char *page = memory + (HUGE_PAGE - (uintptr_t)memory % HUGE_PAGE) % HUGE_PAGE;
-    if (bytes >= 2 * HUGE_PAGE) madvise(page, (bytes - (uint64_t)(page - memory)) / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
+    const uint64_t huge = HDST__HOST_HUGE_PAGE_BYTES;
+    char *page = memory + (huge - (uintptr_t)memory % huge) % huge;
+    if (bytes >= HDST__HOST_HUGE_LEAST_BYTES) madvise(page, (bytes - (uint64_t)(page - memory)) / huge * huge, MADV_HUGEPAGE);
     return memory;
 }
 
@@ -74,14 +68,15 @@ void hdst__aggregate_free_slabs(hdst__aggregate *aggregate)
 uint32_t hdst__aggregate_threads_for(uint64_t records)
 {
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    const uint64_t wanted = records / LEAST_RECORDS + 1, most = cores < 1 ? 1 : cores > HDST__MOST_THREADS ? HDST__MOST_THREADS : (uint64_t)cores;
+    const uint64_t wanted = records / HDST__HOST_KEY_THREAD_RECORDS + 1,
+                   most = cores < 1 ? 1 : cores > HDST__MOST_THREADS ? HDST__MOST_THREADS : (uint64_t)cores;
     return (uint32_t)(wanted < most ? wanted : most);
 }
 
 uint32_t hdst__aggregate_threads(const hdst__aggregation *run)
 {
     const uint32_t wanted = hdst__aggregate_threads_for(run->records);
-    const uint64_t fit = run->room / LEAST_SHARE;
+    const uint64_t fit = run->room / HDST__HOST_KEY_THREAD_BYTES;
     return fit >= wanted ? wanted : fit ? (uint32_t)fit : 1;
 }
 
@@ -93,7 +88,7 @@ void hdst__aggregate_share_memory(hdst__aggregation *run, uint32_t threads)
     const uint64_t left = hdst__budget_left(hdst__engine_memory(engine));
     for (uint32_t i = 0; i < threads; i++) {
         hdst__aggregate_worker *worker = &run->worker[i];
-        hdst__budget_init_share(&worker->memory, hdst__engine_memory(engine), (left - left / RESERVE) / threads);
+        hdst__budget_init_share(&worker->memory, hdst__engine_memory(engine), (left - left / HDST__HOST_KEY_RESERVE_SHARE) / threads);
         worker->allocator = hdst__budget_allocator(&worker->memory, hdst__engine_allocator(engine));
     }
     run->shares = threads;
@@ -112,8 +107,9 @@ char *hdst__aggregate_buffer(hdst__aggregate_worker *worker)
 {
     hdst__aggregation *run = worker->run;
     const uint64_t raw = worker->raw.record_bytes, rows = worker->rows.record_bytes, size = run->layout->record->size,
-                   share = hdst__aggregate_share(run) / BUFFER_SHARE;
-    const uint64_t least = raw > rows ? raw > size ? raw : size : rows > size ? rows : size, bytes = share < BUFFER_BYTES ? share : BUFFER_BYTES;
+                   share = hdst__aggregate_share(run) / HDST__HOST_SPILL_BUFFER_SHARE;
+    const uint64_t least = raw > rows ? raw > size ? raw : size : rows > size ? rows : size,
+                   bytes = share < HDST__HOST_SPILL_BUFFER_BYTES ? share : HDST__HOST_SPILL_BUFFER_BYTES;
     if (worker->buffer) return worker->buffer;
     worker->buffer_bytes = bytes > least ? bytes : least;
     worker->buffer = hdst__aggregate_take(run, worker->buffer_bytes, "a reduce by key", &worker->error);

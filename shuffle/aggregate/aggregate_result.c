@@ -4,12 +4,11 @@
 #include "shuffle/aggregate/aggregate_result.h"
 
 #include "shuffle/aggregate/aggregate_memory.h"
+#include "base/costs_host.h"
 
 #include <string.h>
 
 static const char what[] = "the result of a reduce by key";
-
-enum { ROWS_SHARE = 2 };                // of the memory of a run
 
 void hdst__aggregate_forget_rows(hdst__aggregate *aggregate)
 {
@@ -25,13 +24,13 @@ void hdst__aggregate_forget_rows(hdst__aggregate *aggregate)
 void hdst__aggregate_expect_rows(hdst__aggregation *run)
 {
     hdst__aggregate *aggregate = run->aggregate;
-    const double expected = run->choice.distinct * 1.1 + 1024, most = (double)run->records;
+    const double expected = run->choice.distinct * HDST__HOST_KEY_RESULT_MARGIN + 1024, most = (double)run->records;
     const uint64_t bytes = (uint64_t)(expected < most ? expected : most) * run->layout->record->size;
     hdst_error ignored;
     if (!aggregate->mapped) hdst__spill_close(&aggregate->file);      // of a run that failed
     if (aggregate->rows && !aggregate->mapped && aggregate->row_bytes >= bytes / 5 * 4) return;
     hdst__aggregate_forget_rows(aggregate);
-    if (bytes > run->room / ROWS_SHARE) return;         // or little would be left to get them
+    if (bytes > run->room / HDST__HOST_KEY_RESULT_SHARE) return;         // or little would be left to get them
     aggregate->rows = hdst__aggregate_take(run, bytes, what, &ignored);
     if (aggregate->rows) aggregate->row_bytes = bytes;
 }

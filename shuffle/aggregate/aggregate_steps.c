@@ -16,6 +16,7 @@
 #include "shuffle/aggregate/aggregate_result.h"
 #include "shuffle/aggregate/aggregate_spill.h"
 #include "base/clock.h"
+#include "base/costs_host.h"
 
 #include <string.h>
 
@@ -53,8 +54,6 @@ static hdst_status in_threads(hdst__aggregation *run, step what, uint32_t count,
 
 // --- Steps ---
 
-enum { CHUNK_SHARE = 8 };               // of a thread's memory: a chunk of each partition, of raw records and of rows
-
 static hdst_status make_worker(hdst__aggregation *run, hdst__aggregate_worker *worker, hdst_error *error)
 {
     const hdst__allocator *allocator = hdst__engine_allocator(run->engine);
@@ -66,7 +65,7 @@ static hdst_status make_worker(hdst__aggregation *run, hdst__aggregate_worker *w
     worker->blocks = choice->blocks;
     worker->stray = UINT64_MAX;
     worker->raw.allocator = worker->rows.allocator = allocator;
-    const uint64_t chunk = hdst__aggregate_share(run) / CHUNK_SHARE >> choice->partition_bits;
+    const uint64_t chunk = hdst__aggregate_share(run) / HDST__HOST_CHUNK_SHARE >> choice->partition_bits;
     bool made = hdst__key_batch_create(&worker->batch, allocator, layout);
     made = made && hdst__radix_partitions_create(&worker->raw, allocator, choice->partition_bits, layout->raw_bytes, hdst__aggregate_more, worker);
     made = made && hdst__radix_partitions_create(&worker->rows, allocator, choice->partition_bits, layout->row_words * 8, hdst__aggregate_more, worker);

@@ -8,10 +8,9 @@
 #include "shuffle/aggregate/aggregate_memory.h"
 #include "shuffle/aggregate/aggregate_steps.h"
 #include "base/clock.h"
+#include "base/costs_host.h"
 
 #include <string.h>
-
-enum { SAMPLE_SHARE = 16 };             // of what is left of the budget: for the first records
 
 typedef struct hdst__aggregate_stream {
     hdst__aggregation run;
@@ -66,7 +65,7 @@ static hdst_status start(void *user, hdst_error *error)
     s->extent.buffers = &s->buffer;
     hdst__aggregate_begin_run(&s->run);
     const uint64_t most = hdst__aggregate_sample(&s->run),
-        fit = hdst__budget_left(hdst__engine_memory(engine)) / SAMPLE_SHARE / aggregate->layout->record->size;
+        fit = hdst__budget_left(hdst__engine_memory(engine)) / HDST__HOST_KEY_SAMPLE_SHARE / aggregate->layout->record->size;
     s->wanted = fit < most ? fit + 1 : most;
     return make_storage(s) ? HDST_OK : hdst__error_memory(error, "a reduce by key");
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The shape of records with a key (shuffle/aggregate/aggregation_layout.h).
 #include "shuffle/aggregate/aggregation_layout.h"
+#include "base/costs_host.h"
 
 
 static bool is_key(const uint32_t *key_leaves, uint32_t count, uint32_t leaf)
@@ -127,6 +128,6 @@ void hdst__aggregation_layout_choose(hdst__aggregation_layout *layout)
     }
     layout->row_words = 1 + layout->key_words + layout->cell_words;
     layout->wide_row_words = 1 + layout->key_words + layout->wide_words;
-    const uint32_t fit = (64 << 10) / (layout->cell_words + layout->key_words + 1);
+    const uint32_t fit = HDST__HOST_KEY_BATCH_WORDS / (layout->cell_words + layout->key_words + 1);
     layout->batch = fit >= HDST__KEY_BATCH ? HDST__KEY_BATCH : fit < 64 ? 64 : fit / 64 * 64;
 }

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Partitioning by hash (shuffle/aggregate/radix_partitions.h).
 #include "shuffle/aggregate/radix_partitions.h"
+#include "base/costs_host.h"
 
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
 
-enum { LINE = 64, LARGEST_GROUPED = 256 };
+enum { LINE = HDST__HOST_CACHE_LINE_BYTES };
 
 // As many records as fill whole cache lines.
 static uint32_t group_of(uint32_t record_bytes)
 {
     uint32_t group = 1;
-    if (record_bytes > LARGEST_GROUPED) return 1;
+    if (record_bytes > HDST__HOST_LINE_RECORD_BYTES) return 1;
     while (group * record_bytes % LINE) group *= 2;
     return group;
 }
@@ -23,7 +24,7 @@ bool hdst__radix_partitions_create(hdst__radix_partitions *partitions, const hds
     const uint64_t count = UINT64_C(1) << bits;
     *partitions = (hdst__radix_partitions){
         .allocator = allocator, .more = more, .user = user, .bits = bits, .record_bytes = record_bytes, .group = group_of(record_bytes)};
-    const uint64_t line = (uint64_t)partitions->group * record_bytes, wanted = bits <= 6 ? 64 << 10 : bits <= 9 ? 16 << 10 : 8 << 10;
+    const uint64_t line = (uint64_t)partitions->group * record_bytes, wanted = HDST__HOST_PARTITION_CHUNK_BYTES(bits);
     partitions->chunk_room = ((wanted > line ? wanted : line) + LINE - 1) / LINE * LINE;
     partitions->chunk_bytes = partitions->chunk_room / line * line;
     partitions->partition = hdst__alloc_zero(allocator, count * sizeof *partitions->partition);

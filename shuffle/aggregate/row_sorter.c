@@ -5,10 +5,11 @@
 #include "shuffle/aggregate/row_sorter.h"
 
 #include "shuffle/sort/radix_sort.h"
+#include "base/costs_host.h"
 
 #include <string.h>
 
-enum { PIECE_BYTES = 4 << 20, PIECE_SHARE = 8, RUNS = 48, LEAST_ROWS = 16 };
+enum { RUNS = 48 };                     // of 2^i pieces each
 
 typedef struct row_list {
     uint64_t *rows, count, room;        // in rows
@@ -57,9 +58,10 @@ static bool take_buffers(sorter *s, uint64_t least)
 // The records of a piece, and what puts them in order, take no more than half of what is left: rows need the other half.
 static uint64_t room_for(const hdst__row_sorter_spec *spec, uint64_t row_bytes, uint64_t least)
 {
-    const uint64_t share = spec->share / PIECE_SHARE, least_room = LEAST_ROWS * row_bytes;
+    const uint64_t share = spec->share / HDST__HOST_SORTED_PIECE_SHARE, least_room = HDST__HOST_SORTED_PIECE_ROWS * row_bytes;
     const uint64_t fit = hdst__budget_left(spec->memory) / 2 / (least + 2 * sizeof(uint64_t)) * least, wanted = share < fit ? share : fit;
-    const uint64_t room = spec->forced_bits ? spec->layout->raw_bytes << spec->forced_bits : wanted < PIECE_BYTES ? wanted : PIECE_BYTES;
+    const uint64_t most = HDST__HOST_SORTED_PIECE_BYTES;
+    const uint64_t room = spec->forced_bits ? spec->layout->raw_bytes << spec->forced_bits : wanted < most ? wanted : most;
     return room < least_room ? least_room : room;
 }
 

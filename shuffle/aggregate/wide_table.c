@@ -4,8 +4,7 @@
 
 #include "record/key_hash.h"
 #include "accum/representation.h"
-
-enum { FIRST_BITS = 6 };                // of its places, as it is made
+#include "base/costs_host.h"
 
 static uint32_t mixed(const hdst__wide_table *wide, uint32_t hash, const uint64_t *key)
 {
@@ -47,7 +46,7 @@ static int64_t *cells_of(hdst__wide_table *wide, uint32_t hash, const uint64_t *
 {
     const hdst__aggregation_layout *layout = wide->layout;
     hdst__key_table *table = &wide->table;
-    if (!table->rows && !hdst__key_table_create(table, wide->allocator, layout->wide_row_words, layout->key_words, FIRST_BITS, 0)) return NULL;
+    if (!table->rows && !hdst__key_table_create(table, wide->allocator, layout->wide_row_words, layout->key_words, HDST__HOST_WIDE_TABLE_BITS, 0)) return NULL;
     if (!hdst__key_table_has_room(table, 1) && !hdst__key_table_grow(table, 1)) return NULL;
     uint64_t *row;
     while (!(row = hdst__key_table_find(table, mixed(wide, hash, key), key, true)))        // by chance alone

@@ -11,10 +11,9 @@
 #include "engine/common/run_stats.h"
 #include "engine/memory/host_rows.h"
 #include "engine/memory/reader.h"
+#include "base/costs_host.h"
 
 #include <string.h>
-
-enum { LEAST_PART = 64 };               // records of a part, where there is memory at all
 
 void hdst__group_init(hdst__group *group, hdst__engine *engine, const hdst__record *record, const hdst__key_field *field, size_t field_count)
 {
@@ -53,7 +52,8 @@ hdst_status hdst__group_start(hdst__group *g, const hdst__reader *input, hdst_er
     g->whole = input->records <= g->most;
     g->usual = g->step = g->end;
     if (g->whole) return HDST_OK;
-    if (g->most < LEAST_PART) return hdst__budget_error(hdst__engine_memory(g->engine), LEAST_PART * 2 * bytes_of(g, g->wide), "records by key", error);
+    const uint64_t least = HDST__HOST_GROUP_LEAST_RECORDS;
+    if (g->most < least) return hdst__budget_error(hdst__engine_memory(g->engine), least * 2 * bytes_of(g, g->wide), "records by key", error);
     g->usual = g->step = g->end / (input->records / g->most * 5 / 4 + 2) + 1;      // hashes are as good as evenly spread, keys are cut again where they are not
     return HDST_OK;
 }

@@ -5,16 +5,15 @@
 #include "engine/engine.h"
 #include "engine/memory/reader.h"
 #include "record/layout.h"
-
-enum { BATCH_BYTES = 1 << 20, BATCH_SHARE = 8 };        // at most; of what the budget has left
+#include "base/costs_host.h"
 
 hdst_status hdst__group_batch_make(const hdst__group *g, hdst__group_batch *b, const hdst__reader *input, hdst_error *error)
 {
     jmp_buf out_of_memory;
     hdst__arena_init(&b->arena, hdst__engine_allocator(g->engine), &out_of_memory);
     if (setjmp(out_of_memory)) return hdst__error_memory(error, "records by key");
-    const uint64_t share = hdst__budget_left(hdst__engine_memory(g->engine)) / BATCH_SHARE,
-        fit = (share < BATCH_BYTES ? share : BATCH_BYTES) / g->record->size + 1;
+    const uint64_t share = hdst__budget_left(hdst__engine_memory(g->engine)) / HDST__HOST_GROUP_BATCH_SHARE,
+        fit = (share < HDST__HOST_GROUP_BATCH_BYTES ? share : HDST__HOST_GROUP_BATCH_BYTES) / g->record->size + 1;
     b->records = fit < input->records ? fit : input->records;
     b->storage = hdst__storage_make(&b->arena, g->record, HDST__AOS, 0, b->records);
     b->rows = hdst__arena_alloc(&b->arena, b->records * g->record->size);

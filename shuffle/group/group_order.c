@@ -5,19 +5,13 @@
 
 #include "engine/engine.h"
 #include "base/threads.h"
+#include "base/costs_host.h"
 #include "shuffle/group/group_key.h"
 #include "shuffle/sort/radix_sort.h"
 #include "engine/memory/host_rows.h"
 
 #include <string.h>
 #include <unistd.h>
-
-enum {
-    PART_BYTES = 128 << 10,         // of records: with their words they lie in a core's second cache
-    MOST_PARTS = 2048,              // that records are moved to at once: more places than that are asked of memory one by one
-    THREAD_RECORDS = 1 << 14,       // at least, for a thread of its own
-    STEPS = 1 << 16,                // records between two looks at whether the run was cancelled
-};
 
 // --- All of it ---
 
@@ -65,7 +59,7 @@ static void count_share(void *user, uint32_t thread)
     worker *w = &o->worker[thread];
     uint64_t *place = o->place + (uint64_t)thread * o->parts, number;
     for (uint64_t i = share(o, thread), end = share(o, thread + 1); i < end; i++) {
-        if (i % STEPS == 0 && is_cancelled(o)) return;
+        if (i % HDST__HOST_CANCEL_RECORDS == 0 && is_cancelled(o)) return;
         if (hdst__group_number_of(o->g, o->rows + i * o->size, &number)) {
             place[(number - o->base) >> o->shift]++;
             continue;
@@ -81,7 +75,7 @@ static void move_share(void *user, uint32_t thread)
     const uint64_t size = o->size;
     for (uint64_t i = share(o, thread), end = share(o, thread + 1); i < end; i++) {
         const char *row = o->rows + i * size;
-        if (i % STEPS == 0 && is_cancelled(o)) return;
+        if (i % HDST__HOST_CANCEL_RECORDS == 0 && is_cancelled(o)) return;
         if (hdst__group_number_of(o->g, row, &number)) copy_row(o->parted + place[(number - o->base) >> o->shift]++ * size, row, size);
     }
 }
@@ -233,14 +227,15 @@ static void write_runs(void *user, uint32_t thread)
 static uint32_t thread_count(uint64_t records)
 {
     const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    const uint64_t wanted = records / THREAD_RECORDS + 1, most = cores < 1 ? 1 : cores > HDST__MOST_THREADS ? HDST__MOST_THREADS : (uint64_t)cores;
+    const uint64_t wanted = records / HDST__HOST_GROUP_THREAD_RECORDS + 1,
+                   most = cores < 1 ? 1 : cores > HDST__MOST_THREADS ? HDST__MOST_THREADS : (uint64_t)cores;
     return (uint32_t)(wanted < most ? wanted : most);
 }
 
 static void choose_parts(ordering *o, uint64_t span)
 {
     uint32_t bits = 0;
-    while ((1u << bits) < MOST_PARTS && o->count * o->size >> bits > PART_BYTES) bits++;
+    while ((1u << bits) < HDST__HOST_GROUP_PARTITIONS && o->count * o->size >> bits > HDST__HOST_GROUP_PARTITION_BYTES) bits++;
     unsigned span_bits = 0;
     while (span_bits < 64 && (span - 1) >> span_bits) span_bits++;
     o->shift = span_bits > bits ? span_bits - bits : 0;

@@ -7,11 +7,10 @@
 #include "shuffle/group/group_batch.h"
 #include "shuffle/group/group_key.h"
 #include "base/clock.h"
+#include "base/costs_host.h"
 #include "engine/memory/host_rows.h"
 
 #include <string.h>
-
-enum { SURVEY = 4096 };                 // shares of a part, counted in one scan
 
 // --- A part ---
 
@@ -94,10 +93,11 @@ hdst_status hdst__group_read_part(hdst__group *g, hdst__rows *rows, const hdst__
 // --- A smaller part ---
 
 // How many records each share of `width` hashes or dense keys has.
-static hdst_status survey(hdst__group *g, const hdst__reader *input, const hdst__group_batch *b, uint64_t width, uint64_t counts[SURVEY], hdst_error *error)
+static hdst_status survey(hdst__group *g, const hdst__reader *input, const hdst__group_batch *b, uint64_t width,
+                          uint64_t counts[HDST__HOST_GROUP_SURVEY_SHARES], hdst_error *error)
 {
     uint64_t count, number;
-    memset(counts, 0, SURVEY * sizeof *counts);
+    memset(counts, 0, HDST__HOST_GROUP_SURVEY_SHARES * sizeof *counts);
     hdst__group_forget_bad(g);
     for (uint64_t first = 0; first < input->records; first += count) {
         hdst_status status = hdst__group_batch_read(g, b, input, first, &count, error);
@@ -111,9 +111,9 @@ static hdst_status survey(hdst__group *g, const hdst__reader *input, const hdst_
 // As many shares as fit; the first one is surveyed again where it does not.
 static hdst_status narrow(hdst__group *g, const hdst__reader *input, const hdst__group_batch *b, hdst_error *error)
 {
-    uint64_t counts[SURVEY];
+    uint64_t counts[HDST__HOST_GROUP_SURVEY_SHARES];
     for (;;) {
-        const uint64_t width = (g->step - 1) / SURVEY + 1, shares = (g->step - 1) / width + 1;
+        const uint64_t width = (g->step - 1) / HDST__HOST_GROUP_SURVEY_SHARES + 1, shares = (g->step - 1) / width + 1;
         uint64_t fit = 0, records = 0;
         hdst_status status = survey(g, input, b, width, counts, error);
         if (status != HDST_OK) return status;

@@ -3,11 +3,10 @@
 
 #include "engine/engine.h"
 #include "shuffle/sort/sort.h"
+#include "base/costs_host.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-enum { PIECE_BYTES = 256 << 10, PIECE_SHARE = 16 };      // of a piece at most; of what the budget has left
 
 struct hdst__repartition {
     hdst__engine *engine;
@@ -42,8 +41,8 @@ static const hdst__record *add_number(hdst__arena *arena, const hdst__record *re
 
 static bool make_pieces(hdst__repartition *p)
 {
-    const uint64_t share = hdst__budget_left(hdst__engine_memory(p->engine)) / PIECE_SHARE,
-        fit = (share < PIECE_BYTES ? share : PIECE_BYTES) / p->numbered->size + 1;
+    const uint64_t share = hdst__budget_left(hdst__engine_memory(p->engine)) / HDST__HOST_REPARTITION_PIECE_SHARE,
+        fit = (share < HDST__HOST_REPARTITION_PIECE_BYTES ? share : HDST__HOST_REPARTITION_PIECE_BYTES) / p->numbered->size + 1;
     p->record_piece = hdst__storage_make(&p->arena, p->record, HDST__AOS, 0, fit);
     p->numbered_piece = hdst__storage_make(&p->arena, p->numbered, HDST__AOS, 0, fit);
     if (!p->record_piece || !p->numbered_piece) return false;

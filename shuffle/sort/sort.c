@@ -8,16 +8,11 @@
 #include "engine/engine.h"
 #include "engine/stage/executor.h"
 #include "base/clock.h"
+#include "base/costs_host.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-enum {
-    BATCH_BYTES = 16 << 20,
-    PIECE_BYTES = 1 << 20,
-    PIECE_SHARE = 4
-}; // between two looks at whether the run was cancelled; of a copy to another layout, and of what the budget has left
 
 hdst__sort *hdst__sort_create(hdst__engine *engine, const hdst__record *record, const hdst__sort_key *keys, size_t count)
 {
@@ -83,7 +78,7 @@ const void *hdst__sort_rows(const hdst__sort *sort) { return sort->rows; }
 static hdst_status read_batches(const hdst__sort *sort, const hdst__reader *input, const hdst__storage *storage, uint64_t first,
                                 uint64_t count, void *rows, hdst_error *error)
 {
-    const uint64_t batch = BATCH_BYTES / sort->record->size + 1;
+    const uint64_t batch = HDST__HOST_SORT_BATCH_BYTES / sort->record->size + 1;
     hdst_status status = HDST_OK;
     for (uint64_t done = 0; done < count && status == HDST_OK; done += batch) {
         status = hdst__cancel_check(hdst__engine_cancel(sort->engine), first + done, input->records, error);
@@ -144,7 +139,7 @@ static const hdst__sort_entry *sort_workspace(const hdst__sort *sort, const work
 // Rows in order, some at a time.
 static hdst_status gather(hdst__sort *sort, const workspace *w, const hdst__sort_entry *order, uint64_t records, hdst_error *error)
 {
-    const uint64_t size = sort->record->size, batch = BATCH_BYTES / size + 1;
+    const uint64_t size = sort->record->size, batch = HDST__HOST_SORT_BATCH_BYTES / size + 1;
     hdst_status status = HDST_OK;
     for (uint64_t first = 0; first < records && status == HDST_OK; first += batch) {
         const uint64_t end = records - first < batch ? records : first + batch;
@@ -179,19 +174,18 @@ static hdst_status sort_in_memory(hdst__sort *sort, const hdst__reader *input, h
 
 static hdst_status write_run(hdst__sort *sort, const workspace *w, const hdst__sort_entry *order, uint64_t records, hdst_error *error)
 {
-    enum { PIECE = 1 << 16 };
     const uint64_t size = sort->record->size;
-    char stack[PIECE];
+    char stack[HDST__HOST_RUN_PIECE_BYTES];
     uint64_t used = 0;
     if (!order) return hdst__cancel_error(0, 0, error);
     hdst_status status = hdst__sort_runs_add(&sort->runs, records, error);
     for (uint64_t i = 0; i < records && status == HDST_OK; i++) {
         const char *row = w->rows + order[i].index * size;
-        if (size > PIECE) {
+        if (size > HDST__HOST_RUN_PIECE_BYTES) {
             status = hdst__spill_add(&sort->runs.file, row, size, error);
             continue;
         }
-        if (used + size > PIECE) {
+        if (used + size > HDST__HOST_RUN_PIECE_BYTES) {
             status = hdst__cancel_check(hdst__engine_cancel(sort->engine), 0, 0, error);
             if (status == HDST_OK) status = hdst__spill_add(&sort->runs.file, stack, used, error);
             used = 0;
@@ -297,8 +291,8 @@ static hdst_status copy_pieces(hdst__sort *sort, uint64_t first, uint64_t count,
 static hdst_status scatter(hdst__sort *sort, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers,
                            uint64_t to_first, hdst_error *error)
 {
-    const uint64_t size = sort->record->size, share = hdst__budget_left(hdst__engine_memory(sort->engine)) / PIECE_SHARE,
-        fit = (share < PIECE_BYTES ? share : PIECE_BYTES) / size + 1;
+    const uint64_t size = sort->record->size, share = hdst__budget_left(hdst__engine_memory(sort->engine)) / HDST__HOST_SORT_PIECE_SHARE,
+        fit = (share < HDST__HOST_SORT_PIECE_BYTES ? share : HDST__HOST_SORT_PIECE_BYTES) / size + 1;
     hdst__arena arena;
     jmp_buf out_of_memory;
     hdst_status status;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plain way: a stable merge sort of row numbers, on the host. The reference for the others.
 #include "shuffle/sort/sort_host.h"
+#include "base/costs_host.h"
 
 #include <string.h>
-
-enum { SHORT_RUN = 16 /* sorted by insertion */, STEPS = 1 << 16 /* between two looks at whether the run was cancelled */ };
 
 typedef struct order {
     const hdst__sort_field *fields;
@@ -37,7 +36,7 @@ static bool merge_two(const order *o, const hdst__sort_entry *a, uint64_t na, co
 {
     while (na && nb) {
         if (hdst__cancel_asked(o->cancel)) return false;
-        for (uint64_t steps = least(least(na, nb), STEPS); steps > 0; steps--) {      // no side can run out in them
+        for (uint64_t steps = least(least(na, nb), HDST__HOST_CANCEL_RECORDS); steps > 0; steps--) {      // no side can run out in them
             const bool second = is_less(o, b, a);       // equal ones: the first stays first
             *to++ = second ? *b : *a;
             a += !second, na -= !second;
@@ -49,12 +48,12 @@ static bool merge_two(const order *o, const hdst__sort_entry *a, uint64_t na, co
     return true;
 }
 
-// The entries in runs of SHORT_RUN. false: cancelled.
+// The entries in runs of HDST__HOST_INSERTION_RECORDS. false: cancelled.
 static bool make_short_runs(const order *o, hdst__sort_entry *entries, uint64_t count)
 {
-    for (uint64_t i = 0; i < count; i += SHORT_RUN) {
-        const uint64_t n = least(count - i, SHORT_RUN);
-        if (i % STEPS == 0 && hdst__cancel_asked(o->cancel)) return false;
+    for (uint64_t i = 0; i < count; i += HDST__HOST_INSERTION_RECORDS) {
+        const uint64_t n = least(count - i, HDST__HOST_INSERTION_RECORDS);
+        if (i % HDST__HOST_CANCEL_RECORDS == 0 && hdst__cancel_asked(o->cancel)) return false;
         for (uint64_t k = i; k < i + n; k++) entries[k] = (hdst__sort_entry){hdst__sort_prefix(o->fields, o->count, o->rows + k * o->size), k};
         insert_all(o, entries + i, n);
     }
@@ -66,7 +65,7 @@ hdst__sort_entry *hdst__sort_entries(const hdst__sort_field *fields, size_t fiel
 {
     const order o = {fields, field_count, rows, size, cancel};
     if (!make_short_runs(&o, entries, count)) return NULL;
-    for (uint64_t run = SHORT_RUN; run < count; run *= 2) {
+    for (uint64_t run = HDST__HOST_INSERTION_RECORDS; run < count; run *= 2) {
         for (uint64_t i = 0; i < count; i += 2 * run) {
             const uint64_t left = count - i, na = left < run ? left : run, nb = left - na < run ? left - na : run;
             if (!merge_two(&o, entries + i, na, entries + i + na, nb, scratch + i)) return NULL;

@@ -6,11 +6,10 @@
 #include "engine/engine.h"
 #include "engine/stage/executor.h"
 #include "base/clock.h"
+#include "base/costs_host.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-enum { PIECE_BYTES = 1 << 20 };
 
 void hdst__sort_release_device(hdst__sort *sort)
 {
@@ -170,10 +169,10 @@ static uint64_t run_records(const hdst__sort *sort, uint64_t room)
 {
     const hdst__device *device = sort->device;
     const uint64_t size = sort->record->size, on_device = 2 * size + hdst__device_sort_bytes(sort->on_device),
-                   rounding = 1 << 18; // of memory to pages, and small memory
+                   rounding = HDST__HOST_SORT_ROUNDING_BYTES;
     const uint64_t fit = hdst__budget_left(&device->budget) / 4 * 3 / on_device, most = device->info->max_alloc_bytes / size;
     uint64_t each = room > 2 * rounding ? (room - rounding) / (device->unified ? on_device : size) : 0;
-    if (!device->unified && each > PIECE_BYTES / size) each -= PIECE_BYTES / size;
+    if (!device->unified && each > HDST__HOST_SORT_PIECE_BYTES / size) each -= HDST__HOST_SORT_PIECE_BYTES / size;
     if (each > fit) each = fit;
     if (each > most) each = most;
     each = each / 64 * 64;
@@ -190,10 +189,10 @@ static hdst_status spill_output(hdst__sort *sort, hdst__memory *output, uint64_t
         if (status == HDST_OK) status = hdst__spill_add(&sort->runs.file, output->host, bytes, error);
         return status == HDST_OK ? device->ops->to_device(device, output, error) : status;
     }
-    char *piece = hdst__alloc(hdst__engine_allocator(sort->engine), PIECE_BYTES);
+    char *piece = hdst__alloc(hdst__engine_allocator(sort->engine), HDST__HOST_SORT_PIECE_BYTES);
     if (!piece) return hdst__error_memory(error, "a sort");
-    for (uint64_t at = 0; at < bytes && status == HDST_OK; at += PIECE_BYTES) {
-        const uint64_t part = bytes - at < PIECE_BYTES ? bytes - at : PIECE_BYTES;
+    for (uint64_t at = 0; at < bytes && status == HDST_OK; at += HDST__HOST_SORT_PIECE_BYTES) {
+        const uint64_t part = bytes - at < HDST__HOST_SORT_PIECE_BYTES ? bytes - at : HDST__HOST_SORT_PIECE_BYTES;
         status = device->ops->read(device, output, at, piece, part, true, error);
         if (status == HDST_OK) status = hdst__spill_add(&sort->runs.file, piece, part, error);
     }

@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shuffle/sort/sort_runs.h"
+#include "base/costs_host.h"
 
 #include <string.h>
-
-enum {
-    LEAST_BUFFER = 64 << 10,
-    MOST_MARKS = 256,
-    MARK_STEP = 1 << 16,
-    MOST_BUFFER = 1 << 20,
-    STEPS = 1 << 12 /* between two looks at whether the run was cancelled */
-};
 
 void hdst__sort_runs_init(hdst__sort_runs *runs, const hdst__allocator *allocator, const hdst__sort_field *fields, size_t field_count, uint64_t size)
 {
@@ -136,7 +129,7 @@ static void set_mark(hdst__sort_runs *runs)
 static hdst_status advance(hdst__sort_runs *runs, uint64_t count, char *rows, hdst_error *error)
 {
     for (uint64_t i = 0; i < count; i++) {
-        if (i % STEPS == 0 && hdst__cancel_asked(runs->cancel)) return hdst__cancel_error(0, 0, error);
+        if (i % HDST__HOST_MERGE_CANCEL_RECORDS == 0 && hdst__cancel_asked(runs->cancel)) return hdst__cancel_error(0, 0, error);
         set_mark(runs);
         const uint32_t h = runs->loser[0];
         if (rows) memcpy(rows + i * runs->size, row_of(runs, h), runs->size);
@@ -182,7 +175,7 @@ static hdst_status begin_merge(hdst__sort_runs *runs, size_t first, size_t count
 // Records of the piece that goes from a merge to a file at once.
 static uint64_t piece_records(const hdst__sort_runs *runs, uint64_t bytes)
 {
-    const uint64_t piece = bytes / 8 < MOST_BUFFER ? bytes / 8 : MOST_BUFFER;
+    const uint64_t piece = bytes / 8 < HDST__HOST_RUN_BUFFER_MOST_BYTES ? bytes / 8 : HDST__HOST_RUN_BUFFER_MOST_BYTES;
     return piece > runs->size ? piece / runs->size : 1;
 }
 
@@ -226,7 +219,7 @@ uint64_t hdst__sort_runs_least(const hdst__sort_runs *runs) { return 4 * runs->s
 hdst_status hdst__sort_runs_end(hdst__sort_runs *runs, uint64_t bytes, hdst_error *error)
 {
     const uint64_t piece = piece_records(runs, bytes), for_heads = bytes - piece * runs->size;
-    uint64_t fan = for_heads / (runs->size > LEAST_BUFFER ? runs->size : LEAST_BUFFER);
+    uint64_t fan = for_heads / (runs->size > HDST__HOST_RUN_BUFFER_LEAST_BYTES ? runs->size : HDST__HOST_RUN_BUFFER_LEAST_BYTES);
     if (fan < 2) fan = 2;
     while (runs->count > fan) {
         const uint64_t each = for_heads / fan / runs->size;
@@ -235,10 +228,10 @@ hdst_status hdst__sort_runs_end(hdst__sort_runs *runs, uint64_t bytes, hdst_erro
     }
     if (runs->count == 0) return HDST_OK;
     uint64_t each = for_heads / runs->count / runs->size;
-    if (each > MOST_BUFFER / runs->size + 1) each = MOST_BUFFER / runs->size + 1;       // more gains nothing
+    if (each > HDST__HOST_RUN_BUFFER_MOST_BYTES / runs->size + 1) each = HDST__HOST_RUN_BUFFER_MOST_BYTES / runs->size + 1;       // more gains nothing
     hdst_status status = begin_merge(runs, 0, runs->count, each ? each : 1, error);
     if (status != HDST_OK) return status;
-    runs->mark_step = runs->records / MOST_MARKS > MARK_STEP ? runs->records / MOST_MARKS : MARK_STEP;
+    runs->mark_step = runs->records / HDST__HOST_RUN_MARKS > HDST__HOST_RUN_MARK_RECORDS ? runs->records / HDST__HOST_RUN_MARKS : HDST__HOST_RUN_MARK_RECORDS;
     runs->mark = hdst__alloc(runs->allocator, (runs->records / runs->mark_step + 1) * runs->merged * sizeof *runs->mark);
     return runs->mark ? HDST_OK : hdst__error_memory(error, "sorted runs");
 }

@@ -6,12 +6,12 @@
 #include "record/key_field.h"
 #include "shuffle/sort/radix_sort.h"
 #include "base/clock.h"
+#include "base/costs_host.h"
 
 #include <string.h>
 
 // Who holds the input may have some bytes beside each record; a cache has a copy of what it reads.
 enum { BESIDE_RECORD = 8, HELD_TWICE = 2 };
-enum { LEAST_ROOM = 4096 /* records */, LEAST_BYTES = 256 << 10 /* or what these are */ };
 
 void hdst__top_k_init(hdst__top_k *top, hdst__engine *engine, const hdst__record *record, uint32_t leaf, uint64_t element, uint64_t wanted, bool largest)
 {
@@ -141,7 +141,7 @@ static hdst_status take_memory(hdst__top_k *top, picking *p, const hdst__reader 
     static const char what[] = "the records with the largest values";
     hdst__budget *budget = hdst__engine_memory(top->engine);
     const uint64_t records = from->records, size = top->record->size, wanted = top->wanted < records ? top->wanted : records,
-        fit = LEAST_BYTES / size + 1, least = fit < LEAST_ROOM ? fit : LEAST_ROOM;
+        fit = HDST__HOST_TOP_LEAST_BYTES / size + 1, least = fit < HDST__HOST_TOP_LEAST_RECORDS ? fit : HDST__HOST_TOP_LEAST_RECORDS;
     p->room = wanted > records / 2 ? records : 2 * wanted > least ? 2 * wanted : least < records ? least : records;
     uint64_t bytes, input;
     if (__builtin_mul_overflow(p->room, 2 * (size + sizeof *p->entries), &bytes)) bytes = UINT64_MAX;

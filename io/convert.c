@@ -2,6 +2,7 @@
 // Conversion in two steps through int64, uint64 or double, a block at a time: eleven loaders and three times eleven storers
 // instead of all pairs. Only the last step may round, so a value is rounded at most once.
 #include "io/convert.h"
+#include "base/strided_copy.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -124,29 +125,12 @@ static uint64_t store_real(hdst__kind kind, const wide *w, char *to, uint64_t st
     return count;
 }
 
-static void copy_same(uint64_t size, char *to, uint64_t to_stride, const char *from, uint64_t from_stride, uint64_t count)
-{
-    if (to_stride == size && from_stride == size) {
-        memcpy(to, from, count * size);
-        return;
-    }
-    // A constant size lets the compiler make each copy one load and one store.
-#define COPY(n) for (uint64_t i = 0; i < count; i++) memcpy(to + i * to_stride, from + i * from_stride, n)
-    switch (size) {
-    case 1: COPY(1); break;
-    case 2: COPY(2); break;
-    case 4: COPY(4); break;
-    default: COPY(8); break;
-    }
-#undef COPY
-}
-
 uint64_t hdst__convert_strided(hdst__kind to, void *target, uint64_t to_stride, hdst__kind from, const void *source, uint64_t from_stride, uint64_t count)
 {
     char *out = target;
     const char *in = source;
     if (to == from && to != HDST__BOOL) {   // any bool byte becomes 0 or 1
-        copy_same(hdst__scalar_size(to), out, to_stride, in, from_stride, count);
+        hdst__strided_copy(out, to_stride, in, from_stride, hdst__scalar_size(to), count);
         return count;
     }
     for (uint64_t done = 0; done < count; done += BLOCK) {

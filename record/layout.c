@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The address rule of every layout, and copies between layouts.
 #include "record/layout.h"
+#include "base/strided_copy.h"
 
 #include <string.h>
 
@@ -78,24 +79,6 @@ uint64_t hdst__storage_offset(const hdst__storage *storage, uint32_t leaf, uint6
     return a->offset + record_part + element * a->element_stride;
 }
 
-static void copy_strided(char *to, uint64_t to_stride, const char *from, uint64_t from_stride, uint64_t size, uint64_t count)
-{
-    if (to_stride == size && from_stride == size) {
-        memcpy(to, from, count * size);
-        return;
-    }
-    // A constant size lets the compiler make each copy one load and one store.
-#define COPY(n) for (uint64_t i = 0; i < count; i++) memcpy(to + i * to_stride, from + i * from_stride, n)
-    switch (size) {
-    case 1: COPY(1); break;
-    case 2: COPY(2); break;
-    case 4: COPY(4); break;
-    case 8: COPY(8); break;
-    default: COPY(16); break;
-    }
-#undef COPY
-}
-
 static uint64_t left_in_block(const hdst__storage *storage, uint64_t i) { return storage->block ? storage->block - i % storage->block : UINT64_MAX; }
 
 void hdst__storage_copy(const hdst__storage *to, void *const *to_buffers, uint64_t to_first,
@@ -116,7 +99,7 @@ void hdst__storage_copy(const hdst__storage *to, void *const *to_buffers, uint64
             char *to_base = to_buffers[to->leaf[l].buffer];
             const char *from_base = from_buffers[from->leaf[l].buffer];
             for (uint64_t e = 0; e < record->leaves[l].elements; e++)
-                copy_strided(to_base + hdst__storage_offset(to, l, i, e), to->leaf[l].stride, from_base + hdst__storage_offset(from, l, j, e),
+                hdst__strided_copy(to_base + hdst__storage_offset(to, l, i, e), to->leaf[l].stride, from_base + hdst__storage_offset(from, l, j, e),
                              from->leaf[l].stride, hdst__scalar_size(record->leaves[l].kind), n);
         }
     }

@@ -97,16 +97,12 @@ static uint64_t value(const hdst__cell *cell, const int64_t *word, int32_t s, co
     return hdst__wide_round(all, cell->kind);
 }
 
-// Of two words the second one in 0 .. 2^40 - 1.
-static void write_words(const hdst__cell *cell, const int64_t *word, int64_t *out)
-{
-    const __int128 sum = cell->strip_words == 2 ? (__int128)word[0] * ((__int128)1 << HDST__FIXED_BITS) + word[1] : 0;
-    if (cell->strip_words == 1) out[0] = word[0];
-    if (cell->strip_words != 2) return;
-    out[0] = (int64_t)(sum >> HDST__FIXED_BITS);
-    out[1] = (int64_t)(sum & (((__int128)1 << HDST__FIXED_BITS) - 1));
-}
-
 static void read_words(const hdst__cell *cell, const int64_t *in, int64_t *word) { memcpy(word, in, cell->strip_words * sizeof *word); }
 
-const hdst__representation hdst__fixed_point = {"fixed_point", applies, add, merge, spill, value, write_words, read_words};
+static void write_words(const hdst__cell *cell, const int64_t *word, int64_t *out)
+{
+    read_words(cell, word, out);
+    if (cell->strip_words == 2) hdst__fixed_carry(out);
+}
+
+const hdst__representation hdst__fixed_point = {"fixed_point", "fixed_point.cl fixed_point_double.cl", applies, add, merge, spill, value, write_words, read_words};

@@ -37,6 +37,13 @@ inline long likely_below_float(float v, float up, float least, float limit, bool
 }
 inline long likely_float(float v, float up, float least, bool *fits) { return likely_below_float(v, up, least, 0x1p40f, fits); }
 inline float float_least(int s) { return s >= 0 ? 0.0f : float_power(max(-126, -149 - s)); }
+// An addend of fewer bits: `limit` is 2^bits, so that no number of addends overflows a word. 0, and its bit in `misfits`, where it does not fit.
+inline long word_of_float(float v, float up, float down, float limit, uint bit, uint *misfits)
+{
+    const bool fits = fits_float(v, up, down) & (fabs(v * up) < limit);
+    *misfits |= fits ? 0 : bit;
+    return (long)(fits ? v * up : 0.0f);
+}
 // What was refused, out of line: what fits after all comes back, the rest goes to the cell.
 __attribute__((noinline)) long settle_float(volatile __global long *cell, float v, float up, float down)
 {

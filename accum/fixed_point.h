@@ -30,6 +30,14 @@ bool hdst__fixed_split(hdst__kind kind, uint32_t words, int32_t s, uint64_t bits
 // Adds the words to a superaccumulator of `kind`.
 void hdst__fixed_spill(const int64_t *word, uint32_t words, int32_t s, int64_t *superaccumulator, hdst__kind kind);
 
+// Of two words the second one in 0 .. 2^40 - 1, the same sum.
+static inline void hdst__fixed_carry(int64_t word[2])
+{
+    const int64_t low = word[1] & ((INT64_C(1) << HDST__FIXED_BITS) - 1);
+    word[0] = (int64_t)((uint64_t)word[0] + (uint64_t)((word[1] - low) / (INT64_C(1) << HDST__FIXED_BITS)));
+    word[1] = low;
+}
+
 // IEEE bits of the words' sum, rounded once.
 uint64_t hdst__fixed_round(const int64_t *word, uint32_t words, int32_t s, hdst__kind kind);
 

@@ -40,3 +40,21 @@ __attribute__((noinline)) long settle_float_as_double(volatile __global long *ce
     wide_add_double(cell, v);
     return 0;
 }
+// Addends of fewer bits, as word_of_float has them.
+inline long word_of_double(double v, double up, double down, double limit, uint bit, uint *misfits)
+{
+    bool fits;
+    const long word = likely_below_double(v, up, down, limit, &fits);
+    if (!fits) *misfits |= bit;
+    return word;
+}
+// The whole part nearest to v * up, and what is left in units of 1 / limit of it. A product that lost bits, far below 1, leaves a rest that is no whole
+// number.
+inline long two_words_of(double v, double up, double limit, uint bit, uint *misfits, long *low)
+{
+    const double x = v * up, whole = rint(x), rest = (x - whole) * limit, whole_rest = rint(rest);
+    const bool fits = (fabs(x) < limit) & (whole_rest == rest) & ((x != 0) | (v == 0));
+    *low = fits ? (long)whole_rest : 0;
+    if (!fits) *misfits |= bit;
+    return fits ? (long)whole : 0;
+}

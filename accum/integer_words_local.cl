@@ -7,6 +7,12 @@ inline void local_add64(volatile __local uint *low, long v)
     uint part = (uint)v, old = atomic_add(low, part);
     atomic_add(low + COPIES, (uint)(v >> 32) + ((uint)(old + part) < old));
 }
+// The same of two words `stride` apart, mostly of small numbers.
+inline void strided_add64(volatile __local uint *low, uint stride, long v)
+{
+    const uint part = (uint)v, old = atomic_add(low, part), high = (uint)(v >> 32) + ((uint)(old + part) < old);
+    if (high) atomic_add(low + stride, high);
+}
 inline void local_add32(volatile __local uint *word, long v) { atomic_add(word, (uint)v); }
 inline void local_max32(volatile __local uint *word, ulong key) { if ((uint)key > LOOK_LOCAL(word)) atomic_max(word, (uint)key); }
 inline void local_or32(volatile __local uint *word, ulong bits) { atomic_or(word, (uint)bits); }

@@ -73,4 +73,5 @@ static uint64_t value(const hdst__cell *cell, const int64_t *word, int32_t s, co
     return hdst__key_decode(cell->kind, cell->acc, (uint64_t)*word);
 }
 
-const hdst__representation hdst__minmax_keys = {"minmax_keys", applies, add, merge, NULL, value, hdst__words_copy, hdst__words_copy};
+const hdst__representation hdst__minmax_keys = {"minmax_keys", "minmax_keys.cl minmax_keys_double.cl minmax_values.cl", applies, add, merge, NULL, value,
+                                                hdst__words_copy, hdst__words_copy};

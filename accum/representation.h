@@ -15,6 +15,7 @@
 
 typedef struct hdst__representation {
     const char *name;
+    const char *device_files;       // its OpenCL C, in this folder, with spaces between
     // The words that a value of the cell takes, in a table of the device or in one of the first level (strips, containers); 0: it does not apply to the cell.
     uint32_t (*applies)(const hdst__cell *cell);
     // `s`, here and below: the scale of fixed point; others do not look at it. False: the addend (bits of the cell's
@@ -31,7 +32,7 @@ typedef struct hdst__representation {
     void (*read)(const hdst__cell *cell, const int64_t *in, int64_t *word);
 } hdst__representation;
 
-extern const hdst__representation hdst__integers, hdst__minmax_keys, hdst__fixed_point, hdst__superaccumulator;
+extern const hdst__representation hdst__integers, hdst__minmax_keys, hdst__fixed_point, hdst__levels, hdst__overflow_table, hdst__superaccumulator;
 
 extern const hdst__representation *const hdst__representations[];
 extern const size_t hdst__representation_count;
@@ -43,10 +44,16 @@ static inline const hdst__representation *hdst__exact_representation(const hdst_
 }
 
 // What addends go to first.
-static inline const hdst__representation *hdst__first_representation(const hdst__cell *cell) { return cell->digits ? &hdst__fixed_point : hdst__exact_representation(cell); }
+static inline const hdst__representation *hdst__first_representation(const hdst__cell *cell)
+{
+    return cell->digits ? &hdst__fixed_point : hdst__exact_representation(cell);
+}
 
 // One addend into a cell of a device table: bits of the cell's kind; `word` is its first word. And its value.
-static inline void hdst__cell_accumulate(const hdst__cell *cell, int64_t *word, uint64_t bits) { (void)hdst__exact_representation(cell)->add(cell, word, 0, bits); }
+static inline void hdst__cell_accumulate(const hdst__cell *cell, int64_t *word, uint64_t bits)
+{
+    (void)hdst__exact_representation(cell)->add(cell, word, 0, bits);
+}
 static inline uint64_t hdst__cell_read(const hdst__cell *cell, const int64_t *word) { return hdst__exact_representation(cell)->round(cell, word, 0, NULL); }
 
 // Words that go and come as they are: write and read of most representations of one word.

@@ -1,7 +1,13 @@
 //# WIDE_LIMBS 12 | 69
 #pragma once
+// Rounding to nearest, ties to even: the one place in kernels where an exact sum becomes a float or a double, once, when it is read (accum/rounding.h
+// is its like on the host).
 
-// The sum of a wide cell, rounded to nearest even, as IEEE bits: once, when it is read. (Kulisch, "Advanced Arithmetic for the Digital Computer", 2002.)
+// A count of multiples of `unit`, a power of two: where it and all its multiples that come are zero or normal numbers, converting the count is the
+// only rounding. (Scales keep it so: accum/fixed_point.cl.)
+inline float round_float(long count, float unit) { return (float)count * unit; }
+
+// The sum of a superaccumulator, as IEEE bits. (Kulisch, "Advanced Arithmetic for the Digital Computer", 2002.)
 // The digits become limbs of 32 bits, of the absolute value, lowest first.
 inline bool wide_limbs(__global const long *cell, uint digits, uint *limb)
 {
@@ -56,3 +62,5 @@ inline ulong wide_round(__global const long *cell, uint digits, uint fraction_bi
     const ulong magnitude = wide_magnitude(limb, digits, fraction_bits, exponent_mask, infinity);
     return negative ? sign | magnitude : magnitude;
 }
+inline ulong wide_round_float(__global const long *cell) { return wide_round(cell, 9, 23, 0xff, 0x80000000UL, 0x7f800000UL); }
+inline ulong wide_round_double(__global const long *cell) { return wide_round(cell, 66, 52, 0x7ff, 0x8000000000000000UL, 0x7ff0000000000000UL); }

@@ -37,8 +37,11 @@ uint64_t hdst__round_nearest(hdst__kind kind, bool negative, unsigned __int128 m
 //
 // Where every multiple of 2^unit that an int64 counts (or, of two words, an __int128) is zero or a normal number,
 // converting the count is the only rounding: the product with a power of two is exact. The limits leave room for both
-// words of a sum; a float's are those that a product in floats keeps.
-static inline bool hdst__rounds_directly(hdst__kind kind, int32_t unit) { return kind == HDST__F32 ? unit >= -125 && unit <= 20 : unit >= -1020 && unit <= 900; }
+// words of a sum; the counts of two are below 2^104, and so is what becomes of them.
+static inline bool hdst__rounds_directly(hdst__kind kind, int32_t unit)
+{
+    return kind == HDST__F32 ? unit >= -125 && unit <= 60 : unit >= -1020 && unit <= 900;
+}
 
 static inline float hdst__round_float(int64_t count, float unit) { return (float)count * unit; }
 static inline double hdst__round_double(int64_t count, double unit) { return (double)count * unit; }

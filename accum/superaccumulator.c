@@ -189,4 +189,5 @@ static void write_words(const hdst__cell *cell, const int64_t *word, int64_t *ou
     hdst__wide_carry(out, cell->kind);
 }
 
-const hdst__representation hdst__superaccumulator = {"superaccumulator", applies, add, merge, NULL, value, write_words, read_words};
+const hdst__representation hdst__superaccumulator = {"superaccumulator", "superaccumulator.cl superaccumulator_double.cl", applies, add, merge, NULL, value,
+                                                     write_words, read_words};

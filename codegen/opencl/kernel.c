@@ -18,8 +18,6 @@ uint64_t hdst__kernel_places(const hdst__kernel *kernel, uint64_t items, uint64_
     return kernel->one_group_per_strip ? HDST__COUNTS_AT + items : 1 + (records + kernel->local_size - 1) / kernel->local_size;
 }
 
-uint64_t hdst__kernel_spare_words(const hdst__kernel *kernel, uint64_t cells) { return 2 + cells + (cells + 1) * kernel->spare_words; }
-
 uint64_t hdst__kernel_spare(const hdst__kernel *kernel, uint64_t items) { return items * kernel->spare_records; }
 
 uint64_t hdst__kernel_part_words(const hdst__kernel *kernel, uint64_t groups)

@@ -76,11 +76,6 @@ uint64_t hdst__kernel_places(const hdst__kernel *kernel, uint64_t items, uint64_
 // Records that OUTPUT must have behind ROOM.
 uint64_t hdst__kernel_spare(const hdst__kernel *kernel, uint64_t items);
 
-// Words of SPARES for `cells` overflow cells, a power of two. All are zero before the first launch but [0], which is
-// cells - 1. [1] is not 0 when more were needed: then what the tables hold is worth nothing, and so are the spare
-// cells.
-uint64_t hdst__kernel_spare_words(const hdst__kernel *kernel, uint64_t cells);
-
 // Words of PARTS with so many work-groups.
 uint64_t hdst__kernel_part_words(const hdst__kernel *kernel, uint64_t groups);
 

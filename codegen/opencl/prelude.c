@@ -3,6 +3,7 @@
 #include "codegen/opencl/prelude.h"
 
 #include "accum/accum_pieces.h"
+#include "accum/value_text.h"
 #include "codegen/opencl/kernel_pieces.h"
 
 #include <inttypes.h>
@@ -39,6 +40,10 @@ static const hdst__piece_file files[] = {
     {&hdst__kernel_pieces, "fast.cl"},
     {&hdst__kernel_pieces, "fast_empty.cl"},
     {&hdst__accum_pieces, "row_sums.cl"},
+    {&hdst__accum_pieces, "rounding.cl"},
+    {&hdst__accum_pieces, "rounding_double.cl"},
+    {&hdst__accum_pieces, "minmax_values.cl"},
+    {&hdst__base_pieces, "put_bytes.cl"},
     {&hdst__kernel_pieces, "checks.cl"},
 };
 enum { FILES = sizeof files / sizeof *files };
@@ -54,12 +59,22 @@ size_t hdst__prelude_files(hdst__piece_file to[HDST__PRELUDE_FILES], bool has_do
 
 static bool has_word(const hdst__words *words, const char *word) { return hdst__words_have(words, word, strlen(word)); }
 
+static uint32_t most_digits(const hdst__tables *tables)
+{
+    uint32_t digits = 0;
+    for (size_t a = 0; a < tables->accum_count; a++)
+        for (size_t leaf = 0; leaf < tables->accum[a].leaf_count; leaf++)
+            if (tables->accum[a].cell[leaf].digits > digits) digits = tables->accum[a].cell[leaf].digits;
+    return digits;
+}
+
 // Macros that stand for numbers of this kernel.
 static const char *numbers_text(const hdst__printer *p, const hdst__words *words)
 {
     hdst__writer text = {.arena = p->arena};
     if (has_word(words, "COPIES")) hdst__write_line(&text, "#define COPIES %" PRIu32, p->func->tables->copies);
     if (has_word(words, "SPARE_WORDS")) hdst__write_line(&text, "#define SPARE_WORDS %" PRIu32 "", p->func->tables->overflow_words);
+    if (has_word(words, "WIDE_LIMBS")) hdst__write_line(&text, "#define WIDE_LIMBS %" PRIu32, hdst__wide_limbs(most_digits(p->tables)));
     return hdst__writer_text(&text);
 }
 

@@ -6,34 +6,11 @@
 #include "codegen/opencl/print_cell.h"
 #include "codegen/opencl/print_input.h"
 #include "codegen/opencl/print_tables.h"
-#include "accum/minmax_keys.h"
-#include "accum/accum_pieces.h"
-#include "codegen/opencl/kernel_pieces.h"
+#include "accum/value_text.h"
 
 #include <inttypes.h>
 
-static bool is_key(const hdst__cell *cell) { return cell->acc == HDST__MIN || cell->acc == HDST__MAX; }
-
-typedef struct float_shape {
-    uint32_t fraction_bits, exponent_mask;
-    const char *sign, *infinity, *quiet_nan;
-} float_shape;
-
-static float_shape shape_of(hdst__kind kind)
-{
-    if (kind == HDST__F32) return (float_shape){23, 0xff, "0x80000000UL", "0x7f800000UL", "0x7fc00000UL"};
-    return (float_shape){52, 0x7ff, "0x8000000000000000UL", "0x7ff0000000000000UL", "0x7ff8000000000000UL"};
-}
-
-static const char *round_text(hdst__printer *p, const hdst__cell *cell, const char *word)
-{
-    const float_shape s = shape_of(cell->kind);
-    return hdst__arena_printf(p->arena, "wide_round(%s, %" PRIu32 ", %" PRIu32 ", %" PRIu32 ", %s, %s)", word, cell->digits, s.fraction_bits,
-        s.exponent_mask, s.sign, s.infinity);
-}
-
-// The scale of a leaf's words. Its limits keep what a word holds away from denormals, so the conversion below rounds
-// once; the power of two is exact, or overflows as it should.
+// The scale of a leaf's words. Its limits keep what a word holds away from denormals (accum/rounding.cl).
 static const char *scale_text(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf)
 {
     const char *type = hdst__sum_type(p, plan->accum->param, leaf);
@@ -42,28 +19,18 @@ static const char *scale_text(hdst__printer *p, const hdst__accum_plan *plan, ui
 
 static const char *fixed_text(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf)
 {
-    const bool is_float = plan->accum->cell[leaf].kind == HDST__F32;
-    const char *type = is_float ? "float" : "double";
-    if (!is_float) p->uses_double = true;
-    return hdst__arena_printf(p->arena, "%s((%s)*word * %s_power(-%s))", is_float ? "as_uint" : "as_ulong", type, type, scale_text(p, plan, leaf));
+    const hdst__cell *cell = &plan->accum->cell[leaf];
+    if (cell->kind == HDST__F64) p->uses_double = true;
+    const char *unit = hdst__arena_printf(p->arena, "%s_power(-%s)", cell->kind == HDST__F32 ? "float" : "double", scale_text(p, plan, leaf));
+    return hdst__fixed_value_text(p->arena, cell, "*word", unit);
 }
 
 // The value's bits from the cell's first word, `word`.
 static const char *bits_text(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf)
 {
     const hdst__cell *cell = &plan->accum->cell[leaf];
-    if (cell->digits) return plan->accum->compact ? fixed_text(p, plan, leaf) : round_text(p, cell, "word");
-    if (is_key(cell) && hdst__kind_is_float(cell->kind)) {
-        const float_shape s = shape_of(cell->kind);
-        const char *turned = cell->acc == HDST__MIN ? "true" : "false";
-        return hdst__arena_printf(p->arena, "value_of_key((ulong)*word, %s, %s, %s, %s)", turned, s.sign, s.infinity, s.quiet_nan);
-    }
-    if (is_key(cell)) {         // counted from what key 0 stands for
-        const uint64_t none = hdst__key_decode(cell->kind, cell->acc, 0);
-        return hdst__arena_printf(p->arena, "0x%" PRIx64 "UL %c (ulong)*word", none, cell->acc == HDST__MAX ? '+' : '-');
-    }
-    if (cell->kind == HDST__BOOL) return cell->acc == HDST__AND ? "~(ulong)*word & 1" : "*word != 0";
-    return cell->acc == HDST__AND ? "~(ulong)*word" : "(ulong)*word";
+    if (!cell->digits) return hdst__word_value_text(p->arena, cell, "*word");
+    return plan->accum->compact ? fixed_text(p, plan, leaf) : hdst__wide_value_text(p->arena, cell, "word");
 }
 
 static void print_put(hdst__printer *p, const hdst__record *record, const hdst__leaf *leaf, const char *at, const char *bits)
@@ -114,7 +81,7 @@ static void print_spare_leaf(hdst__printer *p, const hdst__accum_plan *plan, uin
     hdst__write_line(&p->out, "wide_add_fixed(cell, %s_LAST, %s_LOWEST, device_table[place], %s);", kind, kind, scale_text(p, plan, l));
     const char *at = hdst__arena_printf(p->arena, "%sOut + row * %" PRIu64 " + %" PRIu64 "%s", plan->name, record->size, record->leaves[l].offset,
                                         hdst__element_offset(p->arena, &record->leaves[l]));
-    print_put(p, record, &record->leaves[l], at, round_text(p, cell, "cell"));
+    print_put(p, record, &record->leaves[l], at, hdst__wide_value_text(p->arena, cell, "cell"));
     p->out.indent--;
     hdst__write_line(&p->out, "}");
 }
@@ -133,26 +100,6 @@ static void print_spare(hdst__printer *p)
         p->out.indent--;
         hdst__write_line(&p->out, "}");
     }
-}
-
-static const char *parts_text(hdst__printer *p)
-{
-    uint32_t digits = 0;
-    bool keys = false, bytes = false;
-    for (size_t a = 0; a < p->tables->accum_count; a++)
-        for (uint32_t l = 0; l < p->func->params[p->plan[a].accum->param].record->leaf_count; l++) {
-            const hdst__cell *cell = &p->plan[a].accum->cell[l];
-            if (cell->digits > digits) digits = cell->digits;
-            const hdst__record *record = p->func->params[p->plan[a].accum->param].record;
-            bytes |= !hdst__leaf_is_aligned(record, &record->leaves[l]);
-            keys |= is_key(cell) && hdst__kind_is_float(cell->kind);
-        }
-    const hdst__pieces *accum = &hdst__accum_pieces;
-    const char *round = "", *of_key = "", *put = "";
-    if (digits) round = hdst__arena_printf(p->arena, "\n#define WIDE_LIMBS %" PRIu32 "\n%s", digits + 3, hdst__pieces_text(p->arena, accum, "rounding.cl"));
-    if (keys) of_key = hdst__arena_printf(p->arena, "\n%s", hdst__pieces_text(p->arena, accum, "minmax_values.cl"));
-    if (bytes) put = hdst__arena_printf(p->arena, "\n%s", hdst__pieces_text(p->arena, &hdst__base_pieces, "put_bytes.cl"));
-    return hdst__arena_printf(p->arena, "%s%s%s", round, of_key, put);
 }
 
 // The arguments of this kernel are its own.
@@ -177,9 +124,8 @@ void hdst__finish_texts(hdst__printer *p, hdst__kernel *kernel, hdst__filling fi
     kernel->finish_arg_count = p->arg_count;
     fillings[0] = (hdst__filling){"FINISH_ARGS", hdst__writer_text(&p->arg_text)};
     fillings[1] = (hdst__filling){"FINISH_SETUP", hdst__print_section(p, hdst__print_finish_bases)};
-    fillings[2] = (hdst__filling){"FINISH_PARTS", parts_text(p)};
-    fillings[3] = (hdst__filling){"FINISH", hdst__print_section(p, print_finish)};
-    fillings[4] = (hdst__filling){"SPARE", hdst__print_section(p, print_spare)};
+    fillings[2] = (hdst__filling){"FINISH", hdst__print_section(p, print_finish)};
+    fillings[3] = (hdst__filling){"SPARE", hdst__print_section(p, print_spare)};
     p->args = outer.args;
     p->arg_count = outer.arg_count;
     p->arg_capacity = outer.arg_capacity;

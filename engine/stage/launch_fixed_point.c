@@ -4,6 +4,7 @@
 #include "base/costs_gpu.h"
 
 #include "accum/addends.h"
+#include "accum/overflow_table.h"
 
 enum { CELLS_PER_WORD = 2 };        // overflow cells: no more than are ever needed
 enum { MOST_PAIR_BYTES = 32 };      // of a pair, at most
@@ -116,7 +117,7 @@ hdst_status hdst__plan_compact_take(hdst__launch_plan *plan, hdst_error *error)
     }
     if (!plan->kernel || !plan->kernel->spare_words) return HDST_OK;
     plan->spare_cells = choose_cells(plan);
-    const uint64_t words = hdst__kernel_spare_words(plan->kernel, plan->spare_cells);
+    const uint64_t words = hdst__overflow_words(plan->spare_cells, plan->kernel->spare_words);
     return plan->device->ops->alloc(plan->device, HDST__MEMORY_DEVICE, words * sizeof(int64_t), "spare cells of accumulators", &plan->spares, error);
 }
 
@@ -126,15 +127,16 @@ hdst_status hdst__plan_compact_clear(hdst__launch_plan *plan, hdst_error *error)
     if (!plan->spares || plan->spares_are_clean) return HDST_OK;
     hdst__device *device = plan->device;
     plan->spare_mask = plan->spare_cells - 1;
-    hdst_status status = device->ops->fill(device, plan->spares, hdst__kernel_spare_words(plan->kernel, plan->spare_cells), 0, error);
-    return status == HDST_OK ? device->ops->write(device, plan->spares, 0, &plan->spare_mask, sizeof plan->spare_mask, false, error) : status;
+    hdst_status status = device->ops->fill(device, plan->spares, hdst__overflow_words(plan->spare_cells, plan->kernel->spare_words), 0, error);
+    if (status != HDST_OK) return status;
+    return device->ops->write(device, plan->spares, HDST__OVERFLOW_LAST_PLACE * sizeof(int64_t), &plan->spare_mask, sizeof plan->spare_mask, false, error);
 }
 
 hdst_status hdst__plan_compact_check(hdst__launch_plan *plan, hdst_error *error)
 {
     uint64_t full = 0;
     if (!plan->spares) return HDST_OK;
-    hdst_status status = plan->device->ops->read(plan->device, plan->spares, sizeof full, &full, sizeof full, true, error);
+    hdst_status status = plan->device->ops->read(plan->device, plan->spares, HDST__OVERFLOW_IS_FULL * sizeof full, &full, sizeof full, true, error);
     plan->spares_are_full = full != 0;
     plan->spares_are_clean = status == HDST_OK && full == 0;
     return status;

@@ -3,6 +3,7 @@
 #include "shuffle/aggregate/aggregate_device_choose.h"
 #include "shuffle/aggregate/aggregate_device_memory.h"
 
+#include "accum/overflow_table.h"
 #include "base/costs_gpu.h"
 #include "engine/device/driver_gate.h"
 #include "engine/stage/executor.h"
@@ -222,8 +223,8 @@ static hdst_status clear_spares(const pass *p, hdst_error *error)
 {
     hdst__aggregate_device *d = p->d;
     const uint64_t cells = d->choice.spare_cells, mask = cells - 1;
-    hdst_status status = hdst__aggregate_device_clear(d, HDST__AGGREGATE_SPARES, (2 + cells + (cells + 1) * d->shape.spare_words) * 8, error);
-    if (status == HDST_OK) status = d->device->ops->write(d->device, d->memory[HDST__AGGREGATE_SPARES], 0, &mask, sizeof mask, true, error);
+    hdst_status status = hdst__aggregate_device_clear(d, HDST__AGGREGATE_SPARES, hdst__overflow_words(cells, d->shape.spare_words) * 8, error);
+    if (status == HDST_OK) status = d->device->ops->write(d->device, d->memory[HDST__AGGREGATE_SPARES], HDST__OVERFLOW_LAST_PLACE * 8, &mask, sizeof mask, true, error);
     return status == HDST_OK ? hdst__aggregate_device_provide(d, HDST__AGGREGATE_SPARE_ROWS, (cells + 1) * 8, error) : status;
 }
 
@@ -234,7 +235,7 @@ static hdst_status total(pass *p, bool *full, bool *spares_full, hdst_error *err
     const hdst__aggregate_device_choice *c = &d->choice;
     const uint64_t bits = c->high_bits + c->low_bits, partitions = UINT64_C(1) << bits;
     uint32_t failed = 0, rows = 0;
-    uint64_t head[2];
+    uint64_t spares_failed = 0;
     hdst_status status = clear_spares(p, error);
     if (status == HDST_OK) status = hdst__aggregate_device_clear(d, HDST__AGGREGATE_ROWS_OF, (partitions + 1) * 4, error);
     if (status == HDST_OK) status = hdst__aggregate_device_provide(d, HDST__AGGREGATE_STAGED, partitions * 4, error);
@@ -260,10 +261,10 @@ static hdst_status total(pass *p, bool *full, bool *spares_full, hdst_error *err
     if (status == HDST_OK) status = hdst__aggregate_device_work(d, HDST__AGGREGATE_TOTAL, args, sizeof args / sizeof *args, partitions, error);
     if (status == HDST_OK) status = scan(p, HDST__AGGREGATE_ROWS_OF, partitions + 1, error);
     if (status == HDST_OK) status = hdst__aggregate_device_read(d, HDST__AGGREGATE_FAILED, 0, &failed, sizeof failed, error);
-    if (status == HDST_OK) status = hdst__aggregate_device_read(d, HDST__AGGREGATE_SPARES, 0, head, sizeof head, error);
+    if (status == HDST_OK) status = hdst__aggregate_device_read(d, HDST__AGGREGATE_SPARES, HDST__OVERFLOW_IS_FULL * 8, &spares_failed, sizeof spares_failed, error);
     if (status == HDST_OK) status = hdst__aggregate_device_read(d, HDST__AGGREGATE_ROWS_OF, partitions * 4, &rows, sizeof rows, error);
     *full = failed;
-    *spares_full = head[1];
+    *spares_full = spares_failed;
     d->rows = rows;
     return status;
 }

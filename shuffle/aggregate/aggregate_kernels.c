@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shuffle/aggregate/aggregate_kernels.h"
 
-#include "accum/minmax_keys.h"
 #include "accum/accum_pieces.h"
+#include "accum/value_text.h"
 #include "base/costs_gpu.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-static bool is_key(const hdst__cell *cell) { return cell->acc == HDST__MIN || cell->acc == HDST__MAX; }
 static bool is_two(const hdst__value_column *column) { return column->cell.digits && column->cell.tier == HDST__TIER_TWO; }
 // Whether the sum is done with floats: nothing of it needs doubles.
 static bool is_narrow(const hdst__value_column *column) { return column->cell.kind == HDST__F32 && !is_two(column); }
@@ -168,7 +167,7 @@ static void print_payload(hdst__writer *out, const hdst__aggregation_layout *lay
 {
     const hdst__cell *cell = &layout->value[v].cell;
     const unsigned word = shape->value[v].payload, x = (unsigned)(layout->key_count + v);
-    if (is_key(cell)) {
+    if (hdst__is_key(cell->acc)) {
         const char *as = cell->kind == HDST__F32 ? "as_float" : cell->kind == HDST__BOOL ? "0 != " : "";
         hdst__write(out, "    pair.s%u = (uint)%s_key_%s((%s)%s(x%u));\n", word, cell->acc == HDST__MIN ? "min" : "max", key_type(cell->kind), key_type(cell->kind), as, x);
         return;
@@ -248,12 +247,12 @@ static unit_op op_of(const hdst__value_column *column)
     return XOR32;
 }
 
-static const char *const atomic_name[] = {"add64", "atomic_add", "max32", "atomic_or", "atomic_xor"};
+static const char *const atomic_name[] = {"strided_add64", "atomic_add", "local_max32", "atomic_or", "atomic_xor"};
 
 static void print_unit(hdst__writer *out, unit_op op, unsigned unit, unsigned cell, int which)
 {
     const char *const global_name[] = {"", "atomic_add", "atomic_max", "atomic_or", "atomic_xor"};
-    if (which == 0 && op == ADD64) hdst__write(out, "    add64(to + %u * stride, stride, words.w%u);\n", cell, unit);
+    if (which == 0 && op == ADD64) hdst__write(out, "    strided_add64(to + %u * stride, stride, words.w%u);\n", cell, unit);
     if (which == 0 && op != ADD64) hdst__write(out, "    %s(to + %u * stride, (uint)words.w%u);\n", atomic_name[op], cell, unit);
     if (which == 1 && op == ADD64) hdst__write(out, "    words.w%u = (long)(at[%u * stride] | (ulong)at[%u * stride] << 32);\n", unit, cell, cell + 1);
     if (which == 1 && op != ADD64) hdst__write(out, "    words.w%u = at[%u * stride];\n", unit, cell);
@@ -298,46 +297,36 @@ static void print_put(hdst__writer *out, const hdst__aggregation_layout *layout,
     else hdst__write(out, "put_bytes(row + %" PRIu64 ", %s, %u);\n", offset, bits, (unsigned)at.bytes);
 }
 
-static void sum_text(const hdst__value_column *column, const hdst__aggregate_kernel_value *at, char text[256])
+static const char *sum_text(hdst__arena *arena, const hdst__value_column *column, const hdst__aggregate_kernel_value *at)
 {
-    const bool is_float = column->cell.kind == HDST__F32;
-    const unsigned u = at->unit, s = at->sum;
-    if (is_two(column) && is_float) snprintf(text, 256, "as_uint((float)sum_of_two(words.w%u, words.w%u, scales.s%u, scales.bits, true))", u, u + 1, s);
-    else if (is_two(column)) snprintf(text, 256, "as_ulong(sum_of_two(words.w%u, words.w%u, scales.s%u, scales.bits, false))", u, u + 1, s);
-    else if (is_float) snprintf(text, 256, "as_uint((float)words.w%u * scales.down%u)", u, s);
-    else snprintf(text, 256, "as_ulong((double)words.w%u * scales.down%u)", u, s);
+    const char *word = hdst__arena_printf(arena, "words.w%u", (unsigned)at->unit);
+    const char *low = hdst__arena_printf(arena, "words.w%u", (unsigned)at->unit + 1), *s = hdst__arena_printf(arena, "scales.s%u", (unsigned)at->sum);
+    if (is_two(column)) return hdst__fixed_two_value_text(arena, &column->cell, word, low, s, "scales.bits");
+    return hdst__fixed_value_text(arena, &column->cell, word, hdst__arena_printf(arena, "scales.down%u", (unsigned)at->sum));
 }
 
-static void value_text(const hdst__value_column *column, const hdst__aggregate_kernel_value *at, char text[256])
+static const char *value_text(hdst__arena *arena, const hdst__value_column *column, const hdst__aggregate_kernel_value *at)
 {
-    const hdst__cell *cell = &column->cell;
     const unsigned u = at->unit;
-    if (cell->digits) sum_text(column, at, text);
-    else if (is_key(cell) && cell->kind == HDST__F32)
-        snprintf(text, 256, "value_of_key((ulong)words.w%u, %s, 0x80000000UL, 0x7f800000UL, 0x7fc00000UL)", u, cell->acc == HDST__MIN ? "true" : "false");
-    else if (is_key(cell)) snprintf(text, 256, "0x%" PRIx64 "UL %c (ulong)words.w%u", hdst__key_decode(cell->kind, cell->acc, 0), cell->acc == HDST__MAX ? '+' : '-', u);
-    else if (cell->kind == HDST__BOOL) snprintf(text, 256, cell->acc == HDST__AND ? "~(ulong)words.w%u & 1" : "words.w%u != 0", u);
-    else if (units_of(column) == 2) snprintf(text, 256, "%s((ulong)words.w%u | (ulong)words.w%u << 32)", cell->acc == HDST__AND ? "~" : "", u, u + 1);
-    else snprintf(text, 256, "%s(ulong)words.w%u", cell->acc == HDST__AND ? "~" : "", u);
+    if (column->cell.digits) return sum_text(arena, column, at);
+    const char *word = hdst__arena_printf(arena, units_of(column) == 2 ? "((ulong)words.w%u | (ulong)words.w%u << 32)" : "words.w%u", u, u + 1);
+    return hdst__word_value_text(arena, &column->cell, word);
 }
 
 // A row's padding is zero.
 static void print_row(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__aggregate_kernel_shape *shape)
 {
-    char text[256];
     uint64_t bytes = 0;
     hdst__write(out, "inline void write_row(__global uchar *row, MIXED m, words_t words, scales_t scales)\n{\n    const ulong key = %s(m);\n", shape->mixed_bytes == 4 ? "unmix32" : "unmix64");
     for (uint64_t c = 0; c < layout->key_count + layout->value_count; c++) bytes += element_of(layout, c).bytes;
     if (bytes < layout->record->size) hdst__write_text(out, "    for (uint b = 0; b < (uint)SIZE; b++) row[b] = 0;\n");
     for (uint64_t c = 0; c < layout->key_count; c++) {
-        snprintf(text, sizeof text, "key >> %u", (unsigned)(8 * layout->key[c].at));
         hdst__write_text(out, "    ");
-        print_put(out, layout, element_of(layout, c), text);
+        print_put(out, layout, element_of(layout, c), hdst__arena_printf(out->arena, "key >> %u", (unsigned)(8 * layout->key[c].at)));
     }
     for (uint64_t v = 0; v < layout->value_count; v++) {
-        value_text(&layout->value[v], &shape->value[v], text);
         hdst__write_text(out, "    ");
-        print_put(out, layout, element_of(layout, layout->key_count + v), text);
+        print_put(out, layout, element_of(layout, layout->key_count + v), value_text(out->arena, &layout->value[v], &shape->value[v]));
     }
     hdst__write_text(out, "}\n");
 }
@@ -370,11 +359,9 @@ static void print_settle(hdst__writer *out, const hdst__aggregation_layout *layo
     }
     hdst__write_text(out, "}\ninline void put_sum(__global uchar *row, ulong sum, __global const long *cell)\n{\n");
     for (uint64_t v = 0; v < layout->value_count; v++) {
-        const bool is_float = layout->value[v].cell.kind == HDST__F32;
         if (!layout->value[v].cell.digits) continue;
         hdst__write(out, "    if (sum == %u) ", (unsigned)shape->value[v].sum);
-        print_put(out, layout, element_of(layout, layout->key_count + v),
-                  is_float ? "wide_round(cell, 9, 23, 255, 0x80000000UL, 0x7f800000UL)" : "wide_round(cell, 66, 52, 2047, 0x8000000000000000UL, 0x7ff0000000000000UL)");
+        print_put(out, layout, element_of(layout, layout->key_count + v), hdst__wide_value_text(out->arena, &layout->value[v].cell, "cell"));
     }
     hdst__write_text(out, "}\n");
 }
@@ -398,8 +385,8 @@ static void print_macros(hdst__writer *out, const hdst__aggregation_layout *layo
     hdst__write(out, "#define MIXED_BYTES %u\n#define PAIR uint%u\n#define TILE_ROWS %uu\n#define AT_ONCE 4u\n#define SLOTS %uu\n#define CELLS %uu\n#define UNITS %uu\n#define HOT_CELLS %uu\n",
                         (unsigned)shape->mixed_bytes, (unsigned)shape->pair_words, (unsigned)shape->tile_rows, (unsigned)shape->slots, (unsigned)shape->cells, (unsigned)shape->units,
                         (unsigned)shape->hot_slots);
-    hdst__write(out, "#define FLOATS %uu\n#define SPARE_WORDS %u\n#define WIDE_LIMBS %u\n#define DOUBLES %d\n#define SIZE %" PRIu64 "ul\n#define WORD %s\n#define WORDS %" PRIu64 "u\n",
-                        (unsigned)(shape->sums ? shape->sums : 1), (unsigned)shape->spare_words, (unsigned)shape->spare_words + 2, shape->doubles, layout->record->size, type_of(word),
+    hdst__write(out, "#define FLOATS %uu\n#define SPARE_WORDS %u\n#define WIDE_LIMBS %u\n#define SIZE %" PRIu64 "ul\n#define WORD %s\n#define WORDS %" PRIu64 "u\n",
+                        (unsigned)(shape->sums ? shape->sums : 1), (unsigned)shape->spare_words, (unsigned)hdst__wide_limbs(shape->spare_words - 1), layout->record->size, type_of(word),
                         layout->record->size / word);
 }
 
@@ -424,8 +411,10 @@ void hdst__aggregate_kernels_text(hdst__writer *out, const hdst__aggregation_lay
 {
     const hdst__piece_file files[] = {
         {&hdst__base_pieces, portable ? "dialect_portable.cl" : "dialect_plain.cl"}, {&hdst__accum_pieces, "minmax_keys.cl"}, {&hdst__accum_pieces, "superaccumulator.cl"}, {&hdst__accum_pieces, "fixed_point.cl"},
-        {&hdst__accum_pieces, "superaccumulator_double.cl"}, {&hdst__accum_pieces, "fixed_point_double.cl"}, {&hdst__accum_pieces, "overflow_table.cl"}, {&hdst__accum_pieces, "rounding.cl"}, {&hdst__accum_pieces, "minmax_values.cl"},
-        {&hdst__base_pieces, "put_bytes.cl"}, {&hdst__base_pieces, "group_sums.cl"}, {&hdst__aggregate_pieces, "hash_key.cl"}, {&hdst__aggregate_pieces, "hash_words.cl"},
+        {&hdst__accum_pieces, "superaccumulator_double.cl"}, {&hdst__accum_pieces, "fixed_point_double.cl"}, {&hdst__accum_pieces, "integer_words_local.cl"},
+        {&hdst__accum_pieces, "overflow_table.cl"}, {&hdst__accum_pieces, "rounding.cl"}, {&hdst__accum_pieces, "rounding_double.cl"},
+        {&hdst__accum_pieces, "minmax_values.cl"},
+        {&hdst__base_pieces, "put_bytes.cl"}, {&hdst__base_pieces, "group_sums.cl"}, {&hdst__aggregate_pieces, "hash_key.cl"},
     };
     hdst__words words = {.arena = out->arena};
     const char *kernels = kernels_text(out->arena, layout, storage, shape);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shuffle/aggregate/direct_table.h"
 
+#include "accum/fixed_point.h"
+#include "accum/rounding.h"
 #include "base/vector_targets.h"
 
 #include <string.h>
@@ -90,33 +92,24 @@ bool hdst__direct_table_spill_full(hdst__direct_table *table, const hdst__aggreg
 
 // --- Results ---
 
-// Where no sum in the word can round to a denormal, or past the largest number, the conversion is the only rounding.
 static bool is_direct(const hdst__value_column *column)
 {
-    return column->cell.digits && column->cell.kind == HDST__F32 && column->words == 1 && column->s <= 125 && column->s >= -60;
+    return column->cell.digits && column->cell.kind == HDST__F32 && column->words == 1 && hdst__rounds_directly(HDST__F32, -column->s);
 }
 
 HDST__WIDE_VECTORS static void round_floats(const int64_t *restrict word, uint64_t step, float unit, uint64_t count, float *restrict to, uint64_t to_step)
 {
     if (step == 1 && to_step == 1)
-        for (uint64_t i = 0; i < count; i++) to[i] = (float)word[i] * unit;
+        for (uint64_t i = 0; i < count; i++) to[i] = hdst__round_float(word[i], unit);
     else
-        for (uint64_t i = 0; i < count; i++) to[i * to_step] = (float)word[i * step] * unit;
-}
-
-static float power_of_two(int32_t e)        // of a normal float
-{
-    const uint32_t bits = (uint32_t)(e + 127) << 23;
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
+        for (uint64_t i = 0; i < count; i++) to[i * to_step] = hdst__round_float(word[i * step], unit);
 }
 
 static void write_column(const hdst__direct_table *table, const hdst__value_column *column, uint64_t count, char *to, uint64_t size)
 {
     const uint64_t *word = table->words + column->word;
     if (is_direct(column) && size % sizeof(float) == 0 && (uintptr_t)to % sizeof(float) == 0) {
-        round_floats((const int64_t *)word, table->row_words, power_of_two(-column->s), count, (float *)(void *)to, size / sizeof(float));
+        round_floats((const int64_t *)word, table->row_words, (float)hdst__power_of_two(-column->s), count, (float *)(void *)to, size / sizeof(float));
         return;
     }
     for (uint64_t i = 0; i < count; i++, word += table->row_words, to += size) {

@@ -3,7 +3,7 @@
 // What aggregate_kernels.c prints around these files, as an example: records of a uint, their key, and a float, whose
 // sum is wanted. Not built in; by it the others compile.
 #include "shuffle/aggregate/hash_key.cl"
-#include "shuffle/aggregate/hash_words.cl"
+#include "accum/integer_words_local.cl"
 #include "accum/overflow_table.cl"
 #define PAIR uint4
 #define SIZE 8ul

@@ -79,69 +79,97 @@ static inline uint64_t true_extreme(const addend_case *c, bool is_min)
 
 // --- Cases ---
 
-enum { ADDEND_CASES = 15 };
+enum { REGULAR_CASES = 10, SPECIAL_CASES = 9, ADDEND_CASES = REGULAR_CASES + SPECIAL_CASES };
 
 // Where a case has a great sum, or none at all, doubling it 60 times is not for it.
-static inline bool may_be_doubled(int which) { return which < 7; }
+static inline bool may_be_doubled(int which) { return which < REGULAR_CASES; }
 
-static inline void fill_special(addend_case *c, int which, double most, double least)
+typedef struct float_limits {
+    int lowest, normal, precision;      // exponents of the smallest denormal, of the smallest normal number; bits of a mantissa
+    double least, most, half;           // the smallest and the largest number; half of the largest one's last place
+} float_limits;
+
+static inline float_limits limits_of(hdst__kind kind)
 {
-    static const double special[][4] = {{NAN, 1, 2, 3}, {INFINITY, 1, -5, 0}, {-INFINITY, 1, -5, 0}, {INFINITY, 1, -INFINITY, 0}, {-0.0, -0.0, -0.0, -0.0}};
-    static const char *const names[] = {"a NaN", "infinity", "negative infinity", "both infinities", "negative zeroes"};
-    if (which < 5) {
-        c->name = names[which];
+    if (kind == HDST__F32) return (float_limits){-149, -126, 24, 0x1p-149, 0x1.fffffep127, 0x1p103};
+    return (float_limits){-1074, -1022, 53, 0x1p-1074, 0x1.fffffffffffffp1023, 0x1p970};
+}
+
+static inline void fill_special(addend_case *c, int which)
+{
+    static const double special[][4] = {
+        {NAN, 1, 2, 3}, {INFINITY, 1, -5, 0}, {-INFINITY, 1, -5, 0}, {INFINITY, 1, -INFINITY, 0}, {-0.0, -0.0, -0.0, -0.0}, {-0.0, 0.0, -0.0, 0.0},
+    };
+    static const char *const names[SPECIAL_CASES] = {"a NaN", "infinity", "negative infinity", "both infinities", "negative zeroes", "zeroes of both signs",
+                                                     "largest values", "a tie to infinity", "just below infinity"};
+    const float_limits l = limits_of(c->kind);
+    c->name = names[which];
+    if (which < 6) {
         c->count = 4;
         memcpy(c->v, special[which], sizeof special[which]);
-        return;
+    } else if (which == 6) {           // the sum goes far beyond the range, and comes back
+        for (int i = 0; i < 40; i++) c->v[c->count++] = l.most;
+        for (int i = 0; i < 39; i++) c->v[c->count++] = -l.most;
+        c->v[c->count++] = l.least;
+    } else {                           // between the largest number and infinity
+        c->v[c->count++] = l.most;
+        c->v[c->count++] = l.half;
+        if (which == 8) c->v[c->count++] = -l.least;
     }
-    const double half = c->kind == HDST__F32 ? 0x1p103 : 0x1p970;        // of the last place of the largest number
-    if (which == 5) {           // the sum goes far beyond the range, and comes back
-        c->name = "largest values";
-        for (int i = 0; i < 40; i++) c->v[c->count++] = most;
-        for (int i = 0; i < 39; i++) c->v[c->count++] = -most;
-        c->v[c->count++] = least;
-    } else if (which == 6) {    // a tie between the largest number and infinity
-        c->name = "a tie to infinity";
-        c->v[c->count++] = most;
-        c->v[c->count++] = half;
-    } else {
-        c->name = "just below infinity";
-        c->v[c->count++] = most;
-        c->v[c->count++] = half;
-        c->v[c->count++] = -least;
-    }
+}
+
+// A number, even or odd in its last place, and a half of that place; then nothing, or the smallest number on either side.
+static inline addend_case tie_at(hdst__kind kind, int exponent, bool odd, int beside)
+{
+    const float_limits l = limits_of(kind);
+    const double last = ldexp(1, exponent + 1 - l.precision);
+    addend_case c = {.name = "a tie", .kind = kind, .count = 2, .v = {ldexp(1, exponent) + (odd ? last : 0), last / 2}};
+    if (beside) c.v[c.count++] = beside > 0 ? l.least : -l.least;
+    return c;
+}
+
+static inline void fill_many(addend_case *c, uint64_t *state, int which)
+{
+    const float_limits l = limits_of(c->kind);
+    const bool single = c->kind == HDST__F32;
+    double *v = c->v;
+    for (size_t n = 0; n < 90; n++, c->count = n)
+        switch (which) {
+        case 0: v[n] = ldexp((double)((int64_t)(random_word(state) % 2000001) - 1000000), -10); break;
+        case 2: v[n] = random_between(state, c->kind, l.lowest, l.normal + 2); break;
+        case 4: v[n] = random_between(state, c->kind, l.lowest, single ? 60 : 900); break;
+        case 5: v[n] = ldexp((double)(0xffffff - random_word(state) % 3), 16); break;       // below 2^40
+        case 7: v[n] = n % 2 ? random_between(state, c->kind, l.lowest + 1, l.normal) : random_between(state, c->kind, 90, 98); break;
+        case 8: v[n] = n % 8 ? ldexp((double)(random_word(state) % 4096), -6) : random_between(state, c->kind, n % 16 ? 45 : -100, n % 16 ? 80 : -60);
+            break;
+        default: v[n] = random_between(state, c->kind, -3, 12);
+        }
 }
 
 static inline addend_case addends_of(hdst__kind kind, int which, uint64_t seed)
 {
+    static const char *const names[REGULAR_CASES] = {"ordinary numbers", "halves of a last place", "subnormals", "cancellation", "many exponents",
+        "numbers at the word's limit", "few exponents", "huge and tiny numbers", "a few that fit no word", "a tie"};
     addend_case c = {.kind = kind};
-    const bool single = kind == HDST__F32;
-    const int lowest = single ? -149 : -1074, normal = single ? -126 : -1022, precision = single ? 24 : 53;
-    const double least = single ? 0x1p-149 : 0x1p-1074, most = single ? 0x1.fffffep127 : 0x1.fffffffffffffp1023, last = ldexp(1, 1 - precision);
+    const float_limits l = limits_of(kind);
+    const double last = ldexp(1, 1 - l.precision);
     uint64_t state = seed * 64 + (uint64_t)which;
-    static const char *const names[] = {"ordinary numbers", "halves of a last place", "subnormals", "cancellation", "many exponents", "numbers at the word's limit", "few exponents"};
-    if (which >= 7) {
-        fill_special(&c, which - 7, most, least);
-        return c;
-    }
-    c.name = names[which];
-    switch (which) {
-    case 0: while (c.count < 90) c.v[c.count++] = ldexp((double)((int64_t)(random_word(&state) % 2000001) - 1000000), -10); break;
-    case 1:
+    if (which >= REGULAR_CASES) {
+        fill_special(&c, which - REGULAR_CASES);
+    } else if (which == 1) {
         c.v[c.count++] = 1 + (double)(random_word(&state) % 2) * last;
         for (int i = 0; i < 1 + (int)(random_word(&state) % 9); i++) c.v[c.count++] = last / (random_word(&state) % 2 ? 2 : 4);
-        if (random_word(&state) % 2) c.v[c.count++] = random_word(&state) % 2 ? least : -least;
-        break;
-    case 2: while (c.count < 60) c.v[c.count++] = random_between(&state, kind, lowest, normal + 2); break;
-    case 3:
+        if (random_word(&state) % 2) c.v[c.count++] = random_word(&state) % 2 ? l.least : -l.least;
+    } else if (which == 3) {
         for (int i = 0; i < 40; i++) c.v[c.count++] = random_between(&state, kind, 60, 100);
         for (int i = 0; i < 40; i++) c.v[c.count++] = -c.v[i];
-        for (int i = 0; i < 3; i++) c.v[c.count++] = random_between(&state, kind, single ? -140 : -1000, -90);
-        break;
-    case 4: while (c.count < 90) c.v[c.count++] = random_between(&state, kind, lowest, single ? 60 : 900); break;
-    case 5: while (c.count < 90) c.v[c.count++] = ldexp((double)(0xffffff - random_word(&state) % 3), 16); break;       // below 2^40
-    default: while (c.count < 90) c.v[c.count++] = random_between(&state, kind, -3, 12); break;
+        for (int i = 0; i < 3; i++) c.v[c.count++] = random_between(&state, kind, kind == HDST__F32 ? -140 : -1000, -90);
+    } else if (which == 9) {
+        c = tie_at(kind, (int)(random_word(&state) % 180) - 100, seed % 2, (int)(seed / 2 % 3) - 1);
+    } else {
+        fill_many(&c, &state, which);
     }
+    if (which < REGULAR_CASES) c.name = names[which];
     return c;
 }
 

@@ -4,18 +4,21 @@
 // with words that fill up on the way.
 #include "accum/addends.h"
 #include "accum/fixed_point.h"
+#include "accum/overflow_table.h"
 #include "accum/representation.h"
 #include "accum/superaccumulator.h"
 #include "tests/accum/conformance.h"
+#include "tests/accum/conformance_integers.h"
 #include "accum/tables.h"
 
 #include <criterion/criterion.h>
 #include <inttypes.h>
 
-enum { WORDS = HDST__F64_DIGITS + 1, PARTS = 3, SEEDS = 20 };
+// WORDS: room for every representation, of which an overflow table is the largest.
+enum { CELL_WORDS = HDST__F64_DIGITS + 1, WORDS = 3 + 2 * CELL_WORDS, PARTS = 3, SEEDS = 20 };
 
 typedef struct state {              // a value in the making: words of the representation, and what they refused
-    int64_t word[WORDS], rest[WORDS];
+    int64_t word[WORDS], rest[CELL_WORDS];
     bool spilled;
 } state;
 
@@ -98,56 +101,111 @@ static void run_scales(const hdst__representation *held, const hdst__cell *cell,
     for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) run_case(&(trial){held, *cell, scales[i]}, c, cell->acc == HDST__SUM, expected, doublings);
 }
 
+static void run_representation(const hdst__representation *held, const addend_case *c, int doublings, int *tried)
+{
+    for (hdst__tier tier = HDST__TIER_ONE; tier <= HDST__TIER_WIDE; tier++)
+        for (hdst__accumulate_op op = HDST__SUM; op <= HDST__MAX; op++) {
+            const hdst__cell cell = hdst__cell_make(c->kind, op, tier);
+            if (!held->applies(&cell)) continue;
+            cr_assert_leq(held->applies(&cell), WORDS);
+            const uint64_t expected = op == HDST__SUM ? true_sum(c, 0) : true_extreme(c, op == HDST__MIN);
+            run_scales(held, &cell, c, expected, doublings);
+            ++*tried;
+        }
+}
+
 Test(conformance, every_representation_of_floats)
 {
-    int tried[8] = {0};
+    int tried[16] = {0};
     for (int kind = HDST__F32; kind <= HDST__F64; kind++)
         for (int which = 0; which < ADDEND_CASES; which++)
             for (uint64_t seed = 0; seed < (may_be_doubled(which) ? SEEDS : 1); seed++) {
                 const addend_case c = addends_of((hdst__kind)kind, which, seed);
                 for (size_t r = 0; r < hdst__representation_count; r++)
-                    for (hdst__tier tier = HDST__TIER_ONE; tier <= HDST__TIER_WIDE; tier++)
-                        for (hdst__accumulate_op op = HDST__SUM; op <= HDST__MAX; op++) {
-                            const hdst__cell cell = hdst__cell_make((hdst__kind)kind, op, tier);
-                            if (!hdst__representations[r]->applies(&cell)) continue;
-                            const uint64_t expected = op == HDST__SUM ? true_sum(&c, 0) : true_extreme(&c, op == HDST__MIN);
-                            run_scales(hdst__representations[r], &cell, &c, expected, seed == 0 && may_be_doubled(which) ? 60 : 0);
-                            tried[r]++;
-                        }
+                    run_representation(hdst__representations[r], &c, seed == 0 && may_be_doubled(which) ? 60 : 0, &tried[r]);
             }
     for (size_t r = 0; r < hdst__representation_count; r++)
         if (hdst__representations[r] != &hdst__integers) cr_expect_gt(tried[r], 0, "%s was not tried", hdst__representations[r]->name);
 }
 
-// --- Integers ---
-
-static __int128 number_of(hdst__kind kind, uint64_t bits) { return kind == HDST__U64 ? (__int128)bits : (__int128)(int64_t)bits; }
-
-// The pattern of a number modulo the kind's range.
-static uint64_t pattern_of(hdst__kind kind, __int128 number)
+Test(conformance, ties_at_every_bit)
 {
-    if (kind == HDST__BOOL) return number != 0;
-    const unsigned width = 8 * (unsigned)hdst__scalar_size(kind);
-    const __int128 range = (__int128)1 << width, rest = (number % range + range) % range;
-    return (uint64_t)(hdst__kind_is_signed(kind) && rest >= range / 2 ? rest - range : rest);
-}
-
-static uint64_t true_integer(hdst__kind kind, hdst__accumulate_op op, const uint64_t *v, size_t count)
-{
-    __int128 all = number_of(kind, v[0]);
-    for (size_t i = 1; i < count; i++) {
-        const __int128 one = number_of(kind, v[i]);
-        switch (op) {
-        case HDST__SUM: all += one; break;
-        case HDST__MIN: all = one < all ? one : all; break;
-        case HDST__MAX: all = one > all ? one : all; break;
-        case HDST__AND: all &= one; break;
-        case HDST__OR: all |= one; break;
-        case HDST__XOR: all ^= one; break;
-        }
+    int tried = 0;
+    for (int kind = HDST__F32; kind <= HDST__F64; kind++) {
+        const int low = kind == HDST__F32 ? -125 : -1021, high = kind == HDST__F32 ? 127 : 1023, step = kind == HDST__F32 ? 3 : 29;
+        for (int exponent = low; exponent <= high; exponent += step)
+            for (int odd = 0; odd < 2; odd++)
+                for (int beside = -1; beside <= 1; beside++) {
+                    const addend_case c = tie_at((hdst__kind)kind, exponent, odd, beside);
+                    for (size_t r = 0; r < hdst__representation_count; r++) run_representation(hdst__representations[r], &c, 0, &tried);
+                }
     }
-    return pattern_of(kind, all);
+    cr_expect_gt(tried, 0);
 }
+
+// Words of the same sign fill up by single additions, past where they must have been spilled.
+Test(conformance, more_additions_than_a_word_takes)
+{
+    enum { DOUBLINGS = 22, MORE = 5 };          // 2^22 addends just below 2^40: 2^62
+    for (int kind = HDST__F32; kind <= HDST__F64; kind++)
+        for (int negative = 0; negative < 2; negative++) {
+            const double v = negative ? -0xffffffp16 : 0xffffffp16;
+            addend_case more = {.name = "many additions", .kind = (hdst__kind)kind, .count = MORE, .v = {v, v, v, v, v}};
+            big sum = big_of(v);
+            for (int i = 0; i < DOUBLINGS; i++) big_double(&sum);
+            for (int i = 0; i < MORE; i++) {
+                const big one = big_of(v);
+                big_add(&sum, &one);
+            }
+            for (size_t r = 0; r < hdst__representation_count; r++) {
+                const hdst__cell cell = hdst__cell_make((hdst__kind)kind, HDST__SUM, HDST__TIER_TWO);
+                const trial t = {hdst__representations[r], cell, 0};
+                state s = {0};
+                if (!t.held->applies(&cell)) continue;
+                for (int i = 0; i < 1 << DOUBLINGS; i++) add(&t, &s, bits_of_value((hdst__kind)kind, v));
+                for (size_t i = 0; i < more.count; i++) add(&t, &s, bits_of_value((hdst__kind)kind, more.v[i]));
+                cr_expect_eq(value(&t, &s), big_round(&sum, kind == HDST__F32), "%s", t.held->name);
+            }
+        }
+}
+
+// --- Overflow tables of several elements ---
+
+enum { PLACES = 8, TABLE_WORDS = 2 + PLACES + (PLACES + 1) * (HDST__F32_DIGITS + 1) };
+
+static void overflow_add(const hdst__cell *cell, int64_t *table, uint64_t element, float v)
+{
+    (void)hdst__superaccumulator.add(cell, hdst__overflow_cell(table, cell->digits + 1, element), 0, bits_of_value(HDST__F32, (double)v));
+}
+
+static double overflow_read(const hdst__cell *cell, int64_t *table, uint64_t element)
+{
+    return big_bits_to_double(hdst__cell_read(cell, hdst__overflow_cell(table, cell->digits + 1, element)), true);
+}
+
+Test(conformance, an_overflow_table_keeps_elements_apart)
+{
+    const hdst__cell cell = hdst__cell_make(HDST__F32, HDST__SUM, HDST__TIER_ONE);
+    int64_t one[TABLE_WORDS] = {PLACES - 1}, other[TABLE_WORDS] = {PLACES - 1}, rest[CELL_WORDS] = {0};
+    for (int e = 0; e < 5; e++) overflow_add(&cell, one, (uint64_t)e * 8, (float)(1 << e));
+    for (int e = 3; e < 8; e++) overflow_add(&cell, other, (uint64_t)e * 8, (float)(1 << e));
+    cr_assert(hdst__overflow_table.merge(&cell, one, other), "eight elements have eight places");
+    for (int e = 0; e < 8; e++) cr_expect_eq(overflow_read(&cell, one, (uint64_t)e * 8), (e == 3 || e == 4 ? 2.0 : 1.0) * (1 << e), "element %d", e);
+    cr_expect_eq(one[HDST__OVERFLOW_IS_FULL], 0);
+    int64_t before[TABLE_WORDS];
+    overflow_add(&cell, other, 1000, 1);
+    memcpy(before, one, sizeof one);
+    cr_expect_not(hdst__overflow_table.merge(&cell, one, other), "a ninth element has none");
+    cr_expect_arr_eq(one, before, sizeof one, "and then nothing was done");
+    hdst__overflow_table.spill(&cell, one, 0, rest);
+    cr_expect_eq(big_bits_to_double(hdst__cell_read(&cell, rest), true), 255.0 + 8 + 16);
+    cr_expect_eq(one[0], PLACES - 1, "its size stays");
+    for (int w = 1; w < TABLE_WORDS; w++) cr_expect_eq(one[w], 0, "word %d", w);
+    for (int e = 0; e < 9; e++) overflow_add(&cell, one, (uint64_t)e, 1);
+    cr_expect_neq(one[HDST__OVERFLOW_IS_FULL], 0, "who finds no place is told");
+}
+
+// --- Integers ---
 
 static void run_integers(hdst__kind kind, hdst__accumulate_op op, const uint64_t *v, size_t count)
 {
@@ -170,10 +228,7 @@ Test(conformance, every_representation_of_integers)
         for (int round = 0; round < 50; round++)
             for (hdst__accumulate_op op = HDST__SUM; op <= HDST__XOR; op++) {
                 const size_t count = 1 + random_word(&seed) % MOST_ADDENDS;
-                for (size_t i = 0; i < count; i++) {
-                    const uint64_t any = random_word(&seed), edge[] = {any, 0, ~UINT64_C(0), UINT64_C(1) << 63, INT64_MAX, any & 255, UINT64_C(1) << 31, INT32_MAX, 0x80, 0x8000};
-                    v[i] = pattern_of(kinds[k], (__int128)(int64_t)edge[round % 2 ? 0 : random_word(&seed) % (sizeof edge / sizeof *edge)]);
-                }
+                for (size_t i = 0; i < count; i++) v[i] = some_integer(kinds[k], &seed, round % 2);
                 run_integers(kinds[k], op, v, count);
             }
 }

@@ -1,11 +1,9 @@
 //: KERNEL example
 //: FINISH_ARGS __global long *device_table, __global const int *scales, __global long *spares, __global uchar *out
 //: GROUP_SIZE 256
-//: FINISH_PARTS
 //: FINISH_SETUP
 //: FINISH
 #pragma once
-FINISH_PARTS
 // When all records were seen: the accumulators as C structs.
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 void KERNEL_finish(FINISH_ARGS)

@@ -12,6 +12,7 @@ enum {
     HDST__CPU_STRIP_OUTPUT_BYTES = 8 << 20,     // output of a slice where strips leave gaps, which the host closes: while it lies in a cache
     HDST__CPU_COUNTED_INPUT_BYTES = 8 << 20,    // input of a slice whose records are counted first: the second run finds most of it in a cache
     HDST__CPU_LEAST_FLUSH = 64,                 // records; a strip that flushed more often would do little else
+    HDST__CPU_DIRTY_PAGES = 16,                 // of first-level accumulators that are read and cleared one by one; of more all are
     HDST__CPU_SORT_STRIPS_PER_UNIT = 4,         // strips per core that sort
     HDST__CPU_SORT_LEAST_STRIP = 1 << 14,       // records of such a strip
     HDST__CPU_BINARY_STARTS = 16,               // processes of a program until its binary is asked for where the driver keeps machine code itself (PoCL):

@@ -24,6 +24,8 @@ enum {
     HDST__GPU_FEW_WORDS = 400000,           // words of a table: up to here pairs
     HDST__GPU_CACHED_WORDS = 2 << 20,       // words of a table that stays in the second-level cache: above, pairs again
 
+    HDST__GPU_TUPLE_BYTES = 32,             // of a tuple, at most, while nothing is known of it
+
     HDST__GPU_LEAST_FINISHED = 64 << 10,    // bytes of a table: below, the host reads and rounds it as quickly as another kernel starts
 
     // From so many records on a device works, fewer stay on the host. Chosen, not measured
@@ -37,9 +39,13 @@ enum {
     HDST__GPU_TUNING_FEWEST = 1 << 14,      // but no fewer records than these
     HDST__GPU_TRIED_LEAST_GROUP = 64, HDST__GPU_TRIED_MOST_GROUP = 512,     // work-items
     HDST__GPU_TRIED_MOST_RECORDS = 8,       // of a lane
+    HDST__GPU_TUNING_TRIES = 12, HDST__GPU_TUNING_SAMPLES = 3,              // shapes; slices of each in a round
+    HDST__GPU_TUNING_SLICES = 200,          // given out for samples, at most; slices of very different lengths may need more than tries times samples
+    HDST__GPU_TUNING_MOST_UNITS = 1024,     // work-groups per compute unit
 
     // Fixed-point accumulators. Chosen, not measured
     HDST__GPU_LEAST_SPARE_CELLS = 1 << 10,  // of the overflow table
+    HDST__GPU_SPARE_CELLS_PER_WORD = 2,     // of the table: no more than are ever needed
     HDST__GPU_SPARE_BYTES = 128 << 20, HDST__GPU_SPARE_SHARE = 16,      // the overflow table; its share of what is left
     HDST__GPU_HOT_PAIRS = 3,                // equal rows among a sample's: then additions in device memory wait for each other
 
@@ -70,6 +76,9 @@ enum {
 
     HDST__GPU_SMALL_COPY_BYTES = 64 << 10,  // a copy that goes the way of the launches: overlapped it saves less than a wait between queues. Chosen
 };
+
+#define HDST__GPU_TUNING_MARGIN 0.02            // by which a shape is better than the best so far. Chosen, not measured
+#define HDST__GPU_TUNING_HOPELESS 1.5           // times the best one's quickest slice: then a shape gets no second one. Chosen, not measured
 
 // Asking a GPU whether it is through: at first all the time, then in pauses, a share of what has passed. Chosen, not measured.
 #define HDST__GPU_BUSY_SECONDS 10e-3

@@ -26,6 +26,12 @@ enum {
     // A fold in input order: records that are read at a time, at most; bytes, as read and as C structs; their share of what the budget has left.
     HDST__HOST_ORDERED_RECORDS = 4096, HDST__HOST_ORDERED_BYTES = 8 << 20, HDST__HOST_ORDERED_SHARE = 8,
     HDST__HOST_LEFT_SHARE = 4,                  // of the budget, which rows leave that may as well be in a file
+    HDST__HOST_SLICES_IN_FLIGHT = 4,            // on a device
+    HDST__HOST_RING_SEGMENTS = 3,               // one is filled, one is copied or waits, one is computed on
+    HDST__HOST_SAMPLE_OVERRUN = 2,              // times what a look at the data may take: then it ends early
+    HDST__HOST_PAGE_BYTES = 4096,               // OpenCL devices ask for no more; a larger machine page is only an alignment that is not reached
+    HDST__HOST_HUGE_SHARE = 32,                 // of what is left: more is not given away for the alignment of huge pages
+    HDST__HOST_WAIT_NANOSECONDS = 20 * 1000 * 1000,     // of a wait between two looks at whether the call was cancelled
     HDST__HOST_GRACE_SECONDS = 2,               // a device that goes on for so long after a cancel is given up
 };
 
@@ -106,6 +112,31 @@ enum {
     HDST__HOST_RUN_BUFFER_LEAST_BYTES = 64 << 10, HDST__HOST_RUN_BUFFER_MOST_BYTES = 1 << 20,   // of a run that is merged; more gains nothing
     HDST__HOST_RUN_MARKS = 256, HDST__HOST_RUN_MARK_RECORDS = 1 << 16,  // from which a merge goes on; records between two, at least
     HDST__HOST_TOP_LEAST_RECORDS = 4096, HDST__HOST_TOP_LEAST_BYTES = 256 << 10,        // of candidates for the largest, held at once: the less of both
+};
+
+// --- Files (io/). Chosen, not measured ---
+
+enum {
+    HDST__HOST_CSV_WINDOW_BYTES = 1 << 18, HDST__HOST_CSV_MOST_BYTES = 1 << 26,         // of a file that are held at once, at first; of a row, at most
+    HDST__HOST_CSV_INDEX_ROWS = 256,            // between two places in a file that are noted
+    HDST__HOST_CSV_SAMPLE_ROWS = 32,            // looked at to tell what columns are
+    HDST__HOST_NPY_BUFFER_BYTES = 1 << 18,      // of rows that are read at once
+    HDST__HOST_WRITE_BUFFER_BYTES = 1 << 16,    // that are gathered before they are written
+    HDST__HOST_BOUND_STAGING_BYTES = 120 << 10, // of rows that are read at once: a small block for the memory budget
+    HDST__HOST_CONVERT_NUMBERS = 256,           // that are converted at once, in a core's first-level cache
+};
+
+// --- The graph (plan/). Chosen, not measured ---
+
+enum {
+    HDST__HOST_SHORT_SHARE = 4, HDST__HOST_VERY_SHORT_SHARE = 2,        // of the budget: more in use is short, very short of memory
+    HDST__HOST_GROUP_RESULT_SHARE = 8,          // of what the budget had left: more records of a result that comes piece by piece go to a file, or little
+    HDST__HOST_BY_PARTITION_RESULT_SHARE = 4,   //     would be left for the pieces; the same of functions over partitions
+    HDST__HOST_GROUP_WRITE_BYTES = 1 << 20,     // of records of large keys that are written at once
+    // The largest few: a sample of the values gives a limit below which records are let go.
+    HDST__HOST_TOP_SAMPLE_SHARE = 64, HDST__HOST_TOP_SAMPLE_RECORDS = 1 << 17,  // one record in so many, and not more than these,
+    HDST__HOST_TOP_SAMPLE_STRETCHES = 256,      //     from so many places: values may go up or down along the input;
+    HDST__HOST_TOP_SAMPLE_TIMES = 4,            //     times as many as are wanted: else the limit would let through a great part
 };
 
 #define HDST__HOST_KEY_RESULT_MARGIN 1.1        // of the rows of a result, beyond the keys that the sample lets expect

@@ -5,6 +5,7 @@
 
 #include "engine/engine.h"
 #include "io/write.h"
+#include "base/costs_host.h"
 
 #include <string.h>
 
@@ -59,8 +60,7 @@ static hdst_status run_for(hdst_dataset *dataset, const char *what, plan_user us
 static hdst_status copy_batches(const hdst__plan *plan, const hdst__reader *reader, uint64_t first, uint64_t count,
                                 const hdst__storage *storage, void *rows, hdst_error *error)
 {
-    enum { BATCH_BYTES = 16 << 20 };        // between two looks at whether the run was cancelled
-    const uint64_t batch = BATCH_BYTES / reader->record->size + 1;
+    const uint64_t batch = HDST__HOST_BATCH_BYTES / reader->record->size + 1;
     hdst_status status = HDST_OK;
     for (uint64_t done = 0; done < count && status == HDST_OK; done += batch) {
         status = hdst__cancel_check(&plan->context->cancel, done, count, error);

@@ -4,11 +4,10 @@
 
 #include "io/columns.h"
 #include "io/convert.h"
+#include "base/costs_host.h"
 
 #include <stdio.h>
 #include <string.h>
-
-enum { STAGING_BYTES = 120 << 10 /* of rows that are read at once: a small block for the memory budget */ };
 
 enum { NONE = -1, SEVERAL = -2 };
 
@@ -220,7 +219,7 @@ static hdst_status add_staging(hdst__bound_source *bound, hdst_error *error)
 {
     const hdst__source *source = bound->source;
     if (source->direct) return HDST_OK;
-    bound->staging_rows = STAGING_BYTES / (source->row_bytes ? source->row_bytes : 1);
+    bound->staging_rows = HDST__HOST_BOUND_STAGING_BYTES / (source->row_bytes ? source->row_bytes : 1);
     if (bound->staging_rows > source->rows) bound->staging_rows = source->rows;
     if (!bound->staging_rows) bound->staging_rows = 1;
     bound->staging = hdst__alloc(source->allocator, (size_t)(bound->staging_rows * source->row_bytes));

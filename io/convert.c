@@ -2,6 +2,7 @@
 // Conversion in two steps through int64, uint64 or double, a block at a time: eleven loaders and three times eleven storers
 // instead of all pairs. Only the last step may round, so a value is rounded at most once.
 #include "io/convert.h"
+#include "base/costs_host.h"
 #include "base/strided_copy.h"
 
 #include <inttypes.h>
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOCK = 256 };
+enum { BLOCK = HDST__HOST_CONVERT_NUMBERS };
 
 typedef enum wide_class { SIGNED, UNSIGNED, REAL } wide_class;
 

@@ -3,14 +3,13 @@
 #include "io/csv_reader.h"
 
 #include "io/columns.h"
+#include "base/costs_host.h"
 
 #include <string.h>
 
-enum { FIRST_WINDOW = 1 << 18, MAX_WINDOW = 1 << 26 };
-
 hdst_status hdst__csv_reader_open(hdst__csv_reader *reader, const hdst__allocator *allocator, const char *path, hdst_error *error)
 {
-    *reader = (hdst__csv_reader){.allocator = allocator, .delimiter = ',', .capacity = FIRST_WINDOW};
+    *reader = (hdst__csv_reader){.allocator = allocator, .delimiter = ',', .capacity = HDST__HOST_CSV_WINDOW_BYTES};
     hdst_status status = hdst__file_open(&reader->file, path, error);
     if (status != HDST_OK) return status;
     if (reader->file.bytes < reader->capacity) reader->capacity = reader->file.bytes + 1;
@@ -44,7 +43,7 @@ static hdst_status load(hdst__csv_reader *reader, uint64_t offset, hdst_error *e
 static hdst_status load_more(hdst__csv_reader *reader, uint64_t offset, hdst_error *error)
 {
     if (offset > reader->base) return load(reader, offset, error);
-    if (reader->capacity >= MAX_WINDOW) {
+    if (reader->capacity >= HDST__HOST_CSV_MOST_BYTES) {
         hdst__error_set(error, HDST_E_FORMAT, "a row has more than 64 MiB");
         hdst__csv_reader_locate(reader, reader->start, 0, error);
         hdst__error_hint(error, "is this a text file with line ends? A quote that is not closed also runs on");

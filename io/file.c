@@ -4,6 +4,7 @@
 #include "io/file.h"
 
 #include "base/files.h"
+#include "base/costs_host.h"
 #include "io/replace.h"
 
 #include <errno.h>
@@ -77,8 +78,6 @@ hdst_status hdst__file_read(const hdst__file *file, uint64_t offset, void *data,
 
 // --- Writing ---
 
-enum { BUFFER_BYTES = 1 << 16 };
-
 struct hdst__file_writer {
     const hdst__allocator *allocator;
     int fd;
@@ -87,7 +86,7 @@ struct hdst__file_writer {
     hdst__replacement replacement;
     size_t used;
     hdst_error failed;              // code HDST_OK: none yet
-    char buffer[BUFFER_BYTES];
+    char buffer[HDST__HOST_WRITE_BUFFER_BYTES];
 };
 
 static void release(hdst__file_writer *writer)
@@ -191,8 +190,8 @@ static hdst_status report(const hdst__file_writer *writer, hdst_error *error)
 hdst_status hdst__file_writer_add(hdst__file_writer *writer, const void *bytes, uint64_t count, hdst_error *error)
 {
     if (writer->failed.code) return report(writer, error);
-    if (count > BUFFER_BYTES - writer->used && flush(writer) != HDST_OK) return report(writer, error);
-    if (count >= BUFFER_BYTES) return write_all(writer, bytes, count) == HDST_OK ? HDST_OK : report(writer, error);
+    if (count > HDST__HOST_WRITE_BUFFER_BYTES - writer->used && flush(writer) != HDST_OK) return report(writer, error);
+    if (count >= HDST__HOST_WRITE_BUFFER_BYTES) return write_all(writer, bytes, count) == HDST_OK ? HDST_OK : report(writer, error);
     if (count) memcpy(writer->buffer + writer->used, bytes, count);
     writer->used += count;
     return HDST_OK;

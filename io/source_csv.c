@@ -7,12 +7,13 @@
 #include "io/columns.h"
 #include "io/csv_reader.h"
 #include "io/decimal.h"
+#include "base/costs_host.h"
 
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { INDEX_STEP = 256, CELL_BYTES = 8, SAMPLE_ROWS = 32 };
+enum { CELL_BYTES = 8 };
 
 typedef struct csv_place {
     uint64_t offset, line;
@@ -131,8 +132,8 @@ static hdst_status seek(hdst__source *source, uint64_t row, hdst_error *error)
 {
     csv_state *state = source->state;
     if (state->next_row != row) {
-        state->next_row = row / INDEX_STEP * INDEX_STEP;
-        state->next = state->index[row / INDEX_STEP];
+        state->next_row = row / HDST__HOST_CSV_INDEX_ROWS * HDST__HOST_CSV_INDEX_ROWS;
+        state->next = state->index[row / HDST__HOST_CSV_INDEX_ROWS];
     }
     for (; state->next_row < row; state->next_row++) {
         bool more;
@@ -186,7 +187,7 @@ static bool delimiter_fits(csv_state *state, char delimiter)
     csv_place place = state->first;
     size_t fields = 0;
     state->reader.delimiter = delimiter;
-    for (int row = 0; row < SAMPLE_ROWS; row++) {
+    for (int row = 0; row < HDST__HOST_CSV_SAMPLE_ROWS; row++) {
         bool more;
         if (next_row(state, &place, &more, NULL) != HDST_OK) return false;
         if (!more) break;
@@ -371,8 +372,8 @@ static hdst_status build_index(hdst__source *source, const hdst__cancel *cancel,
         hdst_status status = next_row(state, &place, &more, error);
         if (status == HDST_OK && !more) break;
         if (status == HDST_OK) status = check_fields(state, error);
-        if (status == HDST_OK && source->rows % INDEX_STEP == 0) status = hdst__cancel_check(cancel, 0, 0, error);
-        if (status == HDST_OK && source->rows % INDEX_STEP == 0) status = add_place(source, start, error);
+        if (status == HDST_OK && source->rows % HDST__HOST_CSV_INDEX_ROWS == 0) status = hdst__cancel_check(cancel, 0, 0, error);
+        if (status == HDST_OK && source->rows % HDST__HOST_CSV_INDEX_ROWS == 0) status = add_place(source, start, error);
         if (status != HDST_OK) return status;
         count_not_finite(source);
         source->rows++;

@@ -7,11 +7,10 @@
 #include "io/columns.h"
 #include "io/convert.h"
 #include "io/npy_header.h"
+#include "base/costs_host.h"
 
 #include <stdio.h>
 #include <string.h>
-
-enum { BUFFER_BYTES = 1 << 18 };
 
 typedef struct npy_column {         // beside the source's column of the same number
     uint64_t file_offset, file_bytes;   // in a row of the file, with column_major in one in C order; of one number
@@ -171,7 +170,8 @@ static hdst_status set_up(hdst__source *source, const char *columns, hdst_error 
     source->rows = header->rows;
     source->row_bytes = state->repack ? 0 : header->row_bytes;
     if (state->repack) {
-        state->buffer_bytes = state->file_row_bytes > BUFFER_BYTES && !header->column_major ? state->file_row_bytes : BUFFER_BYTES;
+        const bool long_rows = state->file_row_bytes > HDST__HOST_NPY_BUFFER_BYTES && !header->column_major;
+        state->buffer_bytes = long_rows ? state->file_row_bytes : HDST__HOST_NPY_BUFFER_BYTES;
         state->buffer = hdst__alloc(source->allocator, state->buffer_bytes);
         if (!state->buffer) return hdst__error_memory(error, source->name);
     }

@@ -4,6 +4,7 @@
 
 #include "engine/engine.h"
 #include "plan/stage_node.h"
+#include "base/costs_host.h"
 
 #include <inttypes.h>
 
@@ -60,8 +61,6 @@ void hdst__by_partition_drop(const hdst__node *node, hdst__by_partition *p)
 
 // --- The result ---
 
-enum { RESULT_SHARE = 4 };              // of what the budget had left: the parts that come need room too
-
 static hdst_status go_to_file(hdst__by_partition *p, hdst_error *error)
 {
     hdst__output *rows = &p->rows;
@@ -78,7 +77,7 @@ hdst_status hdst__by_partition_add(hdst__by_partition *p, const void *rows, uint
     hdst__output *to = &p->rows;
     hdst_status status = HDST_OK;
     if (!count) return HDST_OK;
-    if (!p->file.open && (to->count + count) * to->record_bytes > p->room / RESULT_SHARE) status = go_to_file(p, error);
+    if (!p->file.open && (to->count + count) * to->record_bytes > p->room / HDST__HOST_BY_PARTITION_RESULT_SHARE) status = go_to_file(p, error);
     if (!p->file.open) return status == HDST_OK ? hdst__output_add(to, rows, count, error) : status;
     if (status == HDST_OK) status = hdst__spill_add(&p->file, rows, count * to->record_bytes, error);
     to->count += count;

@@ -13,10 +13,9 @@
 #include "engine/engine.h"
 #include "engine/memory/spill.h"
 #include "codegen/ir/fold_tree.h"
+#include "base/costs_host.h"
 
 #include <string.h>
-
-enum { WRITE_BYTES = 1 << 20 };
 
 typedef hdst__group_node group_node;
 
@@ -139,7 +138,7 @@ static hdst_status write_all(hdst__node *node, hdst__spill *file, hdst_error *er
 {
     group_node *group = node->own;
     const hdst__group *g = &group->grouping;
-    const uint64_t fit = WRITE_BYTES / g->record->size + 1;
+    const uint64_t fit = HDST__HOST_GROUP_WRITE_BYTES / g->record->size + 1;
     piece p;
     hdst_status status = take_piece(group, fit < g->most ? fit : g->most, &p, error);
     for (uint64_t k = 0; k < g->run_count && status == HDST_OK; k++) status = write_key(node, k, &p, file, error);

@@ -11,6 +11,7 @@
 #include "engine/common/run_stats.h"
 #include "plan/replay_save.h"
 #include "codegen/lower/lower.h"
+#include "base/costs_host.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -180,9 +181,6 @@ static hdst_status key_error(const hdst__node *node, hdst_error *error)
     return HDST_E_RECORD;
 }
 
-// Of what the budget had left: more records of a result that comes in parts go to a file, or little would be left for the parts.
-enum { RESULT_SHARE = 8 };
-
 static void forget_file(group_node *group)
 {
     if (group->mapped) hdst__spill_unmap_read(hdst__engine_runtime(group->grouping.engine), &group->file, group->mapped);
@@ -206,7 +204,7 @@ static hdst_status add_to_file(group_node *group, const hdst__output *from, hdst
 
 static hdst_status add_result(group_node *group, const hdst__output *from, hdst_error *error)
 {
-    const uint64_t bytes = (group->result.count + from->count) * from->record_bytes, most = group->room / RESULT_SHARE;
+    const uint64_t bytes = (group->result.count + from->count) * from->record_bytes, most = group->room / HDST__HOST_GROUP_RESULT_SHARE;
     if (group->file.open || bytes > most) return add_to_file(group, from, error);
     return hdst__output_add(&group->result, from->records, from->count, error);
 }

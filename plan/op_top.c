@@ -14,16 +14,11 @@
 #include "shuffle/sort/top_k.h"
 
 #include "codegen/lower/operator_functions.h"
+#include "base/costs_host.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-
-enum {
-    SAMPLE_SHARE = 64, SAMPLE_MOST = 1 << 17,   // one record in so many, and not more than these
-    SAMPLE_STRETCHES = 256,                     // that the sample is taken from: values may go up or down along the input
-    SAMPLE_LEAST = 4,                           // times as many as are wanted: else the limit would let through a great part
-};
 
 typedef struct top_own {            // candidates: the place alone
     hdst__field_place place;        // what is compared
@@ -181,7 +176,7 @@ static hdst__reader sample_of(hdst__node *node, uint64_t records)
     const hdst__node *stage = node->inputs[0];
     const bool is_range = hdst__node_stage(stage)->nothing != NULL;
     hdst__reader reader = is_range ? hdst__range_input_reader(stage) : stage->inputs[0]->reader;
-    const uint64_t stretches = top->by_index || is_range ? 1 : records < SAMPLE_STRETCHES ? records : SAMPLE_STRETCHES;
+    const uint64_t stretches = top->by_index || is_range ? 1 : records < HDST__HOST_TOP_SAMPLE_STRETCHES ? records : HDST__HOST_TOP_SAMPLE_STRETCHES;
     top->stretch = records / stretches;
     top->stride = reader.records / stretches;
     top->from = &stage->inputs[0]->reader;
@@ -247,11 +242,12 @@ static bool limit_of(const top_node *top, uint64_t *limit)
 
 static uint64_t records_of_sample(const hdst__node *node)
 {
-    const uint64_t records = node->inputs[0]->inputs[0]->reader.records, share = records / SAMPLE_SHARE, most = share < SAMPLE_MOST ? share : SAMPLE_MOST;
+    const uint64_t records = node->inputs[0]->inputs[0]->reader.records, share = records / HDST__HOST_TOP_SAMPLE_SHARE,
+                   most = share < HDST__HOST_TOP_SAMPLE_RECORDS ? share : HDST__HOST_TOP_SAMPLE_RECORDS;
     const hdst__engine *engine = ((top_node *)node->own)->best.engine;
     const uint64_t wanted = own_of(node)->count;
-    if (records < hdst__engine_limits(engine)->pick_least || wanted > share / SAMPLE_LEAST) return 0;
-    return wanted * SAMPLE_LEAST > most ? wanted * SAMPLE_LEAST : most;
+    if (records < hdst__engine_limits(engine)->pick_least || wanted > share / HDST__HOST_TOP_SAMPLE_TIMES) return 0;
+    return wanted * HDST__HOST_TOP_SAMPLE_TIMES > most ? wanted * HDST__HOST_TOP_SAMPLE_TIMES : most;
 }
 
 // Whether the next run asks the stage for candidates; else the records pass by.

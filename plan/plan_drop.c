@@ -4,8 +4,7 @@
 #include "plan/stage_call.h"
 
 #include "engine/engine.h"
-
-enum { SHORT = 4, VERY_SHORT = 2 };     // a quarter of the budget is taken, a half
+#include "base/costs_host.h"
 
 static bool is_short(const hdst_context *context, unsigned share)
 {
@@ -45,7 +44,7 @@ static void drop_records(hdst__node *node)
 void hdst__node_drop_work(hdst__node *node)
 {
     hdst__stage *stage = node->call ? node->call->stage : NULL;
-    if (stage && is_short(node->dataset->object.context, VERY_SHORT)) hdst__stage_forget_plan(stage);
+    if (stage && is_short(node->dataset->object.context, HDST__HOST_VERY_SHORT_SHARE)) hdst__stage_forget_plan(stage);
 }
 
 // A stage alone keeps what it works with: it would take the same again.
@@ -58,7 +57,7 @@ static bool is_alone(const hdst__plan *plan)
 
 void hdst__plan_drop_unread(hdst__plan *plan, const hdst__node *ran)
 {
-    if (!is_short(plan->context, SHORT)) return;
+    if (!is_short(plan->context, HDST__HOST_SHORT_SHARE)) return;
     const bool alone = is_alone(plan);
     note_last_readers(plan);            // who takes records slice by slice may have changed since the last node
     for (size_t i = 0; i < plan->node_count; i++) {
@@ -71,7 +70,7 @@ void hdst__plan_drop_unread(hdst__plan *plan, const hdst__node *ran)
 
 void hdst__plan_drop_last_run(hdst__plan *plan)
 {
-    const bool some = is_short(plan->context, SHORT), alone = is_alone(plan);
+    const bool some = is_short(plan->context, HDST__HOST_SHORT_SHARE), alone = is_alone(plan);
     for (size_t i = 0; i < plan->node_count; i++) {
         hdst__node *node = plan->nodes[i];
         if (some && holds(node) && node->ran && !node->dropped) drop_records(node);

@@ -2,6 +2,7 @@
 // What back ends share: page-aligned host memory under the budget; what a compiled program is known by.
 #define _DEFAULT_SOURCE     // madvise
 #include "engine/device/device.h"
+#include "base/costs_host.h"
 
 
 #include <sys/mman.h>
@@ -11,11 +12,7 @@
 #define HDST__BUILD_ID "unknown"
 #endif
 
-enum {
-    PAGE = 4096,                // OpenCL devices ask for no more; a larger machine page is only an alignment that is not reached
-    HUGE_PAGE = 2 << 20,        // of x86-64 and arm64
-    LEAST_HUGE = 2 * HUGE_PAGE,
-};
+enum { PAGE = HDST__HOST_PAGE_BYTES, HUGE_PAGE = HDST__HOST_HUGE_PAGE_BYTES };
 
 uint64_t hdst__page_round(uint64_t bytes)
 {
@@ -24,14 +21,17 @@ uint64_t hdst__page_round(uint64_t bytes)
 }
 
 // What comes before the first huge page counts too, so it must be little of what is left.
-static uint64_t alignment(uint64_t bytes, uint64_t left) { return bytes >= LEAST_HUGE && left / 32 > HUGE_PAGE && left - HUGE_PAGE > bytes ? HUGE_PAGE : PAGE; }
+static uint64_t alignment(uint64_t bytes, uint64_t left)
+{
+    return bytes >= HDST__HOST_HUGE_LEAST_BYTES && left / HDST__HOST_HUGE_SHARE > HUGE_PAGE && left - HUGE_PAGE > bytes ? HUGE_PAGE : PAGE;
+}
 
-// A matrix-vector product over 62 MB takes 113 ns a row with them, 185 without. Whole huge pages only, so that no more memory is taken than was
+// Whole huge pages only, so that no more memory is taken than was
 // reserved; a system that has none, or does not want to, leaves it at that.
 static void ask_for_huge_pages(void *host, uint64_t bytes)
 {
 #ifdef MADV_HUGEPAGE
-    if (bytes >= LEAST_HUGE && (uintptr_t)host % HUGE_PAGE == 0) (void)madvise(host, bytes / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
+    if (bytes >= HDST__HOST_HUGE_LEAST_BYTES && (uintptr_t)host % HUGE_PAGE == 0) (void)madvise(host, bytes / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
 #else
     (void)host, (void)bytes;
 #endif

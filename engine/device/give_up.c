@@ -2,11 +2,12 @@
 #include "engine/device/give_up.h"
 
 #include "base/clock.h"
+#include "base/costs_host.h"
 #include "engine/device/driver_gate.h"
 
 #include <time.h>
 
-enum { PIECE_NANOSECONDS = 20 * 1000 * 1000, SECOND = 1000 * 1000 * 1000 };
+enum { SECOND = 1000 * 1000 * 1000 };       // in nanoseconds
 
 void hdst__pieces_init(pthread_cond_t *condition)
 {
@@ -21,7 +22,7 @@ void hdst__pieces_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
 {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += PIECE_NANOSECONDS;
+    until.tv_nsec += HDST__HOST_WAIT_NANOSECONDS;
     if (until.tv_nsec >= SECOND) until.tv_sec++, until.tv_nsec -= SECOND;
     pthread_cond_timedwait(condition, mutex, &until);
 }

@@ -52,7 +52,7 @@ static bool fits(const hdst__segment *segment, const hdst__storage *storage)
 
 hdst_status hdst__ring_prepare(hdst__ring *ring, hdst__device *device, const hdst__storage *storage, uint32_t count, hdst_error *error)
 {
-    if (count > HDST__RING_SEGMENTS) count = HDST__RING_SEGMENTS;
+    if (count > HDST__HOST_RING_SEGMENTS) count = HDST__HOST_RING_SEGMENTS;
     for (uint32_t i = 0; i < ring->count; i++)
         if (!fits(&ring->segment[i], storage)) hdst__ring_destroy(ring, device);
     ring->next = 0;

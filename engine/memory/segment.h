@@ -5,6 +5,7 @@
 
 #include "engine/device/device.h"
 #include "engine/memory/reader.h"
+#include "base/costs_host.h"
 
 typedef struct hdst__segment {
     const hdst__storage *storage;   // how the records lie in the memory now; it may be larger
@@ -14,10 +15,8 @@ typedef struct hdst__segment {
     uint32_t users;                 // slices of it that are in flight
 } hdst__segment;
 
-enum { HDST__RING_SEGMENTS = 3 };   // one is filled, one is copied or waits, one is computed on
-
 typedef struct hdst__ring {         // made at first use, kept for all runs of an engine: wrapping memory takes 33 ms per GiB
-    hdst__segment segment[HDST__RING_SEGMENTS];
+    hdst__segment segment[HDST__HOST_RING_SEGMENTS];
     uint32_t count, next;
 } hdst__ring;
 

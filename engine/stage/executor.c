@@ -47,7 +47,7 @@ hdst_status hdst__executor_create(hdst__device *device, const hdst__slot_sizes *
     pthread_mutex_init(&executor->mutex, NULL);
     hdst__pieces_init(&executor->finished);
     hdst_status status = HDST_OK;
-    for (uint32_t i = 0; i < HDST__SLOTS; i++) {
+    for (uint32_t i = 0; i < HDST__HOST_SLICES_IN_FLIGHT; i++) {
         hdst__slot *slot = &executor->slot[i];
         slot->executor = executor;
         slot->ticket.done = on_done;
@@ -63,7 +63,7 @@ void hdst__executor_destroy(hdst__executor *executor)
 {
     if (!executor || hdst__given_up(executor->device)) return;      // the driver may still tell that a slice has ended
     hdst__device *device = executor->device;
-    for (uint32_t i = 0; i < HDST__SLOTS; i++) {
+    for (uint32_t i = 0; i < HDST__HOST_SLICES_IN_FLIGHT; i++) {
         device->ops->release(device, executor->slot[i].output);
         if (i == 0 || executor->slot[i].places != executor->slot[0].places) device->ops->release(device, executor->slot[i].places);
         hdst__free(device->runtime->allocator, executor->slot[i].told);
@@ -173,7 +173,7 @@ static hdst_status start_slice(hdst__executor *executor, hdst__pass *pass, hdst_
 
 static hdst_status submit_slice(hdst__executor *executor, hdst__pass *pass, hdst__segment *segment, uint64_t skip, uint64_t count, hdst_error *error)
 {
-    hdst__slot *slot = &executor->slot[(executor->oldest + executor->in_flight) % HDST__SLOTS];
+    hdst__slot *slot = &executor->slot[(executor->oldest + executor->in_flight) % HDST__HOST_SLICES_IN_FLIGHT];
     slot->segment = segment;
     slot->try = pass->tuning ? hdst__tuning_next(pass->tuning, count) : 0;
     slot->program = pass->tuning ? pass->tries[slot->try] : pass->program;
@@ -356,11 +356,11 @@ static hdst_status enlarge_window(hdst__executor *executor, hdst__pass *pass, hd
     const uint64_t least = executor->slot[executor->oldest].told[0];
     hdst_status status = HDST_OK;
     for (uint32_t i = 1; i < executor->in_flight && status == HDST_OK; i++)
-        status = wait_for(executor, &executor->slot[(executor->oldest + i) % HDST__SLOTS], error);
+        status = wait_for(executor, &executor->slot[(executor->oldest + i) % HDST__HOST_SLICES_IN_FLIGHT], error);
     if (status == HDST_OK) status = hdst__window_close(pass->window, error);
     if (status == HDST_OK) status = open_window(executor, pass, least, error);
     for (uint32_t i = 0; i < executor->in_flight && status == HDST_OK; i++) {
-        hdst__slot *slot = &executor->slot[(executor->oldest + i) % HDST__SLOTS];
+        hdst__slot *slot = &executor->slot[(executor->oldest + i) % HDST__HOST_SLICES_IN_FLIGHT];
         status = start_slice(executor, pass, slot, slot->skip, slot->count, false, error);
         if (status != HDST_OK) slot->done = true;       // nobody will say so
     }
@@ -383,7 +383,7 @@ static hdst_status finish_oldest(hdst__executor *executor, hdst__pass *pass, boo
         if (pass->output && keep_output && overflows(slot, pass)) status = cut_slice(executor, pass, slot, error);
         else if (pass->output && keep_output && pass->failure == UINT64_MAX) status = take_output(executor, slot, pass, error);
     }
-    executor->oldest = (executor->oldest + 1) % HDST__SLOTS;
+    executor->oldest = (executor->oldest + 1) % HDST__HOST_SLICES_IN_FLIGHT;
     executor->in_flight--;
     slot->segment->users--;
     return status;
@@ -403,7 +403,7 @@ static bool awaits_enough(const hdst__executor *executor, const hdst__pass *pass
 {
     if (!pass->enough || pass->way == HDST__OUTPUT_DENSE || executor->in_flight == 0) return false;
     uint64_t records = 0;
-    for (uint32_t i = 0; i < executor->in_flight; i++) records += executor->slot[(executor->oldest + i) % HDST__SLOTS].count;
+    for (uint32_t i = 0; i < executor->in_flight; i++) records += executor->slot[(executor->oldest + i) % HDST__HOST_SLICES_IN_FLIGHT].count;
     const double rate = *pass->outputs_per_record;
     return rate <= 0 || (double)records * rate + (double)hdst__pass_output(pass) >= (double)pass->enough;
 }
@@ -436,7 +436,7 @@ static hdst_status submit_segment(hdst__executor *executor, hdst__pass *pass, hd
     const uint64_t begin = share->first > segment->first ? share->first - segment->first : 0, behind = share->first + share->count - segment->first;
     const uint64_t end = behind < segment->count ? behind : segment->count;
     for (uint64_t skip = begin; skip < end && !stopped(executor, pass);) {
-        while (executor->in_flight == HDST__SLOTS || awaits_enough(executor, pass)) {
+        while (executor->in_flight == HDST__HOST_SLICES_IN_FLIGHT || awaits_enough(executor, pass)) {
             hdst_status status = finish_oldest(executor, pass, true, error);
             if (status != HDST_OK) return status;
         }

@@ -11,10 +11,9 @@
 #include "partition/policy.h"
 
 #include "engine/common/run_stats.h"
+#include "base/costs_host.h"
 
 #include <pthread.h>
-
-enum { HDST__SLOTS = 4 };               // slices in flight on a device
 
 typedef struct hdst__executor hdst__executor;
 
@@ -36,7 +35,7 @@ struct hdst__executor {
     hdst__device *device;
     pthread_mutex_t mutex;
     pthread_cond_t finished;
-    hdst__slot slot[HDST__SLOTS];       // a queue: a device finishes slices in the order of submission
+    hdst__slot slot[HDST__HOST_SLICES_IN_FLIGHT];       // a queue: a device finishes slices in the order of submission
     uint32_t oldest, in_flight;
     uint64_t told_words;
 };

@@ -6,7 +6,7 @@
 
 static const int64_t zeroes[HDST__PAGE_WORDS];
 
-static bool has_too_many(const hdst__launch_plan *plan) { return plan->page_count > HDST__MOST_PAGES; }
+static bool has_too_many(const hdst__launch_plan *plan) { return plan->page_count > HDST__CPU_DIRTY_PAGES; }
 
 static void note_pages(hdst__launch_plan *plan, const int64_t *marks)
 {
@@ -14,7 +14,7 @@ static void note_pages(hdst__launch_plan *plan, const int64_t *marks)
     plan->page_count = 0;
     for (uint64_t i = 0; i < all && !has_too_many(plan); i++) {
         if (marks[i] == 0) continue;
-        if (plan->page_count < HDST__MOST_PAGES) plan->page[plan->page_count] = i;
+        if (plan->page_count < HDST__CPU_DIRTY_PAGES) plan->page[plan->page_count] = i;
         plan->page_count++;
     }
 }
@@ -32,7 +32,7 @@ hdst_status hdst__plan_front_clear(hdst__launch_plan *plan, hdst_error *error)
     hdst__device *device = plan->device;
     const bool all = has_too_many(plan);
     const size_t count = all ? 0 : plan->page_count;
-    plan->page_count = HDST__MOST_PAGES + 1;        // until the run went well
+    plan->page_count = HDST__CPU_DIRTY_PAGES + 1;        // until the run went well
     hdst_status status = device->ops->fill(device, plan->table, plan->front_words + (all ? plan->device_words : 0), 0, error);
     for (size_t i = 0; i < count && status == HDST_OK; i++) {
         uint64_t first;

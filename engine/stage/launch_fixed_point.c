@@ -6,9 +6,6 @@
 #include "accum/addends.h"
 #include "accum/overflow_table.h"
 
-enum { CELLS_PER_WORD = 2 };        // overflow cells: no more than are ever needed
-enum { MOST_PAIR_BYTES = 32 };      // of a pair, at most
-
 uint32_t hdst__plan_compact_bits(const hdst__launch_plan *plan, uint64_t records)
 {
     uint64_t additions;
@@ -71,7 +68,8 @@ static uint64_t records_with_room(const hdst__launch_plan *plan, uint64_t words,
 bool hdst__plan_may_part(const hdst__launch_plan *plan, uint64_t most_records)
 {
     if (!plan->tables || plan->tables->accum_count != 1) return false;
-    const uint64_t segment = most_records ? most_records : plan->piece->capacity, words = words_of(plan), fit = records_with_room(plan, words, MOST_PAIR_BYTES);
+    const uint64_t segment = most_records ? most_records : plan->piece->capacity, words = words_of(plan),
+                   fit = records_with_room(plan, words, HDST__GPU_TUPLE_BYTES);
     const uint64_t whole = segment < plan->reader.records ? segment : plan->reader.records, slice = whole < fit ? whole : fit;
     if (plan->device->options->part_always) return true;
     return slice >= HDST__GPU_LEAST_PARTED && slice >= words / 2 && (words <= HDST__GPU_FEW_WORDS || words > HDST__GPU_CACHED_WORDS || has_hot_rows(plan));
@@ -103,7 +101,8 @@ static uint64_t choose_cells(const hdst__launch_plan *plan)
 {
     const uint64_t asked = plan->device->options->spare_cells, bytes = (plan->kernel->spare_words + 1) * sizeof(int64_t),
         left = hdst__budget_left(&plan->device->budget) / HDST__GPU_SPARE_SHARE;
-    const uint64_t most = (left < HDST__GPU_SPARE_BYTES ? left : HDST__GPU_SPARE_BYTES) / bytes, wanted = asked ? asked : plan->device_words * CELLS_PER_WORD;
+    const uint64_t most = (left < HDST__GPU_SPARE_BYTES ? left : HDST__GPU_SPARE_BYTES) / bytes,
+                   wanted = asked ? asked : plan->device_words * HDST__GPU_SPARE_CELLS_PER_WORD;
     uint64_t cells = asked ? 1 : HDST__GPU_LEAST_SPARE_CELLS;
     while (cells * 2 <= most && cells < wanted) cells *= 2;
     return cells;

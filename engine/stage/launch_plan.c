@@ -112,7 +112,7 @@ static void take_tables(hdst__launch_plan *plan, const hdst__launch_plan_request
     plan->tables = plan->kernel->tables;
     plan->device_words = hdst__tables_device_words(plan->tables, plan->rows);
     plan->front_words = hdst__tables_front_words(plan->tables, plan->rows);
-    plan->page_count = HDST__MOST_PAGES + 1;
+    plan->page_count = HDST__CPU_DIRTY_PAGES + 1;
     if (plan->kernel->strips_twice) plan->strip_words = hdst__tables_turns_words(plan->tables, plan->rows);
     if (plan->kernel->merges) plan->strip_words = hdst__tables_strip_words(plan->tables, plan->rows);
 }

@@ -9,8 +9,7 @@
 #include "engine/stage/executor.h"
 #include "engine/stage/stage_values.h"
 #include "accum/addends.h"
-
-enum { HDST__MOST_PAGES = 16 };     // that are read and cleared one by one
+#include "base/costs_cpu.h"
 
 typedef struct hdst__launch_plan {
     hdst__arena arena;              // of all below that is not released by its own function
@@ -68,8 +67,8 @@ typedef struct hdst__launch_plan {
     bool error_is_clean, table_is_clean;    // as a run needs them at its start
     uint64_t device_words, strip_words;
     uint64_t front_words;           // before device_words in the table (launch_first_level.h)
-    uint64_t page[HDST__MOST_PAGES];    // of its cells: those that are not zero
-    size_t page_count;              // more than HDST__MOST_PAGES: too many to tell, or not known
+    uint64_t page[HDST__CPU_DIRTY_PAGES];    // of its cells: those that are not zero
+    size_t page_count;              // more than HDST__CPU_DIRTY_PAGES: too many to tell, or not known
     double compile_seconds;
 } hdst__launch_plan;
 

@@ -92,7 +92,7 @@ static hdst_status prepare_ring(const hdst__launch_plan *plan, const hdst__datas
 {
     uint64_t capacity = plan->piece->capacity, pieces = (plan->reader.records + capacity - 1) / capacity;
     if (pieces == 0 || (cache && (plan->device->unified || cache->loaded == cache->count))) return HDST_OK;
-    uint32_t count = pieces < HDST__RING_SEGMENTS ? (uint32_t)pieces : HDST__RING_SEGMENTS;
+    uint32_t count = pieces < HDST__HOST_RING_SEGMENTS ? (uint32_t)pieces : HDST__HOST_RING_SEGMENTS;
     return hdst__ring_prepare(ring, plan->device, plan->piece, cache ? 1 : count, error);
 }
 

@@ -9,12 +9,12 @@
 
 #include <string.h>
 
-enum { ROOM = 64, FEW = 4, MOST_SAMPLE = 2 };      // records of a run; of a short one; times the affordable time
+enum { RUN_RECORDS = 64, SHORT_RUN = 4 };       // records of a run, as many as a slice is a multiple of; of one that times them
 
 typedef struct sampler {
     hdst__launch_plan *plan;
     hdst__arena arena;
-    const hdst__storage *storage;       // of ROOM records
+    const hdst__storage *storage;       // of RUN_RECORDS records
     void **buffers;
     hdst__interp_table *broadcast;
     void *output;
@@ -34,13 +34,13 @@ static bool make_sampler(sampler *s, hdst__launch_plan *plan, const hdst__stage_
     if (setjmp(out_of_memory)) return false;
     const ir_func *func = plan->func;
     const hdst__reader *reader = &plan->reader;
-    s->storage = hdst__storage_make(&s->arena, reader->record, reader->layout, reader->block, ROOM);
+    s->storage = hdst__storage_make(&s->arena, reader->record, reader->layout, reader->block, RUN_RECORDS);
     s->buffers = HDST__NEW_ARRAY(&s->arena, void *, s->storage->buffers);
     for (uint32_t i = 0; i < s->storage->buffers; i++) s->buffers[i] = hdst__arena_alloc(&s->arena, s->storage->buffer_bytes[i]);
     s->broadcast = HDST__NEW_ARRAY(&s->arena, hdst__interp_table, func->param_count);
     for (size_t i = 0; i < func->param_count; i++)
         if (func->params[i].kind == IR_BROADCAST_TABLE && !take_rows(s, values, i)) return false;
-    if (plan->output_param) s->output = hdst__arena_alloc(&s->arena, ROOM * plan->output_param->record->size);
+    if (plan->output_param) s->output = hdst__arena_alloc(&s->arena, RUN_RECORDS * plan->output_param->record->size);
     s->arena.out_of_memory = NULL;
     return true;
 }
@@ -77,8 +77,8 @@ static void sample_records(sampler *s)
     double one, few, spent;
     if (reach == 0 || (one = timed_run(s, 0, 1)) < 0) return;
     plan->seconds_per_record = one;
-    if (reach >= 2 * FEW && (few = timed_run(s, reach / 2, FEW)) >= 0) {
-        double each = (few - one) / (FEW - 1);
+    if (reach >= 2 * SHORT_RUN && (few = timed_run(s, reach / 2, SHORT_RUN)) >= 0) {
+        double each = (few - one) / (SHORT_RUN - 1);
         if (each < one / HDST__HOST_SAMPLE_RECORDS) each = one / HDST__HOST_SAMPLE_RECORDS;       // the first run warms up what the others find warm
         const double start = one > each ? one - each : 0;
         uint64_t length = (uint64_t)(affordable / HDST__HOST_SAMPLE_RUNS / each);
@@ -86,7 +86,7 @@ static void sample_records(sampler *s)
         if (length > reach / HDST__HOST_SAMPLE_RUNS) length = reach / HDST__HOST_SAMPLE_RUNS;
         spent = one + few;
         plan->rows_seen->count = 0;         // these records come again
-        for (uint64_t i = 0; i < HDST__HOST_SAMPLE_RUNS && length && spent + start + (double)length * each < MOST_SAMPLE * affordable; i++) {
+        for (uint64_t i = 0; i < HDST__HOST_SAMPLE_RUNS && length && spent + start + (double)length * each < HDST__HOST_SAMPLE_OVERRUN * affordable; i++) {
             const double took = timed_run(s, reach / HDST__HOST_SAMPLE_RUNS * i, length);
             if (took < 0) break;
             spent += took;

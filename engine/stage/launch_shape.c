@@ -128,7 +128,7 @@ void hdst__plan_tuning_begin(hdst__launch_plan *plan)
     const uint32_t most_records = plan->func->emits ? 1 : HDST__GPU_TRIED_MOST_RECORDS;
     hdst__tuning_shape shape = shape_of(plan), kept;
     const hdst__tuning_shape least = {owns_tables(plan) ? shape.group : HDST__GPU_TRIED_LEAST_GROUP, 1, 1};
-    hdst__tuning_shape most = {most_group, most_records, owns_tables(plan) ? shape.units : HDST__TUNING_MOST_UNITS};
+    hdst__tuning_shape most = {most_group, most_records, owns_tables(plan) ? shape.units : HDST__GPU_TUNING_MOST_UNITS};
     hdst__plan_tuning *t = HDST__NEW(&plan->arena, hdst__plan_tuning);
     unsigned round = HDST__TUNING_UNITS;
     const hdst__kernel *kernel = plan->kernel;
@@ -157,7 +157,7 @@ static void unload(hdst__launch_plan *plan, uint32_t i)
 
 void hdst__plan_tuning_end(hdst__launch_plan *plan)
 {
-    for (uint32_t i = 0; plan->tuning && i < HDST__TUNING_TRIES; i++) unload(plan, i);
+    for (uint32_t i = 0; plan->tuning && i < HDST__GPU_TUNING_TRIES; i++) unload(plan, i);
 }
 
 uint64_t hdst__plan_tuning_places(const hdst__launch_plan *plan, uint64_t words)
@@ -242,7 +242,7 @@ void hdst__plan_tuning_after(hdst__launch_plan *plan, double busy_seconds)
     hdst__program *before = plan->program;
     plan->program = t->program[best];
     if (before != plan->program) plan->device->ops->unload(plan->device, before);
-    for (uint32_t i = 0; i < HDST__TUNING_TRIES; i++) {
+    for (uint32_t i = 0; i < HDST__GPU_TUNING_TRIES; i++) {
         if (t->program[i] == before && before != plan->program) t->program[i] = NULL;
         if (i != best) unload(plan, i);
     }

@@ -12,8 +12,8 @@
 
 typedef struct hdst__plan_tuning {
     hdst__tuning search;
-    const hdst__kernel *kernel[HDST__TUNING_TRIES];
-    hdst__program *program[HDST__TUNING_TRIES];     // NULL: not loaded; that of the best one is the plan's
+    const hdst__kernel *kernel[HDST__GPU_TUNING_TRIES];
+    hdst__program *program[HDST__GPU_TUNING_TRIES];     // NULL: not loaded; that of the best one is the plan's
     hdst__hash key;
     bool was_kept;                  // the search began with what a file said
     double rule_seconds, seconds;   // a record, with the rules' shape and with the best one; 0: not measured

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/stage/shape_search.h"
 
-static const double hopeless = 1.5;     // times the best one's quickest slice. Chosen, not measured
-
 bool hdst__tuning_shape_is(const hdst__tuning_shape *a, const hdst__tuning_shape *b)
 {
     return a->group == b->group && a->records == b->records && a->units == b->units;
@@ -21,7 +19,7 @@ static void propose(hdst__tuning *t, hdst__tuning_shape shape)
 {
     const bool fits = shape.group >= t->least.group && shape.group <= t->most.group && shape.records >= t->least.records && shape.records <= t->most.records &&
         shape.units >= t->least.units && shape.units <= t->most.units;
-    if (fits && is_new(t, &shape) && t->count < HDST__TUNING_TRIES) t->tries[t->count++] = (hdst__tuning_try){.shape = shape};
+    if (fits && is_new(t, &shape) && t->count < HDST__GPU_TUNING_TRIES) t->tries[t->count++] = (hdst__tuning_try){.shape = shape};
 }
 
 static void propose_round(hdst__tuning *t)
@@ -84,7 +82,7 @@ static bool in_round(const hdst__tuning *t, uint32_t i) { return i == t->best ||
 
 static double median(const hdst__tuning_try *try)
 {
-    double sorted[HDST__TUNING_SAMPLES];
+    double sorted[HDST__GPU_TUNING_SAMPLES];
     for (uint32_t i = 0; i < try->samples; i++) {
         uint32_t at = i;
         for (; at > 0 && sorted[at - 1] > try->sample[i]; at--) sorted[at] = sorted[at - 1];
@@ -105,7 +103,7 @@ static void look_for_hopeless(hdst__tuning *t)
 {
     const hdst__tuning_try *best = &t->tries[t->best];
     for (uint32_t i = t->first; i < t->count && best->samples; i++)
-        if (t->tries[i].samples && least_of(&t->tries[i]) > hopeless * least_of(best)) t->tries[i].out = true;
+        if (t->tries[i].samples && least_of(&t->tries[i]) > HDST__GPU_TUNING_HOPELESS * least_of(best)) t->tries[i].out = true;
 }
 
 // Times of short slices do not compare with those of long ones: what was measured before slices became long is measured again.
@@ -125,7 +123,7 @@ static bool compares(hdst__tuning *t, uint64_t records)
 
 static bool is_sampled(const hdst__tuning *t, uint64_t records)
 {
-    return t->round != HDST__TUNING_DONE && records >= t->least_records && t->slices < HDST__TUNING_SLICES;
+    return t->round != HDST__TUNING_DONE && records >= t->least_records && t->slices < HDST__GPU_TUNING_SLICES;
 }
 
 // The quickest of those that have all samples.
@@ -133,7 +131,7 @@ static uint32_t leader(const hdst__tuning *t)
 {
     uint32_t leader = t->best;
     for (uint32_t i = t->first; i < t->count; i++)
-        if (!t->tries[i].out && t->tries[i].samples == HDST__TUNING_SAMPLES && t->tries[leader].samples == HDST__TUNING_SAMPLES &&
+        if (!t->tries[i].out && t->tries[i].samples == HDST__GPU_TUNING_SAMPLES && t->tries[leader].samples == HDST__GPU_TUNING_SAMPLES &&
             median(&t->tries[i]) < median(&t->tries[leader])) leader = i;
     return leader;
 }
@@ -144,7 +142,7 @@ uint32_t hdst__tuning_next(hdst__tuning *t, uint64_t records)
     uint32_t next = t->best;
     for (uint32_t i = t->first; i < t->count; i++)
         if (!t->tries[i].out && t->tries[i].submitted < t->tries[next].submitted) next = i;
-    if (!is_sampled(t, records) || t->tries[next].submitted >= HDST__TUNING_SAMPLES) return leader(t);
+    if (!is_sampled(t, records) || t->tries[next].submitted >= HDST__GPU_TUNING_SAMPLES) return leader(t);
     t->tries[next].submitted++;
     t->slices++;
     return next;
@@ -167,21 +165,21 @@ void hdst__tuning_drop(hdst__tuning *t, uint32_t index) { t->tries[index].out = 
 bool hdst__tuning_is_measured(const hdst__tuning *t)
 {
     if (t->round == HDST__TUNING_DONE) return false;
-    if (t->slices >= HDST__TUNING_SLICES) return true;
+    if (t->slices >= HDST__GPU_TUNING_SLICES) return true;
     for (uint32_t i = 0; i < t->count; i++)
-        if (in_round(t, i) && !t->tries[i].out && t->tries[i].samples < HDST__TUNING_SAMPLES) return false;
+        if (in_round(t, i) && !t->tries[i].out && t->tries[i].samples < HDST__GPU_TUNING_SAMPLES) return false;
     return true;
 }
 
 static uint32_t choose(hdst__tuning *t)
 {
     uint32_t best = t->best;
-    if (t->tries[best].samples < HDST__TUNING_SAMPLES) return best;
+    if (t->tries[best].samples < HDST__GPU_TUNING_SAMPLES) return best;
     double least = t->tries[best].seconds = median(&t->tries[best]);
     for (uint32_t i = t->first; i < t->count; i++) {
-        if (t->tries[i].out || t->tries[i].samples < HDST__TUNING_SAMPLES) continue;
+        if (t->tries[i].out || t->tries[i].samples < HDST__GPU_TUNING_SAMPLES) continue;
         t->tries[i].seconds = median(&t->tries[i]);
-        const double needed = best == t->best ? least * (1 - HDST__TUNING_MARGIN) : least;
+        const double needed = best == t->best ? least * (1 - HDST__GPU_TUNING_MARGIN) : least;
         if (t->tries[i].seconds >= needed) continue;
         best = i;
         least = t->tries[i].seconds;
@@ -195,7 +193,7 @@ void hdst__tuning_advance(hdst__tuning *t)
     const bool better = best != t->best;
     const bool goes_on = better && (t->round == HDST__TUNING_MORE_RECORDS || t->round == HDST__TUNING_FEWER_RECORDS);
     t->best = best;
-    if (t->slices >= HDST__TUNING_SLICES) t->round = HDST__TUNING_DONE;
+    if (t->slices >= HDST__GPU_TUNING_SLICES) t->round = HDST__TUNING_DONE;
     else if (t->round == HDST__TUNING_MORE_RECORDS && t->tries[best].shape.records > t->tries[0].shape.records && !better) t->round = HDST__TUNING_GROUP;
     else if (!goes_on) t->round++;
     begin_round(t);

@@ -3,11 +3,13 @@
 // the shapes under test; its time by the device's clock is a sample. No shape changes a result. Knows nothing of devices, programs or files.
 //
 // Rounds: work-groups per compute unit (no compiling), records of a lane (more of them while that helps, else fewer), work-items of a group. In each the best
-// shape so far runs against a few others in turn, HDST__TUNING_SAMPLES slices each; the least median wins, by HDST__TUNING_MARGIN at least. A shape that is
-// hopeless after a slice gets no second one. At most HDST__TUNING_SLICES slices are part of it, mostly 20 to 30, and only the difference in their
+// shape so far runs against a few others in turn, HDST__GPU_TUNING_SAMPLES slices each; the least median wins, by HDST__GPU_TUNING_MARGIN at least. A shape
+// that is hopeless after a slice gets no second one. At most HDST__GPU_TUNING_SLICES slices are part of it, mostly 20 to 30, and only the difference in their
 // times is lost.
 #ifndef HDST_ENGINE_STAGE_SHAPE_SEARCH_H
 #define HDST_ENGINE_STAGE_SHAPE_SEARCH_H
+
+#include "base/costs_gpu.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,13 +19,6 @@ typedef struct hdst__tuning_shape {
     uint32_t records;                   // that a lane takes at once
     uint32_t units;                     // work-groups per compute unit of the device
 } hdst__tuning_shape;
-
-enum {
-    HDST__TUNING_TRIES = 12, HDST__TUNING_SAMPLES = 3,
-    HDST__TUNING_SLICES = 200,          // given out for samples, at most; slices of very different lengths may need more than tries times samples
-    HDST__TUNING_MOST_UNITS = 1024,
-};
-#define HDST__TUNING_MARGIN 0.02
 
 typedef enum hdst__tuning_round {
     HDST__TUNING_UNITS, HDST__TUNING_MORE_RECORDS, HDST__TUNING_FEWER_RECORDS, HDST__TUNING_GROUP, HDST__TUNING_DONE
@@ -35,7 +30,7 @@ typedef double (*hdst__tuning_clock)(const hdst__tuning_shape *shape, uint64_t r
 typedef struct hdst__tuning_try {
     hdst__tuning_shape shape;
     uint32_t submitted, samples;        // slices of this round: given out, measured
-    double sample[HDST__TUNING_SAMPLES];    // seconds a record
+    double sample[HDST__GPU_TUNING_SAMPLES];    // seconds a record
     double seconds;                     // a record: the last round's median; 0: not measured to the end
     bool out;                           // not worth another slice, or cannot run:
     bool failed;
@@ -43,7 +38,7 @@ typedef struct hdst__tuning_try {
 
 typedef struct hdst__tuning {
     hdst__tuning_shape least, most;     // what may be tried
-    hdst__tuning_try tries[HDST__TUNING_TRIES];     // [0]: where it began
+    hdst__tuning_try tries[HDST__GPU_TUNING_TRIES];     // [0]: where it began
     uint32_t count, best;
     uint32_t first;                     // of the round: `best` and those from here on are in it
     hdst__tuning_round round;

@@ -87,9 +87,9 @@ Test(tuning, no_more_slices_than_said_and_each_shape_at_most_three_times_a_round
     cost all[] = {many_records_small_groups, one_record_large_groups, as_the_rule, nearly_flat};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         int slices = search(&t, all[i]);
-        cr_assert_leq(slices, HDST__TUNING_SLICES);
-        cr_assert_leq(slices, 2 * HDST__TUNING_TRIES * HDST__TUNING_SAMPLES, "%d slices", slices);
-        cr_assert_leq(t.count, HDST__TUNING_TRIES);
+        cr_assert_leq(slices, HDST__GPU_TUNING_SLICES);
+        cr_assert_leq(slices, 2 * HDST__GPU_TUNING_TRIES * HDST__GPU_TUNING_SAMPLES, "%d slices", slices);
+        cr_assert_leq(t.count, HDST__GPU_TUNING_TRIES);
     }
 }
 
@@ -109,7 +109,7 @@ Test(tuning, a_shape_that_is_far_slower_gets_one_slice)
 Test(tuning, a_slow_slice_now_and_then_does_not_decide)
 {
     hdst__tuning t;
-    int met[HDST__TUNING_TRIES] = {0};
+    int met[HDST__GPU_TUNING_TRIES] = {0};
     hdst__tuning_start(&t, rule, HDST__TUNING_UNITS, least, most, LEAST);
     while (t.round == HDST__TUNING_UNITS) {
         const uint32_t try = hdst__tuning_next(&t, 5000);
@@ -171,14 +171,14 @@ Test(tuning, ends_whatever_the_slices_are)
     uint64_t state = 1;
     int slices = 0;
     for (; t.round != HDST__TUNING_DONE; slices++) {
-        cr_assert_lt(slices, 10 * HDST__TUNING_SLICES);
+        cr_assert_lt(slices, 10 * HDST__GPU_TUNING_SLICES);
         state = state * 6364136223846793005u + 1442695040888963407u;
         const uint64_t records = (uint64_t)LEAST << (state >> 60);
         const uint32_t try = hdst__tuning_next(&t, records);
         hdst__tuning_note(&t, try, (double)(state >> 40) * 1e-9, records, state >> 59 & 1);
         if (hdst__tuning_is_measured(&t)) hdst__tuning_advance(&t);
     }
-    cr_assert_leq(t.count, HDST__TUNING_TRIES);
+    cr_assert_leq(t.count, HDST__GPU_TUNING_TRIES);
 }
 
 Test(tuning, a_shape_that_cannot_run_is_not_asked_for)
@@ -263,7 +263,7 @@ static const hdst__tuning *search_of(const fixture *f) { return f->stage->plan->
 static void run_until_done(fixture *f)
 {
     for (int runs = 0; runs == 0 || search_of(f)->round != HDST__TUNING_DONE; runs++) {
-        cr_assert_lt(runs, HDST__TUNING_SLICES);
+        cr_assert_lt(runs, HDST__GPU_TUNING_SLICES);
         run_right(f);
     }
     run_right(f);

@@ -147,7 +147,7 @@ class Tree:
         self.files_of = {target["id"]: target["filename"] for target in targets}
         self.environment = dict(os.environ, HDST_CACHE_DIR=os.path.join(folder, "kernels"),
                                 POCL_CACHE_DIR=os.path.join(folder, "pocl"), HDST_BINARY_STARTS="1000000",
-                                TMPDIR=os.path.join(folder, "tmp"))
+                                OCL_ICD_VENDORS=os.path.join(self.build, "tests", "pocl", "vendors"), TMPDIR=os.path.join(folder, "tmp"))
 
     @staticmethod
     def make(folder):

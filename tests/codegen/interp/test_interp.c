@@ -517,80 +517,7 @@ Test(interp, every_failed_allocation_is_reported)
     cr_assert_fail("never succeeded");
 }
 
-// --- Folds ---
-
-// 3 a - b: neither associative nor commutative, so that the tree shows
-static ir_func *uneven(void)
-{
-    ir_func *f = new_func();
-    const field fields[] = {{"v", HDST__U32, 0}};
-    const uint32_t a = add_param(f, IR_INPUT, "a", make_record("number", fields, 1), false), b = add_param(f, IR_INPUT, "b", f->params[0].record, false);
-    const uint32_t out = add_param(f, IR_OUTPUT, "result", f->params[0].record, false);
-    ir_stmt *check = add(f, &f->body, IR_CHECK);
-    check->check = hdst__ir_add_check(f, (ir_check){.kind = IR_CHECK_DIVISION});
-    check->cond = op(f, IR_NE, leaf(f, IR_FIELD, b, 0, NULL, NULL), u32(f, 0xdead));
-    store(f, &f->body, out, 0, op(f, IR_SUB, op(f, IR_MUL, leaf(f, IR_FIELD, a, 0, NULL, NULL), u32(f, 3)), leaf(f, IR_FIELD, b, 0, NULL, NULL)));
-    expect_sound(f);
-    return f;
-}
-
-static uint32_t tree(const uint32_t *v, uint64_t n)
-{
-    uint32_t *level = malloc(n * sizeof *level);
-    memcpy(level, v, n * sizeof *level);
-    while (n > 1) {
-        uint64_t runs = (n + 63) / 64;
-        for (uint64_t r = 0; r < runs; r++) {
-            uint32_t so_far = level[r * 64];
-            for (uint64_t j = r * 64 + 1; j < n && j < r * 64 + 64; j++) so_far = 3 * so_far - level[j];
-            level[r] = so_far;
-        }
-        n = runs;
-    }
-    const uint32_t result = level[0];
-    free(level);
-    return result;
-}
-
-Test(interp, folds_follow_the_fixed_tree)
-{
-    const ir_func *f = uneven();
-    const uint64_t counts[] = {1, 2, 63, 64, 65, 128, 1000, 4096, 4097, 20000};
-    static number numbers[20000];
-    for (uint32_t i = 0; i < 20000; i++) numbers[i].v = i * 2654435761u;
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-        number result = {0};
-        hdst__interp_run run = run_numbers(f, numbers, counts[i], &result);
-        cr_assert_eq(hdst__interpret_fold(&run, NULL), HDST_OK);
-        cr_expect_eq(run.failed_record, UINT64_MAX);
-        cr_expect_eq(result.v, tree(&numbers[0].v, counts[i]), "%llu records", (unsigned long long)counts[i]);
-        uint32_t so_far = numbers[0].v;
-        for (uint64_t k = 1; k < counts[i]; k++) so_far = 3 * so_far - numbers[k].v;
-        cr_assert_eq(hdst__interpret_fold_ordered(&run, NULL), HDST_OK);
-        cr_expect_eq(result.v, so_far);
-    }
-    number untouched = {77};
-    hdst__interp_run none = run_numbers(f, numbers, 0, &untouched);
-    cr_expect_eq(hdst__interpret_fold(&none, NULL), HDST_OK);
-    cr_expect_eq(hdst__interpret_fold_ordered(&none, NULL), HDST_OK);
-    cr_expect_eq(untouched.v, 77);
-}
-
-Test(interp, a_fold_reports_the_first_failing_pair)
-{
-    const ir_func *f = uneven();
-    static number numbers[1000];
-    for (uint32_t i = 0; i < 1000; i++) numbers[i].v = i;
-    numbers[700].v = numbers[300].v = 0xdead;
-    number result;
-    hdst__interp_run run = run_numbers(f, numbers, 1000, &result);
-    cr_assert_eq(hdst__interpret_fold(&run, NULL), HDST_OK);
-    cr_expect_eq(run.failed_record, 300);
-    cr_assert_eq(hdst__interpret_fold_ordered(&run, NULL), HDST_OK);
-    cr_expect_eq(run.failed_record, 300);
-}
-
-// A record that fails far behind the first block, or the first step of a fold, is not come to.
+// A record that fails far behind the first block is not come to.
 Test(interp, what_is_cancelled_goes_no_further)
 {
     enum { N = 100000 };
@@ -599,9 +526,8 @@ Test(interp, what_is_cancelled_goes_no_further)
     hdst__diags diags;
     hdst__cancel cancel = {0};
     hdst_error error = HDST_ERROR_INIT;
-    const ir_func *map = checked_func(&diags), *fold = uneven();
     numbers[N - 1].v = 53;
-    hdst__interp_run run = run_numbers(map, numbers, N, result);
+    hdst__interp_run run = run_numbers(checked_func(&diags), numbers, N, result);
     run.broadcast = broadcast;
     run.cancel = &cancel;
     hdst__cancel_begin(&cancel);
@@ -611,17 +537,4 @@ Test(interp, what_is_cancelled_goes_no_further)
     cr_expect_eq(hdst__interpret(&run, &error), HDST_E_CANCELLED);
     cr_expect_eq(run.failed_record, UINT64_MAX);
     hdst__cancel_end(&cancel);
-    numbers[N - 1].v = 0xdead;
-    for (int ordered = 0; ordered < 2; ordered++) {
-        hdst_status (*run_fold)(hdst__interp_run *, hdst_error *) = ordered ? hdst__interpret_fold_ordered : hdst__interpret_fold;
-        run = run_numbers(fold, numbers, N, result);
-        run.cancel = &cancel;
-        hdst__cancel_begin(&cancel);
-        cr_assert_eq(run_fold(&run, &error), HDST_OK);
-        cr_expect_eq(run.failed_record, N - 1);
-        hdst__cancel_ask(&cancel);
-        cr_expect_eq(run_fold(&run, &error), HDST_E_CANCELLED);
-        cr_expect_eq(run.failed_record, UINT64_MAX, "%d", ordered);
-        hdst__cancel_end(&cancel);
-    }
 }

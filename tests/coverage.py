@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lines of the compiler that tests ran, by file and group, from gcov's counts.
 
-Of the random programs of tests/differential, which `make coverage` runs, it tells how much of the compiler they look into: 90 % of checker, passes and printers is what they can reach and are to
-reach. The rest is out of their reach and the affair of other suites: messages about mistakes of kinds that the random ones lack (tests/codegen), groups and schemas, IR as text, devices without
-doubles or correct roundings, kernels given apart. That a line ran does not say that it is right.
+Of the random programs of tests/differential, which `make coverage` runs, it tells how much of the compiler they look into: 90 % of checker, passes and
+printers is what they can reach and are to reach. The rest is out of their reach and the affair of other suites: messages about mistakes of kinds that
+the random ones lack (tests/codegen), groups and schemas, IR as text, devices without doubles or correct roundings, kernels given apart. That a line ran
+does not say that it is right.
 
 usage: coverage.py [--missed] [--least PERCENT] BUILD-FOLDER
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Equal bits: every example gives the same results, bit for bit, on all devices. A digest of each one's results on each device, as a table; exit code 1 where two differ, 77
-where there were no two devices to compare.
+"""Equal bits: every example gives the same results, bit for bit, on all devices. A digest of each one's results on each device, as a table; exit code
+1 where two differ, 77 where there were no two devices to compare.
 
 usage: equal_bits.py FOLDER-OF-EXAMPLES DEVICE...        (devices as --device names them; one that is not there is left out, and said so)
 
-The inputs are made here, of a generator's own numbers, so the digests also agree between machines. FOLDER-OF-EXAMPLES is build/examples; HDST_EXAMPLES_DIR says where the
-kernels are, if the programs do not find them."""
+The inputs are made here, of a generator's own numbers, so the digests also agree between machines. FOLDER-OF-EXAMPLES is build/examples; HDST_EXAMPLES_DIR says
+where the kernels are, if the programs do not find them."""
 import array
 import hashlib
 import json

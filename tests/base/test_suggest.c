@@ -17,8 +17,8 @@ Test(suggest, a_slip_of_the_pen_is_forgiven)
 
 Test(suggest, what_is_another_word_is_not_suggested)
 {
-    static const char *const others[][2] = {{"velocity", "center"}, {"y", "x"}, {"yy", "x"}, {"rand", "tan"}, {"assert", "sqrt"}, {"pont", "int"}, {"print", "int"}, {"malloc", "max"},
-                                            {"z", ""}, {"", "z"}, {"in", "INFINITY"}};
+    static const char *const others[][2] = {{"velocity", "center"}, {"y", "x"}, {"yy", "x"}, {"rand", "tan"}, {"assert", "sqrt"}, {"pont", "int"},
+                                            {"print", "int"}, {"malloc", "max"}, {"z", ""}, {"", "z"}, {"in", "INFINITY"}};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) cr_expect_null(near(others[i][0], others[i][1]), "%s: %s", others[i][0], others[i][1]);
 }
 

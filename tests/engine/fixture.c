@@ -22,7 +22,8 @@ uint32_t fixture_key(const fixture *f, uint64_t record)
 
 // --- The stage's function ---
 
-static hdst__record *make_record(hdst__arena *arena, const char *name, const char *const *names, const hdst__kind *kinds, const uint64_t *elements, size_t count)
+static hdst__record *make_record(hdst__arena *arena, const char *name, const char *const *names, const hdst__kind *kinds, const uint64_t *elements,
+                                 size_t count)
 {
     hdst__record *record = HDST__NEW(arena, hdst__record);
     hdst__field *fields = HDST__NEW_ARRAY(arena, hdst__field, count);
@@ -121,7 +122,8 @@ static void add_output(ir_func *f, uint32_t param, bool filters)
 static bool make_func(fixture *f)
 {
     static const char *const point[] = {"k", "v"}, *const weight[] = {"by"}, *const sum[] = {"s", "n"}, *const pick[] = {"y", "k"};
-    static const hdst__kind point_kinds[] = {HDST__U32, HDST__F32}, float_kind[] = {HDST__F32}, sum_kinds[] = {HDST__F32, HDST__U64}, pick_kinds[] = {HDST__F32, HDST__U32};
+    static const hdst__kind point_kinds[] = {HDST__U32, HDST__F32}, float_kind[] = {HDST__F32}, sum_kinds[] = {HDST__F32, HDST__U64},
+        pick_kinds[] = {HDST__F32, HDST__U32};
     const uint64_t ones[] = {1, 1}, wide_second[] = {1, f->options.width}, wide_first[] = {f->options.width, 1};
     if (setjmp(f->out_of_memory)) return false;
     hdst__arena *arena = &f->arena;
@@ -130,13 +132,15 @@ static bool make_func(fixture *f)
     func->name = "total";
     f->reader.record = make_record(arena, "point", point, point_kinds, wide_second, 2);
     hdst__ir_add_param(func, (ir_param){.kind = IR_INPUT, .name = "p", .bind = "p", .record = f->reader.record});
-    hdst__ir_add_param(func, (ir_param){.kind = IR_BROADCAST_TABLE, .name = "w", .bind = "w", .record = make_record(arena, "weight", weight, float_kind, ones, 1), .is_table = true});
+    hdst__ir_add_param(func, (ir_param){.kind = IR_BROADCAST_TABLE, .name = "w", .bind = "w",
+                                        .record = make_record(arena, "weight", weight, float_kind, ones, 1), .is_table = true});
     ir_param accum = {.kind = IR_ACCUM_TABLE, .name = "t", .bind = "t", .record = make_record(arena, "sum", sum, sum_kinds, wide_first, 2), .is_table = true};
     accum.leaf_op = HDST__NEW_ARRAY(arena, hdst__accumulate_op, 2);
     if (f->options.accumulates) hdst__ir_add_param(func, accum);
     if (f->options.accumulates) add_accumulation(func, f->options.private_bytes);
     if (f->options.outputs) {
-        uint32_t param = hdst__ir_add_param(func, (ir_param){.kind = IR_OUTPUT, .name = "out", .bind = "out", .record = make_record(arena, "pick", pick, pick_kinds, ones, 2)});
+        uint32_t param = hdst__ir_add_param(func, (ir_param){.kind = IR_OUTPUT, .name = "out", .bind = "out",
+                                                             .record = make_record(arena, "pick", pick, pick_kinds, ones, 2)});
         add_output(func, param, f->options.filters);
     }
     f->func = func;
@@ -159,7 +163,8 @@ static hdst_status fill(void *user, uint64_t first, uint64_t count, const hdst__
     f->fills++;
     for (uint64_t i = 0; i < count; i++) {
         uint64_t record = first + i;
-        if (f->options.fail_at && record == f->options.fail_at) return hdst__error_set(error, HDST_E_IO, "record %llu cannot be read", (unsigned long long)record);
+        if (f->options.fail_at && record == f->options.fail_at)
+            return hdst__error_set(error, HDST_E_IO, "record %llu cannot be read", (unsigned long long)record);
         uint32_t key = key_read(f, record);
         memcpy((char *)buffers[storage->leaf[0].buffer] + hdst__storage_offset(storage, 0, to_first + i, 0), &key, sizeof key);
         for (uint32_t e = 0; e < f->options.width; e++) {
@@ -194,7 +199,8 @@ hdst_status fixture_open(fixture *f, const fixture_options *options)
     f->reader.block = options->block;
     hdst__log log = {.write = keep_log, .user = f, .level = HDST__LOG_DEBUG};
     f->engine = hdst__engine_create(&(hdst__engine_options){
-        .allocator = options->allocator, .log = &log, .cancel = &f->cancel, .device = options->device, .memory = options->memory, .device_memory = options->device_memory,
+        .allocator = options->allocator, .log = &log, .cancel = &f->cancel, .device = options->device, .memory = options->memory,
+        .device_memory = options->device_memory,
         .gpu_form_on_cpu = options->gpu_form, .cache_dir = options->cache_dir});
     if (!f->engine) return HDST_E_MEMORY;
     f->engine->limits.binary_after = options->binary_after;

@@ -93,11 +93,13 @@ static __attribute__((unused)) hdst__record *scalars_record(size_t n, const char
     return make_record("row", fields, n);
 }
 
-static const struct { hdst__layout layout; uint64_t block; } layouts[] = {{HDST__AOS, 0}, {HDST__SOA, 0}, {HDST__AOSOA, 64}, {HDST__AOSOA, 256}, {HDST__AOP, 0}};
+static const struct { hdst__layout layout; uint64_t block; } layouts[] = {{HDST__AOS, 0}, {HDST__SOA, 0}, {HDST__AOSOA, 64}, {HDST__AOSOA, 256},
+                                                                          {HDST__AOP, 0}};
 enum { LAYOUTS = 5, SHIFT = 3 };     // records are filled SHIFT places into the segment
 
 // All records in pieces of `piece`, last piece first, into a segment of the layout; given back as C structs, read by the address rule. NULL on an error.
-static __attribute__((unused)) char *fill_layout(hdst__bound_source *bound, const hdst__record *record, uint64_t rows, uint64_t piece, int which, hdst_error *error)
+static __attribute__((unused)) char *fill_layout(hdst__bound_source *bound, const hdst__record *record, uint64_t rows, uint64_t piece, int which,
+                                                 hdst_error *error)
 {
     const hdst__storage *storage = hdst__storage_make(&arena, record, layouts[which].layout, layouts[which].block, rows + SHIFT);
     void *buffers[64];

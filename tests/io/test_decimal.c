@@ -80,15 +80,17 @@ Test(decimal, texts_between_two_floats_are_rounded_once)
 
 Test(decimal, the_edges_of_the_types)
 {
-    static const char *const texts[] = {"0", "-0", "0.0", "-0e5", "3.4028235e38", "3.4028236e38", "1e39", "1.7976931348623157e308", "1.8e308", "1e-45", "7e-46", "1e-320",
-                                        "1e-400", "0e999999999999", "1e999999999999", "1e-999999999999", "9007199254740993", "123456789012345678901234567890", ".5", "5.", "+5",
+    static const char *const texts[] = {"0", "-0", "0.0", "-0e5", "3.4028235e38", "3.4028236e38", "1e39", "1.7976931348623157e308", "1.8e308",
+                                        "1e-45", "7e-46", "1e-320", "1e-400", "0e999999999999", "1e999999999999", "1e-999999999999", "9007199254740993",
+                                        "123456789012345678901234567890", ".5", "5.", "+5",
                                         "00000000000000000000000000001", "0.00000000000000000000000000001", "1e22", "1e23", "9007199254740992e22"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) check_real(texts[i]);
 }
 
 Test(decimal, what_is_no_number)
 {
-    static const char *const texts[] = {"", "+", "-", ".", "e5", "1e", "1e+", "1e5.0", "--1", "+-1", "0x1", "1f", "1 ", " 1", "1,5", "nan(1)", "na", "infin", "in", "1_000", "NULL", "True", ".e1"};
+    static const char *const texts[] = {"", "+", "-", ".", "e5", "1e", "1e+", "1e5.0", "--1", "+-1", "0x1", "1f", "1 ", " 1", "1,5", "nan(1)", "na",
+                                        "infin", "in", "1_000", "NULL", "True", ".e1"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         double d;
         cr_expect_eq(hdst__decimal_parse(texts[i], strlen(texts[i]), HDST__F64, plain, &d), HDST__DECIMAL_MALFORMED, "%s", texts[i]);
@@ -109,7 +111,8 @@ static const struct { const char *text; hdst__kind kind; hdst__decimal_status st
     {"127", HDST__I8, HDST__DECIMAL_OK, 127}, {"128", HDST__I8, HDST__DECIMAL_TOO_LARGE, 0}, {"-128", HDST__I8, HDST__DECIMAL_OK, -128},
     {"-129", HDST__I8, HDST__DECIMAL_TOO_LARGE, 0}, {"-1", HDST__U64, HDST__DECIMAL_TOO_LARGE, 0}, {"-0", HDST__U8, HDST__DECIMAL_OK, 0},
     {"18446744073709551616", HDST__U64, HDST__DECIMAL_TOO_LARGE, 0}, {"9223372036854775808", HDST__I64, HDST__DECIMAL_TOO_LARGE, 0},
-    {"-9223372036854775809", HDST__I64, HDST__DECIMAL_TOO_LARGE, 0}, {"2.50e1", HDST__I32, HDST__DECIMAL_OK, 25}, {"2.5", HDST__I32, HDST__DECIMAL_NOT_WHOLE, 0},
+    {"-9223372036854775809", HDST__I64, HDST__DECIMAL_TOO_LARGE, 0}, {"2.50e1", HDST__I32, HDST__DECIMAL_OK, 25},
+    {"2.5", HDST__I32, HDST__DECIMAL_NOT_WHOLE, 0},
     {"inf", HDST__I32, HDST__DECIMAL_TOO_LARGE, 0}, {"nan", HDST__I32, HDST__DECIMAL_NOT_WHOLE, 0}, {"1e400", HDST__I64, HDST__DECIMAL_TOO_LARGE, 0},
     {"9007199254740993", HDST__I64, HDST__DECIMAL_OK, 9007199254740993}, {"0.5", HDST__BOOL, HDST__DECIMAL_OK, 1}, {"0", HDST__BOOL, HDST__DECIMAL_OK, 0},
 };
@@ -118,7 +121,8 @@ Test(decimal, integers_are_exact_or_refused)
 {
     for (size_t i = 0; i < sizeof integers / sizeof *integers; i++) {
         int64_t value = 0;
-        cr_expect_eq(hdst__decimal_parse(integers[i].text, strlen(integers[i].text), integers[i].kind, plain, &value), integers[i].status, "%s", integers[i].text);
+        cr_expect_eq(hdst__decimal_parse(integers[i].text, strlen(integers[i].text), integers[i].kind, plain, &value), integers[i].status, "%s",
+                     integers[i].text);
         uint64_t mask = hdst__scalar_size(integers[i].kind) == 8 ? UINT64_MAX : ((uint64_t)1 << 8 * hdst__scalar_size(integers[i].kind)) - 1;
         if (integers[i].status == HDST__DECIMAL_OK) cr_expect_eq((uint64_t)value & mask, (uint64_t)integers[i].value & mask, "%s", integers[i].text);
     }

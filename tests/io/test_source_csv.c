@@ -185,7 +185,8 @@ static const struct {
     {"1,2\n", "0,,1", 2, false, HDST_E_USAGE, 0, 0, "empty part", ""},
     {"x,x\n1,2\n", "x", 1, false, HDST_E_USAGE, 0, 0, "several columns have the name 'x'", "columns 0 and 1"},
     {"1,2,3\n", NULL, 2, false, HDST_E_FORMAT, 0, 0, "has 3 numbers in a row, record 'point' takes 2", "'point' takes x[2]; choose columns"},
-    {"lon,lat\n1,2\n", NULL, 3, false, HDST_E_FORMAT, 0, 0, "has 2 numbers in a row, record 'point' takes 3", "'point' takes x[3], the file has lon, lat; choose columns"},
+    {"lon,lat\n1,2\n", NULL, 3, false, HDST_E_FORMAT, 0, 0, "has 2 numbers in a row, record 'point' takes 3",
+     "'point' takes x[3], the file has lon, lat; choose columns"},
     {"\xFF\xFE" "1\0,\0", NULL, 1, false, HDST_E_FORMAT, 1, 1, "the text is in UTF-16", "iconv"},
 };
 

@@ -37,7 +37,8 @@ Test(source_npy, rows_of_floats_are_read_as_they_are)
 }
 
 static const struct { const char *descr; hdst__kind kind; int bytes; } types[] = {
-    {"|b1", HDST__BOOL, 1}, {"?", HDST__BOOL, 1}, {"|i1", HDST__I8, 1}, {"<i2", HDST__I16, 2}, {"<i4", HDST__I32, 4}, {"<i8", HDST__I64, 8}, {"|u1", HDST__U8, 1},
+    {"|b1", HDST__BOOL, 1}, {"?", HDST__BOOL, 1}, {"|i1", HDST__I8, 1}, {"<i2", HDST__I16, 2}, {"<i4", HDST__I32, 4}, {"<i8", HDST__I64, 8},
+    {"|u1", HDST__U8, 1},
     {"<u2", HDST__U16, 2}, {"<u4", HDST__U32, 4}, {"<u8", HDST__U64, 8}, {"=f4", HDST__F32, 4}, {"<f8", HDST__F64, 8}, {"<f2", HDST__F32, 2},
 };
 
@@ -93,7 +94,8 @@ Test(source_npy, half_floats_are_exact)
 Test(source_npy, conversions_are_noted_with_what_they_cost)
 {
     static const struct { const char *descr; int bytes; hdst__kind to; const char *note; } cases[] = {
-        {"'<f8'", 8, HDST__F32, "float64 converted to float32 (rounded to nearest)"}, {"'<i4'", 4, HDST__F32, "int32 converted to float32 (rounded to nearest)"},
+        {"'<f8'", 8, HDST__F32, "float64 converted to float32 (rounded to nearest)"},
+        {"'<i4'", 4, HDST__F32, "int32 converted to float32 (rounded to nearest)"},
         {"'<i2'", 2, HDST__F32, "int16 converted to float32 (exactly)"},              {"'<f4'", 4, HDST__F64, "float32 converted to float64 (exactly)"},
         {"'<i8'", 8, HDST__I32, "int64 converted to int32 (exactly)"},                {"'<u4'", 4, HDST__BOOL, "uint32 converted to bool (true when not 0)"},
     };
@@ -131,7 +133,8 @@ Test(source_npy, nans_that_are_converted_are_one)
     const uint32_t one = 0x7fc00000, one_single[] = {one, one, one, one, one, 0xff800000};
     const uint64_t two = 0x7ff8000000000000, one_double[] = {two, two, two, two, two, 0xfff0000000000000};
     const struct { const char *descr; void *data; size_t bytes; const void *single, *wide; } files[] = {
-        {"'<f4'", singles, sizeof singles, singles, one_double}, {"'<f8'", doubles, sizeof doubles, one_single, doubles}, {"'<f2'", halves, sizeof halves, one_single, one_double}};
+        {"'<f4'", singles, sizeof singles, singles, one_double}, {"'<f8'", doubles, sizeof doubles, one_single, doubles},
+        {"'<f2'", halves, sizeof halves, one_single, one_double}};
     for (size_t i = 0; i < 3; i++) {
         hdst__source *source = open_npy(files[i].descr, "(6,)", files[i].data, files[i].bytes, NULL);
         expect_records(source, array_record(HDST__F32, 1), files[i].single, 6);
@@ -145,7 +148,8 @@ Test(source_npy, values_that_do_not_fit_name_the_record)
     static const struct { double value; hdst__kind to; const char *message; } cases[] = {
         {1e39, HDST__F32, "record 1: 1e+39 is no value of field 'x' (float32)"}, {0.5, HDST__I32, "record 1: 0.5 is no value of field 'x' (int32)"},
         {256, HDST__U8, "record 1: 256 is no value of field 'x' (uint8)"}, {-1, HDST__U64, "record 1: -1 is no value of field 'x' (uint64)"},
-        {0x1p63, HDST__I64, "record 1: 9.2233720368547758e+18 is no value of field 'x' (int64)"}, {NAN, HDST__I8, "record 1: nan is no value of field 'x' (int8)"},
+        {0x1p63, HDST__I64, "record 1: 9.2233720368547758e+18 is no value of field 'x' (int64)"},
+        {NAN, HDST__I8, "record 1: nan is no value of field 'x' (int8)"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         double data[] = {1, cases[i].value};
@@ -269,9 +273,11 @@ Test(source_npy, versions_2_and_3_and_no_rows)
 }
 
 static const struct { const char *header; int bytes; const char *message; } bad[] = {
-    {"{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1), }", 4,
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, "
+     "1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1), }", 4,
      "there are too many dimensions"},
-    {"{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }", 23, "the file is truncated: the header promises 3 rows of 8 bytes, there are 23 bytes after it"},
+    {"{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }", 23,
+     "the file is truncated: the header promises 3 rows of 8 bytes, there are 23 bytes after it"},
     {"{'descr': '<f4', 'fortran_order': False, 'shape': (3, 2), }", 25, "1 bytes follow the array's data"},
     {"{'descr': '|O', 'fortran_order': False, 'shape': (3,), }", 24, "the array holds Python objects (dtype '|O'), which are not read"},
     {"{'descr': '<c8', 'fortran_order': False, 'shape': (3,), }", 24, "the array holds complex numbers (dtype '<c8')"},

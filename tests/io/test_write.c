@@ -90,7 +90,8 @@ Test(write, records_read_back_to_the_same_bits)
     cr_assert_eq(hdst__records_write_npy(NULL, path_of("r.npy"), record, rows, ROWS, NULL), HDST_OK);
     cr_assert_eq(hdst__records_write_csv(NULL, path_of("r.csv"), record, rows, ROWS, NULL), HDST_OK);
     cr_assert_eq(hdst__records_write_raw(NULL, path_of("r.raw"), record, rows, ROWS, NULL), HDST_OK);
-    hdst__source *sources[] = {OPEN_OK(hdst__source_open(NULL, path_of("r.npy"), NULL, NULL, error)), OPEN_OK(hdst__source_open(NULL, path_of("r.csv"), NULL, NULL, error)),
+    hdst__source *sources[] = {OPEN_OK(hdst__source_open(NULL, path_of("r.npy"), NULL, NULL, error)),
+                               OPEN_OK(hdst__source_open(NULL, path_of("r.csv"), NULL, NULL, error)),
                                OPEN_OK(hdst__source_raw(NULL, path_of("r.raw"), error))};
     for (int i = 0; i < 3; i++) {
         expect_records(sources[i], record, rows, ROWS);

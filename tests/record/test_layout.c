@@ -58,7 +58,8 @@ static void release(const hdst__storage *storage, void **buffers)
     }
 }
 
-static const struct { hdst__layout layout; uint64_t block; } layouts[] = {{HDST__AOS, 0}, {HDST__SOA, 0}, {HDST__AOSOA, 64}, {HDST__AOSOA, 256}, {HDST__AOP, 0}};
+static const struct { hdst__layout layout; uint64_t block; } layouts[] = {{HDST__AOS, 0}, {HDST__SOA, 0}, {HDST__AOSOA, 64}, {HDST__AOSOA, 256},
+                                                                          {HDST__AOP, 0}};
 enum { LAYOUTS = sizeof layouts / sizeof *layouts, RECORDS = 700, TO_SHIFT = 37, FROM_SHIFT = 5 };
 
 static void fill(struct whole *w, uint64_t seed)

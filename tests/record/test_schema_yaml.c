@@ -101,7 +101,8 @@ Test(schema_yaml, records_may_come_in_any_order)
 
 Test(schema_yaml, words_of_the_kernel_language_are_free_for_fields)
 {
-    read_schema("record: map\nfields: [{name: key, type: uint32}, {name: text, type: text}, {name: filter, type: bool}, {name: y, type: float32}, {name: n, type: int8}]\n");
+    read_schema("record: map\nfields: [{name: key, type: uint32}, {name: text, type: text}, "
+                "{name: filter, type: bool}, {name: y, type: float32}, {name: n, type: int8}]\n");
     cr_assert_eq(schema.records[0]->field_count, 5);
 }
 

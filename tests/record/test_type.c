@@ -102,7 +102,8 @@ static hdst__record *make_outer(void)
     hdst__record *odd = make("odd", 1, odd_fields, COUNT(odd_fields));
     hdst__field line_fields[] = {{"from", scalar(HDST__I16)}, {"to", array(scalar(HDST__F64), 2)}};
     hdst__record *line = make("from_to", 0, line_fields, COUNT(line_fields));
-    hdst__field fields[] = {{"kind", scalar(HDST__U8)}, {"odd", array(nested(odd), 3)}, {"line", array(array(nested(line), 3), 2)}, {"last", scalar(HDST__I32)}};
+    hdst__field fields[] = {{"kind", scalar(HDST__U8)}, {"odd", array(nested(odd), 3)}, {"line", array(array(nested(line), 3), 2)},
+                            {"last", scalar(HDST__I32)}};
     return make("outer", 0, fields, COUNT(fields));
 }
 

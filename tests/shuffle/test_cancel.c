@@ -237,7 +237,8 @@ Test(cancel, reductions_by_key)
     for (size_t i = 0; i < 3; i++) {
         job j;
         open_job(&j, UINT64_C(1) << 30);
-        hdst__aggregate *by_key = hdst__aggregate_create(j.engine, &(hdst__aggregate_spec){.record = j.record, .key_leaves = &key, .key_count = 1, .laws = &sum, .container = containers[i]});
+        hdst__aggregate *by_key = hdst__aggregate_create(j.engine, &(hdst__aggregate_spec){.record = j.record, .key_leaves = &key, .key_count = 1,
+                                                                                           .laws = &sum, .container = containers[i]});
         expect_ends(&j, run_by_key, by_key);
         hdst__aggregate_destroy(by_key);
         close_job(&j);

@@ -206,8 +206,10 @@ static void expect_soon(run_case c)
         const hdst_status status = once(&c, at);
         if (atomic_load(&events) < at) continue;
         const uint64_t after = atomic_load(&events) - at;
-        cr_expect_leq(after, allowed, "%s, asked at event %llu of %llu: %llu more", c.what, (unsigned long long)at, (unsigned long long)all, (unsigned long long)after);
-        cr_expect(status == HDST_E_CANCELLED || after <= allowed / 8, "%s, asked at event %llu of %llu, ended well after %llu more", c.what, (unsigned long long)at,
+        cr_expect_leq(after, allowed, "%s, asked at event %llu of %llu: %llu more", c.what, (unsigned long long)at, (unsigned long long)all,
+                      (unsigned long long)after);
+        cr_expect(status == HDST_E_CANCELLED || after <= allowed / 8, "%s, asked at event %llu of %llu, ended well after %llu more", c.what,
+                  (unsigned long long)at,
                   (unsigned long long)all, (unsigned long long)after);
     }
 }
@@ -262,7 +264,8 @@ static hdst_status reduce(job *j, hdst__container container)
     const hdst__aggregate_input input = {.reader = &j->reader};
     const void *rows;
     uint64_t count;
-    hdst__aggregate *by_key = hdst__aggregate_create(j->engine, &(hdst__aggregate_spec){.record = j->record, .key_leaves = &key, .key_count = 1, .laws = &sum, .container = container});
+    hdst__aggregate *by_key = hdst__aggregate_create(j->engine, &(hdst__aggregate_spec){.record = j->record, .key_leaves = &key, .key_count = 1,
+                                                                                        .laws = &sum, .container = container});
     const hdst_status status = hdst__aggregate_run(by_key, &input, &rows, &count, &j->error);
     hdst__aggregate_destroy(by_key);
     return status;

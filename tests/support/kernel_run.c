@@ -68,7 +68,8 @@ static cl_mem buffer_for(cl_run *run, const kernel_case *c, kernel_bound *bound,
     }
     case HDST__ARG_STRIP_TABLES: {
         const uint64_t count = c->kernel->group_tables ? c->kernel->group_tables : c->groups;
-        return keep_buffer(bound, cl_run_buffer(run, NULL, words_of((c->kernel->strips_twice ? hdst__tables_turns_words : hdst__tables_strip_words)(tables, c->rows) * count)));
+        uint64_t (*strip_words)(const hdst__tables *, const uint64_t *) = c->kernel->strips_twice ? hdst__tables_turns_words : hdst__tables_strip_words;
+        return keep_buffer(bound, cl_run_buffer(run, NULL, words_of(strip_words(tables, c->rows) * count)));
     }
     case HDST__ARG_SCALES: return keep_buffer(bound, cl_run_buffer(run, (void *)c->scales, tables->scale_count * sizeof(int32_t)));
     case HDST__ARG_OUTPUT: return bound->output = keep_buffer(bound, cl_run_buffer(run, NULL, c->output_bytes + spare_bytes(c)));
@@ -170,7 +171,9 @@ static bool collect_rows(cl_run *run, const kernel_case *c, const kernel_bound *
             bytes[arg->index] = rows_of(c, param) * c->func->params[param].record->size;
             rows[arg->index] = cl_run_buffer(run, NULL, bytes[arg->index]);
         }
-        const void *value = arg->kind == HDST__ARG_ROWS ? (const void *)&number : arg->kind == HDST__ARG_DEVICE_TABLE ? (const void *)&bound->device_table : (const void *)&rows[arg->index];
+        const void *value = arg->kind == HDST__ARG_ROWS           ? (const void *)&number
+                            : arg->kind == HDST__ARG_DEVICE_TABLE ? (const void *)&bound->device_table
+                                                                  : (const void *)&rows[arg->index];
         ok = clSetKernelArg(finish, i, sizeof(uint64_t), value) == CL_SUCCESS;
     }
     ok = ok && cl_run_launch(run, finish, 3 * c->kernel->local_size, c->kernel->local_size);

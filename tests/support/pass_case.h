@@ -26,7 +26,8 @@ void pass_tear_down(void);
 ir_func *pass_read(const char *head, const char *body);         // read and verified; a text that is none fails the test
 const char *pass_body(const ir_func *func);                     // the statements as text
 const char *pass_head(const ir_func *func);                     // the declarations as text
-ir_func *pass_after(const pass_case *c, const char *before);    // the function after the pass: verified; run on random records against `before` (block form that goes in only when it says that it is whole)
+// The function after the pass: verified, and run on random records against `before` (block form that goes in only when it says that it is whole).
+ir_func *pass_after(const pass_case *c, const char *before);
 void pass_expect(const pass_case *c, const char *before, const char *after, const char *file, int line);
 
 #define PASS_GIVES(c, before, after) pass_expect(&(c), (before), (after), __FILE__, __LINE__)

@@ -23,7 +23,8 @@ static size_t length_of(const char *at)
 {
     size_t n = 0;
     if (*at == '"') return 2 + strcspn(at + 1, "\"");
-    while (in_word(at[n]) || (n && isdigit((unsigned char)at[0]) && (at[n] == '.' || ((at[n] == '+' || at[n] == '-') && strchr("eEpP", at[n - 1]) && at[1] != 'x')))) n++;
+    const bool is_number = isdigit((unsigned char)at[0]), is_hexadecimal = at[0] && at[1] == 'x';
+    while (in_word(at[n]) || (n && is_number && (at[n] == '.' || ((at[n] == '+' || at[n] == '-') && strchr("eEpP", at[n - 1]) && !is_hexadecimal)))) n++;
     return n ? n : 1;
 }
 

@@ -59,7 +59,8 @@ Test(device_list, a_device_that_is_not_there_is_a_device_error_that_lists_what_i
 {
     hdst_error error = refuse("7", HDST_E_DEVICE);
     cr_assert(strstr(error.message, "'7'"));
-    cr_assert(strstr(error.hint, "0 Old Iron (cpu), 1 Small (gpu), 2 Large (gpu), 3 Lame (gpu, not usable: it has no OpenCL 1.2), 4 interpreter (interp)"), "%s", error.hint);
+    cr_assert(strstr(error.hint, "0 Old Iron (cpu), 1 Small (gpu), 2 Large (gpu), 3 Lame (gpu, not usable: it has no OpenCL 1.2), 4 interpreter (interp)"),
+              "%s", error.hint);
     error = refuse("3", HDST_E_DEVICE);
     cr_assert(strstr(error.message, "OpenCL 1.2"), "%s", error.message);
     refuse("18446744073709551616", HDST_E_DEVICE);

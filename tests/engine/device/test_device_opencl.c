@@ -72,7 +72,8 @@ Test(device_opencl, memory_beside_the_host_keeps_its_bytes) { memory_keeps_its_b
 
 Test(device_opencl, a_buffer_larger_than_the_device_allows_is_a_memory_error)
 {
-    hdst__engine *engine = hdst__engine_create(&(hdst__engine_options){.device = "cpu", .memory = UINT64_MAX / 2, .device_memory = UINT64_MAX / 2, .cache_dir = root});
+    hdst__engine *engine = hdst__engine_create(&(hdst__engine_options){.device = "cpu", .memory = UINT64_MAX / 2, .device_memory = UINT64_MAX / 2,
+                                                                       .cache_dir = root});
     hdst__device *device;
     hdst__memory *memory;
     hdst_error error = HDST_ERROR_INIT;

@@ -81,7 +81,8 @@ Test(segment, is_filled_at_once_or_piece_by_piece_with_the_same_records)
         hdst_error error = HDST_ERROR_INIT;
         reader.layout = layout;
         reader.block = layout == HDST__AOSOA ? 64 : 0;
-        const hdst__storage *large = hdst__storage_make(&arena, &record, layout, reader.block, 1000), *piece = hdst__storage_make(&arena, &record, layout, reader.block, 192);
+        const hdst__storage *large = hdst__storage_make(&arena, &record, layout, reader.block, 1000),
+            *piece = hdst__storage_make(&arena, &record, layout, reader.block, 192);
         hdst__segment segment, staging;
         uint64_t moved = 0;
         cr_assert_eq(hdst__segment_create(device, HDST__MEMORY_SHARED, large, "a test", &segment, &error), HDST_OK);
@@ -129,7 +130,8 @@ Test(segment, large_memory_can_have_huge_pages_where_the_budget_has_room_for_wha
 {
     enum { BYTES = 9 << 20, HUGE = 2 << 20, HEAD = 16 };
     hdst_error error = HDST_ERROR_INIT;
-    hdst__engine *roomy = hdst__engine_create(&(hdst__engine_options){.device = "interp", .memory = 80 << 20}), *tight = hdst__engine_create(&(hdst__engine_options){.device = "interp", .memory = 10 << 20});
+    hdst__engine *roomy = hdst__engine_create(&(hdst__engine_options){.device = "interp", .memory = 80 << 20}),
+        *tight = hdst__engine_create(&(hdst__engine_options){.device = "interp", .memory = 10 << 20});
     hdst__device *on;
     hdst__memory *memory;
     cr_assert_eq(hdst__engine_open(roomy, &on, &error), HDST_OK);

@@ -27,7 +27,8 @@ static item item_at(uint64_t i) { return (item){(uint16_t)(i * 7), {(uint32_t)i,
 static const hdst__record *make_record(hdst__arena *arena)
 {
     hdst__record *record = HDST__NEW(arena, hdst__record);
-    hdst__field fields[] = {{.name = "tag", .type = hdst__type_scalar(HDST__U16)}, {.name = "value", .type = hdst__type_array(arena, hdst__type_scalar(HDST__U32), 2)}};
+    hdst__field fields[] = {{.name = "tag", .type = hdst__type_scalar(HDST__U16)},
+                            {.name = "value", .type = hdst__type_array(arena, hdst__type_scalar(HDST__U32), 2)}};
     *record = (hdst__record){.name = "item", .fields = fields, .field_count = 2};
     const char *why;
     cr_assert(hdst__record_finish(arena, record, &why));

@@ -37,7 +37,8 @@ static hdst_status once(counter *c, bool cached)
     hdst__allocator allocator = {allocate, reallocate, release, c};
     fixture f;
     hdst_status status = fixture_open(&f, &(fixture_options){
-        .device = "interp", .layout = HDST__SOA, .records = 2000, .accumulates = true, .outputs = true, .filters = true, .cached = cached, .allocator = &allocator});
+        .device = "interp", .layout = HDST__SOA, .records = 2000, .accumulates = true, .outputs = true, .filters = true, .cached = cached,
+        .allocator = &allocator});
     if (status == HDST_OK) status = fixture_run(&f);
     if (status == HDST_OK) fixture_expect_right(&f);
     fixture_close(&f);

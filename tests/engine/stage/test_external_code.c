@@ -135,7 +135,8 @@ static void expect_right(const char *device, bool gpu_form, const hdst__separate
         const pick *got = b.output.records;
         for (uint64_t i = 0; i < RECORDS; i++) {
             pick want = expected(i);
-            cr_assert(got[i].sum == want.sum && got[i].index == want.index && got[i].size == want.size, "%s: record %d: %g %d", device, (int)i, got[i].sum, (int)got[i].index);
+            cr_assert(got[i].sum == want.sum && got[i].index == want.index && got[i].size == want.size, "%s: record %d: %g %d", device, (int)i,
+                      got[i].sum, (int)got[i].index);
         }
     }
     close_bench(&b);

@@ -83,7 +83,8 @@ typedef struct job {
 
 static bool open_job(job *j, const char *device, bool gpu_form, const ir_func *which, bool skip)
 {
-    *j = (job){.engine = hdst__engine_create(&(hdst__engine_options){.device = device, .gpu_form_on_cpu = gpu_form, .skip_failed = skip}), .rows = {0, TABLE_ROWS, 0, TABLE_ROWS, 1}};
+    *j = (job){.engine = hdst__engine_create(&(hdst__engine_options){.device = device, .gpu_form_on_cpu = gpu_form, .skip_failed = skip}),
+               .rows = {0, TABLE_ROWS, 0, TABLE_ROWS, 1}};
     j->broadcast[1] = j->c;
     j->broadcast[2] = j->c;
     j->values = (hdst__stage_values){j->broadcast, j->rows, j->versions};

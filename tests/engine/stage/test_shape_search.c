@@ -41,7 +41,8 @@ static int search(hdst__tuning *t, cost of)
 static void expect_best(const hdst__tuning *t, uint32_t group, uint32_t records, uint32_t units)
 {
     const hdst__tuning_shape *best = &t->tries[t->best].shape;
-    cr_assert(best->group == group && best->records == records && best->units == units, "%u work-items, %u records, %u groups", best->group, best->records, best->units);
+    cr_assert(best->group == group && best->records == records && best->units == units, "%u work-items, %u records, %u groups", best->group,
+              best->records, best->units);
 }
 
 static double doublings(double from, double to)
@@ -101,7 +102,8 @@ Test(tuning, a_shape_that_is_far_slower_gets_one_slice)
     hdst__tuning_start(&t, rule, HDST__TUNING_UNITS, least, most, LEAST);
     while (t.round == HDST__TUNING_UNITS) sample(&t, cliff, 5000);
     for (uint32_t i = 0; i < t.count; i++)
-        if (t.tries[i].shape.units > 32) cr_assert(t.tries[i].out && t.tries[i].samples == 1, "%u groups: %u slices", t.tries[i].shape.units, t.tries[i].samples);
+        if (t.tries[i].shape.units > 32)
+            cr_assert(t.tries[i].out && t.tries[i].samples == 1, "%u groups: %u slices", t.tries[i].shape.units, t.tries[i].samples);
     expect_best(&t, 256, 2, 32);
 }
 
@@ -133,7 +135,10 @@ Test(tuning, short_slices_run_in_the_best_shape_and_say_nothing)
 }
 
 // Long slices have another price than short ones: what compares is what is equally long.
-static double by_length(const hdst__tuning_shape *s, uint64_t records) { return records > 10000 ? valley(s, 256, 2, 64 * 256) : valley(s, 256, 2, 8 * 256) / 2; }
+static double by_length(const hdst__tuning_shape *s, uint64_t records)
+{
+    return records > 10000 ? valley(s, 256, 2, 64 * 256) : valley(s, 256, 2, 8 * 256) / 2;
+}
 
 Test(tuning, times_of_short_and_of_long_slices_are_not_mixed)
 {
@@ -149,7 +154,10 @@ Test(tuning, times_of_short_and_of_long_slices_are_not_mixed)
 }
 
 // What is hopeless for short slices may be best for long ones.
-static double hopeless_when_short(const hdst__tuning_shape *s, uint64_t records) { return s->units == 64 && records < 10000 ? 1e-7 : valley(s, 256, 2, 64 * 256); }
+static double hopeless_when_short(const hdst__tuning_shape *s, uint64_t records)
+{
+    return s->units == 64 && records < 10000 ? 1e-7 : valley(s, 256, 2, 64 * 256);
+}
 
 Test(tuning, long_slices_give_every_shape_another_chance)
 {

@@ -10,7 +10,8 @@ enum { INTERP, CPU, GPU_FORM, FORMS };
 
 static fixture_options options_for(int form, uint64_t records)
 {
-    return (fixture_options){.device = form == INTERP ? "interp" : "cpu", .gpu_form = form == GPU_FORM, .layout = HDST__SOA, .records = records, .accumulates = true};
+    return (fixture_options){.device = form == INTERP ? "interp" : "cpu", .gpu_form = form == GPU_FORM, .layout = HDST__SOA, .records = records,
+                             .accumulates = true};
 }
 
 static void run_right(fixture *f)

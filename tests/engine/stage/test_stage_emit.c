@@ -81,7 +81,8 @@ static hdst_status fill(void *user, uint64_t first, uint64_t count, const hdst__
         for (uint32_t leaf = 0; leaf < 4; leaf++)
             for (uint64_t e = 0; e < storage->record->leaves[leaf].elements; e++) {
                 size_t size = hdst__scalar_size(storage->record->leaves[leaf].kind);
-                memcpy((char *)buffers[storage->leaf[leaf].buffer] + hdst__storage_offset(storage, leaf, to_first + i, e), (const char *)from[leaf] + e * size, size);
+                memcpy((char *)buffers[storage->leaf[leaf].buffer] + hdst__storage_offset(storage, leaf, to_first + i, e),
+                       (const char *)from[leaf] + e * size, size);
             }
     }
     return HDST_OK;
@@ -169,7 +170,8 @@ static void expect_bits(const job *j, const bits *wanted)
     const bit *got = j->output.records;
     cr_assert_eq(j->output.record_count, wanted->count, "%llu records, not %zu", (unsigned long long)j->output.record_count, wanted->count);
     for (size_t i = 0; i < wanted->count; i++)
-        cr_assert(got[i].v == wanted->items[i].v && got[i].from == wanted->items[i].from && got[i].s == wanted->items[i].s, "record %zu: %g %u %d, not %g %u %d",
+        cr_assert(got[i].v == wanted->items[i].v && got[i].from == wanted->items[i].from && got[i].s == wanted->items[i].s,
+                  "record %zu: %g %u %d, not %g %u %d",
                   i, got[i].v, got[i].from, got[i].s, wanted->items[i].v, wanted->items[i].from, wanted->items[i].s);
     free(wanted->items);
 }

@@ -136,7 +136,8 @@ static ir_func *checked_func(void)
 
 // --- Running ---
 
-static hdst_status reduce(hdst__stage_kind kind, const ir_func *func, uint64_t records, hdst__layout layout, const pair *identity, pair *result, hdst_error *error)
+static hdst_status reduce(hdst__stage_kind kind, const ir_func *func, uint64_t records, hdst__layout layout, const pair *identity, pair *result,
+                          hdst_error *error)
 {
     hdst__reader reader = {.fill = fill, .records = records, .record = record, .layout = layout, .block = layout == HDST__AOSOA ? 64 : 0};
     hdst__stage *stage = hdst__stage_create(engine, &(hdst__stage_spec){.kind = kind, .func = func, .reader = reader, .identity = identity});
@@ -275,7 +276,8 @@ static void count_warning(int level, const char *message, void *user)
 static void skip(int form, hdst__stage_kind kind, uint64_t records, uint64_t every)
 {
     const hdst__log log = {count_warning, NULL, HDST__LOG_WARN};
-    engine = hdst__engine_create(&(hdst__engine_options){.device = form == INTERP ? "interp" : "cpu", .gpu_form_on_cpu = form == GPU_FORM, .skip_failed = true, .log = &log});
+    engine = hdst__engine_create(&(hdst__engine_options){.device = form == INTERP ? "interp" : "cpu", .gpu_form_on_cpu = form == GPU_FORM,
+                                                         .skip_failed = true, .log = &log});
     bad_every = every;
     warnings = 0;
     const counted wanted = kind == HDST__STAGE_FOLD ? tree_without_failures(records) : order_without_failures(records);
@@ -288,7 +290,8 @@ static void skip(int form, hdst__stage_kind kind, uint64_t records, uint64_t eve
         cr_assert_eq(hdst__stage_run(stage, NULL, &output, &error), HDST_OK, "%s", error.message);
         pair got;
         memcpy(&got, output.records, sizeof got);
-        cr_assert(output.record_count == 1 && got.p == wanted.value.p && got.q == wanted.value.q, "%u %u, not %u %u", got.p, got.q, wanted.value.p, wanted.value.q);
+        cr_assert(output.record_count == 1 && got.p == wanted.value.p && got.q == wanted.value.q, "%u %u, not %u %u", got.p, got.q, wanted.value.p,
+                  wanted.value.q);
         cr_assert_eq(hdst__stage_stats(stage)->skipped, records - wanted.taken, "%llu, not %llu", (unsigned long long)hdst__stage_stats(stage)->skipped,
                      (unsigned long long)(records - wanted.taken));
     }

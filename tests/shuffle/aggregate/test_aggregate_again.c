@@ -48,7 +48,8 @@ Test(by_key_again, behind_a_result_in_a_file)
         const hdst__reader reader = {.fill = fill, .records = turns[turn], .record = record, .layout = HDST__AOS};
         const void *rows;
         uint64_t count;
-        cr_assert_eq(hdst__aggregate_run(by_key, &(hdst__aggregate_input){.reader = &reader}, &rows, &count, &error), HDST_OK, "turn %zu: %s", turn, error.message);
+        cr_assert_eq(hdst__aggregate_run(by_key, &(hdst__aggregate_input){.reader = &reader}, &rows, &count, &error), HDST_OK, "turn %zu: %s", turn,
+                     error.message);
         expect_keys(rows, count, turns[turn]);
     }
     hdst__aggregate_destroy(by_key);

@@ -41,7 +41,8 @@ static const char kernels[] =
     "reduce add_double(double a, double b) { return a + b; }\n"
     "reduce count(uint64_t a, uint64_t b) { return a + b; }\n"
     "reduce total(int32_t a, int32_t b) { return a + b; }\n"
-    "reduce join(values a, values b) { return (values){ .w = a.w + b.w, .least = min(a.least, b.least), .most = max(a.most, b.most), .bits = a.bits | b.bits, .n = a.n + b.n }; }\n";
+    "reduce join(values a, values b) { return (values){ .w = a.w + b.w, .least = min(a.least, b.least), .most = max(a.most, b.most),\n"
+    "                                                   .bits = a.bits | b.bits, .n = a.n + b.n }; }\n";
 
 enum { N = 20000, FORMS = 7 };
 static row rows[N];
@@ -68,7 +69,8 @@ static bool open_job(job *j, const char *form)
     const bool on_device = !strcmp(form, "cpu") || !strcmp(form, "gpu-form");
     if (on_device && !have_cpu()) return false;
     j->context = context_in_form(on_device ? form : "interp");
-    container = !strcmp(form, "table") ? HDST_CONTAINER_TABLE : !strcmp(form, "sorted") || !strcmp(form, "pieces") ? HDST_CONTAINER_SORTED : HDST_CONTAINER_AUTO;
+    container = !strcmp(form, "table") ? HDST_CONTAINER_TABLE : !strcmp(form, "sorted") ||
+        !strcmp(form, "pieces") ? HDST_CONTAINER_SORTED : HDST_CONTAINER_AUTO;
     if (!on_device && strcmp(form, "interp") && strcmp(form, "sorted")) {
         j->context->engine->limits.by_key_table_bits = 12;
         j->context->engine->limits.by_key_part_bits = 2;
@@ -198,7 +200,8 @@ static int by_sum_key(const void *a, const void *b)
 static void check_sums(const sum *got, uint64_t n, const sum *expected, uint64_t count, const char *what)
 {
     cr_assert_eq(n, count, "%s: %llu keys, not %llu", what, (unsigned long long)n, (unsigned long long)count);
-    for (uint64_t i = 1; i < n; i++) cr_assert(comes_after(&(uint64_t){got[i].k}, &(uint64_t){got[i - 1].k}, 4), "%s: order at %llu", what, (unsigned long long)i);
+    for (uint64_t i = 1; i < n; i++)
+        cr_assert(comes_after(&(uint64_t){got[i].k}, &(uint64_t){got[i - 1].k}, 4), "%s: order at %llu", what, (unsigned long long)i);
     for (uint64_t i = 0; i < n; i++) {
         const sum *e = bsearch(&got[i], expected, count, sizeof *expected, by_sum_key);
         cr_assert(e, "%s: key %u", what, (unsigned)got[i].k);
@@ -279,7 +282,9 @@ Test(by_key, addends_that_do_not_fit)
 {
     for (uint32_t i = 0; i < N; i++) rows[i] = (row){.k = key_of(MANY, i), .v = i % 500 == 499 ? value_of(true) : value_of(false)};
     check_all_forms("misfits", true);
-    for (uint32_t i = 0; i < N; i++) rows[i] = (row){.k = i % 100 == 7 ? 1000000 + i / 100 % 2 : key_of(FEW, i), .v = i % 100 == 7 ? (i / 100 % 2 ? INFINITY : -INFINITY) : value_of(false) * 256};
+    for (uint32_t i = 0; i < N; i++)
+        rows[i] = (row){.k = i % 100 == 7 ? 1000000 + i / 100 % 2 : key_of(FEW, i),
+                        .v = i % 100 == 7 ? (i / 100 % 2 ? INFINITY : -INFINITY) : value_of(false) * 256};
     check_all_forms("infinities", false);      // integers below 2^24, so a plain sum of doubles is exact
 }
 
@@ -320,7 +325,8 @@ static void addends_finer_than_words(double base)
     job j;
     ON_EACH_FORM(j) {
         uint64_t n;
-        wide *got = collect(hdst_reduce_by_key(hdst_read(hdst_source_from_memory(j.context, in, FINE, sizeof *in), j.module, "wide"), j.module, "add_double"), &n);
+        wide *got = collect(hdst_reduce_by_key(hdst_read(hdst_source_from_memory(j.context, in, FINE, sizeof *in), j.module, "wide"), j.module,
+                                               "add_double"), &n);
         cr_assert_eq(n, FINE_KEYS);
         for (uint64_t i = 0; i < n; i++)
             cr_assert_eq(got[i].v, left[got[i].k] + ldexp((double)got[i].k + 1, -200), "key %u on %s: %a", (unsigned)got[i].k, forms[form_], got[i].v);
@@ -334,7 +340,8 @@ Test(by_key, doubles_finer_than_two_words) { addends_finer_than_words(1.25 + 0x1
 Test(by_key, sums_of_doubles)
 {
     static wide in[N];
-    for (uint32_t i = 0; i < N; i++) in[i] = (wide){(next_random() % 700) << 40 | 5, (double)(int64_t)(next_random() - (UINT64_C(1) << 43)) * 0x1p-20 + 1e-9 * (double)(i % 97)};
+    for (uint32_t i = 0; i < N; i++)
+        in[i] = (wide){(next_random() % 700) << 40 | 5, (double)(int64_t)(next_random() - (UINT64_C(1) << 43)) * 0x1p-20 + 1e-9 * (double)(i % 97)};
     in[11].v = 0x1p700;
     in[12].v = 0x1p-1074;
     for (uint32_t far = 0; far < 2; far++) {
@@ -366,7 +373,8 @@ Test(by_key, compound_keys_and_all_laws)
     static pair expected[MOST];
     uint64_t count = 0;
     for (uint32_t i = 0; i < N; i++)
-        rows[i] = (row){.k = (uint32_t)next_random(), .a = (int16_t)next_random(), .b = (int64_t)(next_random() % 5) - 2, .w = (double)(next_random() % 1000) / 8};
+        rows[i] = (row){.k = (uint32_t)next_random(), .a = (int16_t)next_random(), .b = (int64_t)(next_random() % 5) - 2,
+                        .w = (double)(next_random() % 1000) / 8};
     for (uint32_t i = 0; i < N; i++) {
         const row *r = &rows[i];
         const pair p = {(uint16_t)(r->k % 7), r->b, r->w, r->a, r->a, (uint8_t)r->k, 1};
@@ -395,7 +403,8 @@ Test(by_key, compound_keys_and_all_laws)
             while (at < count && !same_pair_key(&expected[at], &got[i])) at++;
             cr_assert_lt(at, count);
             const pair *e = &expected[at];
-            cr_assert(e->w == got[i].w && e->least == got[i].least && e->most == got[i].most && e->bits == got[i].bits && e->n == got[i].n, "on %s", forms[form_]);
+            cr_assert(e->w == got[i].w && e->least == got[i].least && e->most == got[i].most && e->bits == got[i].bits && e->n == got[i].n, "on %s",
+                      forms[form_]);
             cr_assert(counted[i].a == got[i].a && counted[i].b == got[i].b && counted[i].n == e->n, "on %s", forms[form_]);
             cr_assert(different[i].a == got[i].a && different[i].b == got[i].b);
             const uint64_t now[2] = {got[i].a, (uint64_t)got[i].b};
@@ -548,15 +557,19 @@ Test(by_key, mistakes)
     hdst_dataset *plain = hdst_map_function(j.data, j.module, "plain");
     expect_error(hdst_reduce_by_key(j.data, j.module, "add"), HDST_E_USAGE, "hdst_reduce_by_key needs records with a key; 'row' has none", "key uint32_t");
     expect_error(hdst_count_by_key(j.data, j.module, "key_count"), HDST_E_USAGE, "hdst_count_by_key needs records with a key", "key uint32_t");
-    expect_error(hdst_reduce_by_key(plain, j.module, "add_double"), HDST_E_USAGE, "'add_double' takes double as value 1; 'sum' has float 'v' there", "in order");
+    expect_error(hdst_reduce_by_key(plain, j.module, "add_double"), HDST_E_USAGE, "'add_double' takes double as value 1; 'sum' has float 'v' there",
+                 "in order");
     expect_error(hdst_reduce_by_key(plain, j.module, "join"), HDST_E_USAGE, "'join' takes double 'w' as value 1; 'sum' has float 'v' there", "in order");
     expect_error(hdst_reduce_by_key(hdst_map_function(j.data, j.module, "compound"), j.module, "add_double"), HDST_E_USAGE,
                  "'add_double' takes nothing as value 2; 'compound' has int32_t 'least' there", "in order");
-    expect_error(hdst_reduce_by_key(hdst_map_function(j.data, j.module, "only_some"), j.module, "add"), HDST_E_USAGE, "takes float as value 1; 'only_some' has nothing there", "in order");
+    expect_error(hdst_reduce_by_key(hdst_map_function(j.data, j.module, "only_some"), j.module, "add"), HDST_E_USAGE,
+                 "takes float as value 1; 'only_some' has nothing there", "in order");
     expect_error(hdst_reduce_by_key(plain, j.module, "ad"), HDST_E_USAGE, "no function 'ad'", "did you mean 'add'?");
     expect_error(hdst_reduce_by_key(plain, j.module, "twice"), HDST_E_USAGE, "was given 'twice', which is no reduce", "");
-    expect_error(hdst_count_by_key(plain, j.module, "key_count"), HDST_E_USAGE, "field 1 of 'key_count' is to hold the key's uint32_t 'key', it is uint16_t 'a'", "then a uint64_t");
-    expect_error(hdst_count_by_key(hdst_map_function(j.data, j.module, "only_some"), j.module, "few"), HDST_E_USAGE, "field 2 of 'few' is to hold the key's int64_t 'b', it is not there",
+    expect_error(hdst_count_by_key(plain, j.module, "key_count"), HDST_E_USAGE,
+                 "field 1 of 'key_count' is to hold the key's uint32_t 'key', it is uint16_t 'a'", "then a uint64_t");
+    expect_error(hdst_count_by_key(hdst_map_function(j.data, j.module, "only_some"), j.module, "few"), HDST_E_USAGE,
+                 "field 2 of 'few' is to hold the key's int64_t 'b', it is not there",
                  "then a uint64_t");
     expect_error(hdst_count_by_key(plain, j.module, "sum"), HDST_E_USAGE, "record 'sum' does not hold a count: its last field is float 'v'", "then a uint64_t");
     expect_error(hdst_count_by_key(plain, j.module, "sun"), HDST_E_USAGE, "sun", "");

@@ -18,7 +18,8 @@ static const char many_kernels[] =
     "struct id { uint16_t a; uint32_t b; };\n"
     "struct row { struct id key; double w; int16_t least; float most; uint8_t bits; uint32_t n; };\n"
     "struct values { double w; int16_t least; float most; uint8_t bits; uint32_t n; };\n"
-    "reduce join(values a, values b) { return (values){ .w = a.w + b.w, .least = min(a.least, b.least), .most = max(a.most, b.most), .bits = a.bits | b.bits, .n = a.n + b.n }; }\n";
+    "reduce join(values a, values b) { return (values){ .w = a.w + b.w, .least = min(a.least, b.least), .most = max(a.most, b.most),\n"
+    "                                                   .bits = a.bits | b.bits, .n = a.n + b.n }; }\n";
 typedef struct keyed { uint16_t a; uint32_t b; double w; int16_t least; float most; uint8_t bits; uint32_t n; } keyed;
 
 enum { N = 60000 };
@@ -70,9 +71,11 @@ static rows_of reduce(const form *f, const char *text, const void *records, uint
 
 static void check_same(const rows_of *expected, const rows_of *got, const char *what, const char *how)
 {
-    cr_assert_eq(got->count, expected->count, "%s, %s: %llu rows, not %llu\n%s", what, how, (unsigned long long)got->count, (unsigned long long)expected->count, got->how);
+    cr_assert_eq(got->count, expected->count, "%s, %s: %llu rows, not %llu\n%s", what, how, (unsigned long long)got->count,
+                 (unsigned long long)expected->count, got->how);
     for (uint64_t i = 0; i < got->count; i++)
-        cr_assert(memcmp((char *)got->bytes + i * got->size, (char *)expected->bytes + i * got->size, got->size) == 0, "%s, %s: row %llu of %llu differs\n%s", what, how,
+        cr_assert(memcmp((char *)got->bytes + i * got->size, (char *)expected->bytes + i * got->size, got->size) == 0,
+                  "%s, %s: row %llu of %llu differs\n%s", what, how,
                   (unsigned long long)i, (unsigned long long)got->count, got->how);
 }
 
@@ -115,7 +118,8 @@ Test(by_key_device, wide_keys_and_all_laws)
     memset(wide_rows, 0, sizeof wide_rows);
     for (uint32_t i = 0; i < N; i++) {
         const uint64_t r = next_random();
-        wide_rows[i] = (keyed){.a = (uint16_t)(r % 50), .b = (uint32_t)(r >> 8) % 200 * 0x1000001u, .w = ldexp((double)(int64_t)(next_random() >> 3) * 0x1p-40 - 8, i % 400 == 0 ? (int)(r % 60) : 0), .least = (int16_t)(r >> 4),
+        wide_rows[i] = (keyed){.a = (uint16_t)(r % 50), .b = (uint32_t)(r >> 8) % 200 * 0x1000001u,
+                               .w = ldexp((double)(int64_t)(next_random() >> 3) * 0x1p-40 - 8, i % 400 == 0 ? (int)(r % 60) : 0), .least = (int16_t)(r >> 4),
                              .most = (float)(int)(r >> 12), .bits = (uint8_t)(1u << r % 8), .n = (uint32_t)r};
     }
     rows_of expected = reduce(&host, many_kernels, wide_rows, N, sizeof(keyed), HDST_AOS, "join");

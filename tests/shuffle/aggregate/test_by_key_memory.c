@@ -34,7 +34,8 @@ static const sum *rows_of(hdst_dataset *data, hdst_module *module, hdst_containe
 // large addends are, have smaller ones than the rest: all together come to 2^63 units and more.
 enum { HEAVY = 12 << 20, FIRST_OF_HEAVY = 1 << 18 };
 static float heavy_value(uint64_t i) { return i % 64 == 0 ? 0x1p-37f : i < FIRST_OF_HEAVY ? 1.984375f : 7.9375f; }
-static float heavy_sum(void) { return (float)(FIRST_OF_HEAVY / 64 * 63 * 1.984375 + (HEAVY - FIRST_OF_HEAVY) / 64 * 63 * 7.9375); }    // the tiny ones are below half of its last place
+// The tiny ones are below half of its last place.
+static float heavy_sum(void) { return (float)(FIRST_OF_HEAVY / 64 * 63 * 1.984375 + (HEAVY - FIRST_OF_HEAVY) / 64 * 63 * 7.9375); }
 
 static bool fill_heavy(uint64_t first, uint64_t count, void *records, char *message, void *user)
 {
@@ -185,7 +186,10 @@ Test(by_key_memory, maps_in_front_keep_the_budget)
 // Pairs that pile up become rows where keys come often: no file is needed. Some addends fit no word, and cancel out but for one.
 enum { PILED = 3900000, PILED_KEYS = 40000 };
 
-static float piled_value(uint64_t n) { return n == 2000 ? 0x1p90f : n % 1000 == 999 ? (n / 1000 % 2 ? 0x1p100f : -0x1p100f) : (float)(n / PILED_KEYS % 8) + 0.5f; }
+static float piled_value(uint64_t n)
+{
+    return n == 2000 ? 0x1p90f : n % 1000 == 999 ? (n / 1000 % 2 ? 0x1p100f : -0x1p100f) : (float)(n / PILED_KEYS % 8) + 0.5f;
+}
 static uint32_t piled_key(uint64_t n) { return n == 2000 ? 6 : n % 1000 == 999 ? 5 : (uint32_t)(n * 7919 % PILED_KEYS); }
 
 static bool fill_piled(uint64_t first, uint64_t count, void *records, char *message, void *user)

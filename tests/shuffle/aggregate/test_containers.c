@@ -131,7 +131,8 @@ Test(containers, those_that_a_dataset_cannot_have)
     expect_refusal(hdst_with_container(d, HDST_CONTAINER_SORTED), "it is no reduction by key", "hdst_reduce_by_key");
     expect_refusal(hdst_with_container(by_key, (hdst_container)7), "container 7", "");
     hdst_dataset *const fine[] = {hdst_with_container(dense, HDST_CONTAINER_DENSE), hdst_with_container(groups, HDST_CONTAINER_SORTED),
-                                  hdst_with_container(hdst_count_by_key(d, module, "count"), HDST_CONTAINER_SORTED), hdst_with_container(by_key, HDST_CONTAINER_AUTO)};
+                                  hdst_with_container(hdst_count_by_key(d, module, "count"), HDST_CONTAINER_SORTED),
+                                      hdst_with_container(by_key, HDST_CONTAINER_AUTO)};
     for (size_t i = 0; i < sizeof fine / sizeof *fine; i++) {
         hdst_error error = HDST_ERROR_INIT;
         uint64_t n = 0;

@@ -185,7 +185,16 @@ static char *make_expected(const shape *s)
 // What explain says.
 static const char pieces_told[] = "pieces of parts that the memory budget has no room for: ", ranges_told[] = "of them ranges of the keys of one hash\n";
 
-typedef struct form { const char *device; hdst_container container; bool cached; uint32_t table_bits; uint64_t memory; const char *told; uint32_t part_bits; const char *not_told; } form;
+typedef struct form {
+    const char *device;
+    hdst_container container;
+    bool cached;
+    uint32_t table_bits;
+    uint64_t memory;
+    const char *told;
+    uint32_t part_bits;
+    const char *not_told;
+} form;
 
 static void check(const shape *s, const form *f, const char *records, const char *expected)
 {
@@ -206,11 +215,13 @@ static void check(const shape *s, const form *f, const char *records, const char
     const char *got = hdst_result_rows(result, NULL, &count);
     const char *how = hdst_explain(result, NULL);
     cr_assert_eq(count, KEYS, "%s on %s", s->record, f->device);
-    for (uint32_t i = 0; i < KEYS; i++) cr_assert(memcmp(got + i * s->size, expected + i * s->size, s->size) == 0, "%s on %s: row %u\n%s", s->record, f->device, i, how);
+    for (uint32_t i = 0; i < KEYS; i++)
+        cr_assert(memcmp(got + i * s->size, expected + i * s->size, s->size) == 0, "%s on %s: row %u\n%s", s->record, f->device, i, how);
     if (f->told) cr_assert(strstr(how, f->told), "%s\n%s", f->told, how);
     if (f->not_told) cr_assert(!strstr(how, f->not_told), "%s\n%s", f->not_told, how);
     if (f->told == pieces_told && f->memory <= 2 << 20 && s->key > 4) cr_assert(strstr(how, ranges_told) && !strstr(how, ", 0 of them ranges"), "%s", how);
-    cr_assert_leq(context->engine->limits.by_key_longest, HDST__KEY_PROBES, "%s on %s: %llu places\n%s", s->record, f->device, (unsigned long long)context->engine->limits.by_key_longest, how);
+    cr_assert_leq(context->engine->limits.by_key_longest, HDST__KEY_PROBES, "%s on %s: %llu places\n%s", s->record, f->device,
+                  (unsigned long long)context->engine->limits.by_key_longest, how);
     hdst_context_destroy(context);
 }
 
@@ -230,7 +241,8 @@ static const form host_forms[] = {
     {"interp", HDST_CONTAINER_TABLE, false, 0, 0, blocks_told},
     {"interp", HDST_CONTAINER_TABLE, false, 11, 0, parts_told},         // runs of few records, many of them
     {"interp", HDST_CONTAINER_PARTS, true, 0, 16 << 20, parts_told},
-    {"interp", HDST_CONTAINER_PARTS, false, 0, 0, "parts in sorted runs, as keys crowd in few places of their tables: 1\n", 3},      // the others keep their tables
+    // The other parts keep their tables.
+    {"interp", HDST_CONTAINER_PARTS, false, 0, 0, "parts in sorted runs, as keys crowd in few places of their tables: 1\n", 3},
     {"interp", HDST_CONTAINER_SORTED, false, 6, 0, NULL},
 };
 

@@ -96,7 +96,8 @@ Test(key_table, no_row_stands_farther_from_home_in_a_larger_table)
         for (uint32_t more = 1; more < 5; more++) {
             const uint64_t before = table.longest;
             cr_assert(hdst__key_table_grow(&table, more * KEYS));
-            cr_assert(table.longest <= before && table.count == KEYS, "%llu places, %llu before", (unsigned long long)table.longest, (unsigned long long)before);
+            cr_assert(table.longest <= before && table.count == KEYS, "%llu places, %llu before", (unsigned long long)table.longest,
+                      (unsigned long long)before);
             for (uint64_t key = 0; key < KEYS; key++) {
                 const uint64_t *row = hdst__key_table_find(&table, (base << 29) - (uint32_t)(key * 7919 % KEYS << (16 + base)), &key, false);
                 cr_assert(row && row[2] == key + 1);

@@ -50,7 +50,8 @@ Test(left_out, a_record_of_a_later_slice)
         hdst_error error;
         hdst_run(r, &error);
         if (skip) cr_assert(error.code == HDST_OK && hdst_result_stats(r).records_skipped == 2 && hdst_result_stats(r).device[0].slices > 1);
-        else cr_assert(error.code == HDST_E_RECORD && error.record == STRAY && strstr(error.message, "1007"), "record %llu: %s", (unsigned long long)error.record, error.message);
+        else cr_assert(error.code == HDST_E_RECORD && error.record == STRAY && strstr(error.message, "1007"), "record %llu: %s",
+                       (unsigned long long)error.record, error.message);
         if (skip) cr_assert(strstr(hdst_explain(r, NULL), "output: slice by slice"), "%s", hdst_explain(r, NULL));
         hdst_context_destroy(context);
     }
@@ -70,13 +71,15 @@ Test(left_out, count_once_however_often_they_are_read)
     }
     hdst_context *context = open_context(3 << 20, HDST_ON_ERROR_SKIP);
     hdst_module *module = module_of(context, kernels);
-    hdst_result *r = hdst_result_create(hdst_reduce_dense(hdst_read(hdst_source_from_memory(context, items, FEW, sizeof *items), module, "item"), module, "halved", ROWS));
+    hdst_result *r = hdst_result_create(hdst_reduce_dense(hdst_read(hdst_source_from_memory(context, items, FEW, sizeof *items), module, "item"),
+                                                          module, "halved", ROWS));
     RUN(r);
     uint64_t n;
     const float *got = hdst_result_rows(r, NULL, &n);
     cr_assert_eq(n, ROWS);
     for (uint32_t k = 0; k < ROWS; k++) cr_assert_eq(got[k], expected[k], "key %u: %a, not %a", (unsigned)k, (double)got[k], (double)expected[k]);
     cr_assert(strstr(hdst_explain(r, NULL), "memory was short: keys in"), "%s", hdst_explain(r, NULL));
-    cr_assert_eq(hdst_result_stats(r).records_skipped, bad, "%llu, not %llu", (unsigned long long)hdst_result_stats(r).records_skipped, (unsigned long long)bad);
+    cr_assert_eq(hdst_result_stats(r).records_skipped, bad, "%llu, not %llu", (unsigned long long)hdst_result_stats(r).records_skipped,
+                 (unsigned long long)bad);
     hdst_context_destroy(context);
 }

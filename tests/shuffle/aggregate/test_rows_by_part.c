@@ -171,7 +171,8 @@ Test(rows_by_part, words_do_not_overflow)
     for (uint32_t i = 0; i < MANY; i++) many[i] = (sum){i % 4096 == 9 ? 1 : 2, i % 4096 == 9 ? 1.0f : large};
     hdst_context *context = forced_context();
     hdst_module *module = module_of(context, kernels);
-    hdst_result *result = hdst_result_create(hdst_reduce_dense(hdst_read(hdst_source_from_memory(context, many, MANY, sizeof *many), module, "sum"), module, "add", 3));
+    hdst_result *result = hdst_result_create(hdst_reduce_dense(hdst_read(hdst_source_from_memory(context, many, MANY, sizeof *many), module, "sum"),
+                                                               module, "add", 3));
     RUN(result);
     uint64_t rows;
     const float *got = hdst_result_rows(result, NULL, &rows);
@@ -212,7 +213,8 @@ Test(rows_by_part, all_laws)
         cr_assert_eq(rows, ROWS);
         for (uint32_t k = 0; k < ROWS; k++) {
             const cell *g = &got[k], *e = &expected[k];
-            cr_assert(g->n == e->n && g->x == e->x && g->y == e->y && g->least == e->least && g->most == e->most && g->bits == e->bits && g->odd == e->odd, "row %u",
+            cr_assert(g->n == e->n && g->x == e->x && g->y == e->y && g->least == e->least && g->most == e->most && g->bits == e->bits &&
+                      g->odd == e->odd, "row %u",
                       (unsigned)k);
         }
         hdst_context_destroy(context);
@@ -260,12 +262,14 @@ Test(rows_by_part, rows_are_records_of_the_next_stage)
 
 // --- Keys that are no rows ---
 
-static void message_of(bool forced, const void *in, uint64_t count, size_t size, const char *record, const char *reduce, uint64_t rows, char *message, size_t room)
+static void message_of(bool forced, const void *in, uint64_t count, size_t size, const char *record, const char *reduce, uint64_t rows,
+                       char *message, size_t room)
 {
     hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
     hdst_context *context = open_with(&options, forced);
     hdst_module *module = module_of(context, kernels);
-    hdst_result *result = hdst_result_create(hdst_reduce_dense(hdst_read(hdst_source_from_memory(context, in, count, size), module, record), module, reduce, rows));
+    hdst_result *result = hdst_result_create(hdst_reduce_dense(hdst_read(hdst_source_from_memory(context, in, count, size), module, record), module,
+                                                               reduce, rows));
     hdst_error error;
     cr_assert_eq(hdst_run(result, &error), HDST_E_RECORD);
     hdst_error_format(&error, message, room);

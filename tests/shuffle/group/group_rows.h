@@ -70,7 +70,8 @@ static const char kernels[] =
     "map keyed(row r) -> (uint32_t p, key uint32_t k, uint32_t q) { return ((uint32_t)r.at | 1u, r.user, (uint32_t)(r.at * 77)); }\n"
     "map keyed_list(row r) -> (key int16_t k, float x[3], bool full) { list l; l.x[r.user % 3u] = r.x; return ((int16_t)r.user, l.x, r.at > 100); }\n"
     "associative reduce compose(affine a, affine b) identity { .p = 1 } { return (affine){ a.p * b.p, a.q * b.p + b.q }; }\n"
-    "associative reduce mix(affine a, affine b) identity { .p = 7 } { return (affine){ a.p * 3u + b.p, a.q * 5u + b.q * b.p }; }\n"      // it is not: the tree shows
+    // It is not associative: the tree shows.
+    "associative reduce mix(affine a, affine b) identity { .p = 7 } { return (affine){ a.p * 3u + b.p, a.q * 5u + b.q * b.p }; }\n"
     "reduce ordered(affine a, affine b) identity { .p = 9, .q = 1 } { return (affine){ a.p * 3u + b.p, a.q * 5u + b.q * b.p }; }\n"
     "struct ends { int32_t first, last; };\n"
     "map compound(row r) -> (key uint64_t a, key uint8_t b, key int16_t c, int32_t first, int32_t last)\n"

@@ -28,7 +28,8 @@ Test(group, groups_stand_between_other_operators)
     ON_EACH_FORM(j) {
         pause *got;
         uint64_t *counts;
-        hdst_dataset *twice = hdst_map_function(hdst_cache(hdst_group_function(hdst_with_layout(j.data, HDST_SOA), NULL, j.module, "pauses")), j.module, "doubled");
+        hdst_dataset *twice = hdst_map_function(hdst_cache(hdst_group_function(hdst_with_layout(j.data, HDST_SOA), NULL, j.module, "pauses")),
+                                                j.module, "doubled");
         const uint64_t n = collect(twice, (void **)&got);
         for (uint64_t i = 0; i < n; i++) cr_expect_eq(got[i].n, 2 * pause_of(got[i].user).n);
         drop(twice, got);
@@ -231,15 +232,18 @@ Test(group, mistakes_say_what_is_right)
     cr_assert(open_job(&j, "interp", HDST_ON_ERROR_FAIL));
     hdst_dataset *keyed = hdst_map_function(j.data, j.module, "keyed");
     expect_error(hdst_group_function(j.data, "usr", j.module, "pauses"), HDST_E_USAGE, "record 'row' has no field 'usr'", "did you mean 'user'?");
-    expect_error(hdst_group_function(j.data, "at", j.module, "pauses"), HDST_E_USAGE, "'at' is int32_t, which key 'user' of 'pauses' is not at this place", NULL);
+    expect_error(hdst_group_function(j.data, "at", j.module, "pauses"), HDST_E_USAGE,
+                 "'at' is int32_t, which key 'user' of 'pauses' is not at this place", NULL);
     expect_error(hdst_group_function(j.data, "user, at", j.module, "pauses"), HDST_E_USAGE, "key 'user' of 'pauses' has 1 field, hdst_group was given 2", NULL);
-    expect_error(hdst_group_function(j.data, "user,", j.module, "pauses"), HDST_E_USAGE, "a key of hdst_group has no name", "name the fields with commas between: \"user, day\"");
+    expect_error(hdst_group_function(j.data, "user,", j.module, "pauses"), HDST_E_USAGE, "a key of hdst_group has no name",
+                 "name the fields with commas between: \"user, day\"");
     char path[400];
     memset(path, 'x', sizeof path);
     memcpy(path + sizeof path - 6, ", at", 5);
     expect_error(hdst_group_function(j.data, path, j.module, "pauses"), HDST_E_USAGE,
                  "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...' is no path to a field of 'row': it is too long", NULL);
-    expect_error(hdst_group_function(j.data, "when.year", j.module, "by_day"), HDST_E_USAGE, "key 'when' of 'by_day' has 2 fields, hdst_group was given 1", NULL);
+    expect_error(hdst_group_function(j.data, "when.year", j.module, "by_day"), HDST_E_USAGE,
+                 "key 'when' of 'by_day' has 2 fields, hdst_group was given 1", NULL);
     expect_error(hdst_group_function(j.data, NULL, j.module, "count"), HDST_E_USAGE, "records of 'row' have no field 'k' of the key's type",
                  "name the key: the second argument of hdst_group");
     expect_error(hdst_group_function(keyed, "k", j.module, "count"), HDST_E_USAGE, "'count' groups records of 'row', the dataset has 'keyed'", NULL);
@@ -247,7 +251,8 @@ Test(group, mistakes_say_what_is_right)
                  "group ordered(key K k, stream V v) -> T { for (V e : v) ... }");
     expect_error(hdst_group_function(j.data, "user", j.module, "near"), HDST_E_USAGE, "parameter 'c' of 'near' is not bound", NULL);
     expect_error(hdst_map_function(j.data, j.module, "count"), HDST_E_USAGE, "hdst_map was given 'count', which is a group", NULL);
-    expect_error(hdst_reduce_dense(keyed, j.module, "bare", ROWS), HDST_E_USAGE, "hdst_reduce_dense with 'bare' needs its identity, for records whose key does not occur",
+    expect_error(hdst_reduce_dense(keyed, j.module, "bare", ROWS), HDST_E_USAGE,
+                 "hdst_reduce_dense with 'bare' needs its identity, for records whose key does not occur",
                  "declare it: reduce bare(T a, T b) identity { ... } { ... }");
     hdst_context_destroy(j.context);
 }

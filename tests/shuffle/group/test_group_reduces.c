@@ -30,7 +30,8 @@ static affine fold_tree(affine *values, size_t count, affine (*f)(affine, affine
     return values[0];
 }
 
-static void expect_dense(job *j, const char *function, affine identity, affine (*f)(affine, affine), affine (*over)(affine *, size_t, affine (*)(affine, affine)))
+static void expect_dense(job *j, const char *function, affine identity, affine (*f)(affine, affine),
+                         affine (*over)(affine *, size_t, affine (*)(affine, affine)))
 {
     static affine values[N];
     affine *got;

@@ -29,7 +29,8 @@ static const char kernels[] =
     "    return r;\n"
     "}\n"
     "group checked(key uint64_t key, stream item s) -> int32_t { int32_t z = 7; for (item i : s) z = z / (int32_t)(i.p - 4u); return z; }\n"
-    "associative reduce mix(affine a, affine b) identity { .p = 7 } { return (affine){ a.p * 3u + b.p, a.q * 5u + b.q * b.p }; }\n"      // it is not: the tree shows
+    // It is not associative: the tree shows.
+    "associative reduce mix(affine a, affine b) identity { .p = 7 } { return (affine){ a.p * 3u + b.p, a.q * 5u + b.q * b.p }; }\n"
     "reduce ordered(affine a, affine b) identity { .p = 9, .q = 1 } { return (affine){ a.p * 3u + b.p, a.q * 5u + b.q * b.p }; }\n"
     "reduce checked_last(affine a, affine b) { return (affine){ b.p, 5 / (b.p - 4u) }; }\n";
 
@@ -130,7 +131,8 @@ Test(large_groups, a_function_reads_them_from_a_file)
             const span *got = hdst_result_rows(result, NULL, &n);
             for (uint64_t i = 0; i < n; i++) {
                 const span expected = span_of(got[i].key);
-                cr_expect(got[i].n == expected.n && got[i].longest == expected.longest && got[i].first == expected.first && got[i].sum == expected.sum, "%s, key %llu",
+                cr_expect(got[i].n == expected.n && got[i].longest == expected.longest && got[i].first == expected.first &&
+                          got[i].sum == expected.sum, "%s, key %llu",
                           forms[f], (unsigned long long)got[i].key);
                 const uint32_t hash = hdst__key_hash(&got[i].key, 8), before = i ? hdst__key_hash(&got[i - 1].key, 8) : 0;
                 cr_expect(i == 0 || before < hash || (before == hash && got[i - 1].key < got[i].key));

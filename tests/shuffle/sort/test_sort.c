@@ -171,7 +171,8 @@ static void expect_sorted(const job *j, hdst_dataset *data, uint64_t n, const ch
     OK(hdst_collect(hdst_sort(data, text), &out, &count, ERR));
     cr_assert_eq(count, n);
     for (uint64_t i = 0; i < n; i++)
-        cr_assert_eq(((row *)out)[i].id, expected[i].id, "%llu records by %s: record %llu is number %u, not %u", (unsigned long long)n, text, (unsigned long long)i,
+        cr_assert_eq(((row *)out)[i].id, expected[i].id, "%llu records by %s: record %llu is number %u, not %u", (unsigned long long)n, text,
+                     (unsigned long long)i,
                      ((row *)out)[i].id, expected[i].id);
     for (uint64_t i = 0; i < n; i++) cr_assert(!memcmp(((row *)out)[i].name, expected[i].name, 5) && ((row *)out)[i].h == expected[i].h, "a record was torn");
     hdst_rows_destroy(j->context, out);
@@ -228,7 +229,8 @@ Test(sort, stages_read_sorted_records)
         for (int layout = HDST_AOS; layout <= HDST_AOP; layout++) {
             OK(hdst_collect(hdst_map_function(hdst_with_layout(sorted, (hdst_layout)layout), j.module, "where"), &out, &n, ERR));
             cr_assert_eq(n, MOST);
-            for (uint64_t i = 0; i < n; i++) cr_assert(((place *)out)[i].index == i && ((place *)out)[i].id == expected[i].id, "layout %d, record %llu", layout, (unsigned long long)i);
+            for (uint64_t i = 0; i < n; i++)
+                cr_assert(((place *)out)[i].index == i && ((place *)out)[i].id == expected[i].id, "layout %d, record %llu", layout, (unsigned long long)i);
             hdst_rows_destroy(j.context, out);
         }
         hdst_result *r = hdst_result_create(hdst_cache(sorted));
@@ -236,7 +238,8 @@ Test(sort, stages_read_sorted_records)
         cr_assert_eq(((const row *)hdst_result_rows(r, NULL, &n))[17].id, expected[17].id);
         RUN(r);
         cr_assert_eq(((const row *)hdst_result_rows(r, NULL, &n))[MOST - 1].id, expected[MOST - 1].id);
-        cr_assert(strstr(hdst_explain(r, NULL), "sorted by") && strstr(hdst_explain(r, NULL), form_ ? "radix sort" : "merge sort"), "%s", hdst_explain(r, NULL));
+        cr_assert(strstr(hdst_explain(r, NULL), "sorted by") && strstr(hdst_explain(r, NULL), form_ ? "radix sort" : "merge sort"), "%s",
+                  hdst_explain(r, NULL));
         hdst_result_destroy(r);
         row some[10];
         OK(hdst_take(sorted, 10, some, &n, ERR));
@@ -260,7 +263,8 @@ static void expect_numbers(const job *j, const char *text, bool descending)
     memcpy(in_order, numbers, sizeof numbers);
     qsort(in_order, MOST, 4, compare_numbers);
     OK(hdst_collect(hdst_sort(hdst_read(hdst_source_from_memory(j->context, numbers, MOST, 4), j->module, "number"), text), &out, &n, ERR));
-    for (uint64_t i = 0; i < MOST; i++) cr_assert_eq(((uint32_t *)out)[i], in_order[descending ? MOST - 1 - i : i], "%s: record %llu", text ? text : "no name", (unsigned long long)i);
+    for (uint64_t i = 0; i < MOST; i++)
+        cr_assert_eq(((uint32_t *)out)[i], in_order[descending ? MOST - 1 - i : i], "%s: record %llu", text ? text : "no name", (unsigned long long)i);
     hdst_rows_destroy(j->context, out);
 }
 
@@ -286,7 +290,8 @@ Test(sort, records_in_several_pieces_of_device_memory)
     for (uint32_t i = 0; i < COUNT; i++) many[i] = i * 2654435761u;
     job j;
     if (open_job(&j, "cpu")) {
-        hdst_dataset *kept = hdst_cache(hdst_filter_function(hdst_read(hdst_source_from_memory(j.context, many, COUNT, 4), j.module, "number"), j.module, "some"));
+        hdst_dataset *kept = hdst_cache(hdst_filter_function(hdst_read(hdst_source_from_memory(j.context, many, COUNT, 4), j.module, "number"),
+                                                             j.module, "some"));
         uint64_t n, expected_count = 0, sum = 0;
         void *out;
         OK(hdst_count(kept, &n, ERR));

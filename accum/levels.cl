@@ -18,10 +18,9 @@
 //: QUICK_FORM 0 | 1
 #include "base/join.cl"
 #define OF(name) JOIN(name##_, REAL)
-#define OF_SHAPE(name) JOIN(OF(name), JOIN(_, SHAPE))
-#define OF_P(name) JOIN(OF(name), _p)
 #define LEVELS JOIN(REAL, _levels)
-#define LOADED JOIN(REAL, _vector)
+#define RUN JOIN(REAL, _run)
+#define LOADED JOIN(packed_, REALS)
 #define AS_REAL JOIN(as_, REAL)
 #define AS_INTS JOIN(as_, INTS)
 #define AS_BITS JOIN(as_, BITS)
@@ -33,7 +32,6 @@
 // Oishi, "Accurate sum and dot product", 2005; levels of running sums: Demmel, Nguyen, "Fast reproducible
 // floating-point summation", 2013.) Otherwise the block is added again, with other levels or in part straight to the
 // wide cell.
-typedef REALS LOADED __attribute__((aligned(sizeof(REAL))));      // as it lies in memory, wherever it begins
 typedef struct LEVELS {
     REALS sum[3];
     INTS units[3];    // of each level and lane, without those that the sums hold
@@ -50,12 +48,14 @@ typedef struct LEVELS {
     uint count;         // levels in use; 0: no addend was seen
     uint turns;         // additions to each lane since the sums were emptied
     uint emptied;       // how often they were since the units went to the cell
-    REAL one;         // 1, which the compiler must not know: half of the subtractions are fused multiply-adds, so that they share out among the processor's ports
+    REAL one;           // 1, which the compiler must not know: half of the subtractions are fused multiply-adds, so
+                        // that they share out among the processor's ports
 } LEVELS;
 inline REAL OF(level_base)(int unit) { return AS_REAL((BITS)(BIAS + MANTISSA + unit) << MANTISSA | (BITS)1 << (MANTISSA - 1)); }
 inline int OF(level_unit)(const LEVELS *s, uint level) { return s->unit - STEP * (int)level; }
 
-bool OF_P(levels_take)(LEVELS *s, const REAL *a, uint records);
+// A loop over values that lie side by side: kernels have it printed (codegen/opencl/print_sum_loops.c), as those over other addends.
+bool OF(levels_take)(LEVELS *s, const REAL *a, uint records);
 
 #if BROAD_FORM
 #include "accum/levels_broad.cl"
@@ -93,6 +93,12 @@ __attribute__((noinline)) void OF(levels_publish)(LEVELS *s, volatile __global l
     }
     s->emptied = 0;
 }
+// Room for the records of a block.
+inline void OF(levels_ready)(LEVELS *s, uint records, volatile __global long *cell, uint last, int lowest)
+{
+    if (s->turns + records / LANES > LEVELS_BLOCK / LANES) OF(levels_empty)(s);
+    if (s->emptied >= 256) OF(levels_publish)(s, cell, last, lowest);      // >: settling empties them too
+}
 // The exponents of the first and of the last set bit; false: zero, an infinity or NaN.
 inline bool OF(extent_of)(REAL v, int *first, int *last)
 {
@@ -112,7 +118,8 @@ inline bool OF(levels_hold)(const LEVELS *s, REAL v)
     if (!OF(extent_of)(v, &first, &last)) return false;
     return OF(is_broad)(s) ? OF(broad_holds)(s, first) : first < s->unit + TOP && last >= OF(level_unit)(s, s->count - 1);
 }
-// Levels for this block, and for those before if three can do that, or if most of this block's addends find room in the present ones.
+// Levels for this block, and for those before if three can do that, or if most of this block's addends find room in the
+// present ones.
 inline void OF(levels_fit)(LEVELS *s, const REAL *values, uint records, volatile __global long *cell, uint last_digit, int lowest)
 {
     int first = INT_MIN, least = INT_MAX, last = INT_MAX;
@@ -132,7 +139,8 @@ inline void OF(levels_fit)(LEVELS *s, const REAL *values, uint records, volatile
         s->count = 0;
     }
     if (first == INT_MIN) return;
-    const int block_first = first, all_first = s->count ? max(first, s->unit + TOP - 1) : first, all_last = s->count ? min(last, OF(level_unit)(s, s->count - 1)) : last;
+    const int block_first = first, all_first = s->count ? max(first, s->unit + TOP - 1) : first;
+    const int all_last = s->count ? min(last, OF(level_unit)(s, s->count - 1)) : last;
     if (all_first - all_last < 2 * STEP + TOP) {
         first = all_first;
         last = all_last;
@@ -141,7 +149,8 @@ inline void OF(levels_fit)(LEVELS *s, const REAL *values, uint records, volatile
     }
     if (s->count) OF(levels_publish)(s, cell, last_digit, lowest);
     if (first + 1 - last > STEP + TOP && !zeros && OF(broad_choose)(s, block_first, least)) return;
-    const int bits = first + 1 - last, above = bits > TOP && bits <= TOP + STEP - 6 ? 3 : 0;     // where two levels have room to spare: greater ones may come
+    // Where two levels have room to spare: greater ones may come.
+    const int bits = first + 1 - last, above = bits > TOP && bits <= TOP + STEP - 6 ? 3 : 0;
     s->unit = clamp(first + 1 - TOP + above, LOWEST + 2 * STEP, GREATEST);
     s->count = (uint)clamp((s->unit - last + STEP - 1) / STEP + 1, 1, 3);
     for (uint l = 0; l < s->count; l++) {
@@ -163,12 +172,12 @@ __attribute__((noinline)) void OF(levels_settle)(LEVELS *s, REAL *values, uint r
     OF(levels_empty)(s);
     if (OF(broad_settle)(s, values, records, cell, last, lowest)) return;
     OF(levels_fit)(s, values, records, cell, last, lowest);
-    if (OF_P(levels_take)(s, values, records)) return;
+    if (OF(levels_take)(s, values, records)) return;
     for (uint r = 0; r < records; r++) {
         if (values[r] == 0 || OF(levels_hold)(s, values[r])) continue;
         OF(levels_to_cell)(cell, last, lowest, values[r]);
         values[r] = 0;
     }
-    if (OF_P(levels_take)(s, values, records)) return;
+    if (OF(levels_take)(s, values, records)) return;
     for (uint r = 0; r < records; r++) OF(levels_to_cell)(cell, last, lowest, values[r]);
 }

@@ -41,7 +41,7 @@ inline bool broad_settle_float(float_levels *s, const float *values, uint record
     uint outside = 0, at[LEVELS_BLOCK / 8];
     s->odd += 8;
     for (uint r = 0; r < records; r += 16) {
-        const uint16 v = as_uint16(*(const float_vector *)(values + r)), odd = as_uint16((v << 1) - least >= (uint)BROAD_BINADES << 24), not_zero = odd & v << 1;
+        const uint16 v = as_uint16(*(const packed_float16 *)(values + r)), odd = as_uint16((v << 1) - least >= (uint)BROAD_BINADES << 24), not_zero = odd & v << 1;
         const float16 held = as_float16(v & ~odd);
         sum0 += convert_double8(held.lo);
         sum1 += convert_double8(held.hi);
@@ -72,8 +72,3 @@ inline bool broad_choose_float(float_levels *s, int first, int least)
     }
     return true;
 }
-#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
-#define PLUS_BROAD(a, b) fma(b, one, a)
-#else
-#define PLUS_BROAD(a, b) ((a) + (b))
-#endif

@@ -22,4 +22,4 @@
 #define BROAD_FORM 0
 #define QUICK_FORM 1
 #include "accum/levels.cl"
-#include "accum/levels_shapes.cl"
+#include "accum/levels_run.cl"

@@ -23,4 +23,4 @@
 #define MAGNITUDE 0x7fffffff
 #define QUICK_FORM 0
 #include "accum/levels.cl"
-#include "accum/levels_shapes.cl"
+#include "accum/levels_run.cl"

@@ -25,6 +25,7 @@
 typedef struct ir_expr ir_expr;
 typedef struct ir_stmt ir_stmt;
 typedef struct ir_func ir_func;
+typedef struct ir_sum_loop ir_sum_loop;         // sum_loop.h
 
 enum { IR_NO_VAR = UINT32_MAX };    // no variable of the function
 
@@ -113,8 +114,8 @@ typedef enum ir_stmt_kind {
     IR_ACCUM_WORDS, // word `word` of the strip table's cell (param, leaf) at row `index`, element `index2` (NULL: 0) takes value (i64 or u64) with the cell's
                     // word operation. Inside a record loop (never a vectorised one): a scatter; statements on one row stand together, by rising place in the
                     // row, and share an equal `index`. Outside: value is the block's total.
-    // outside of record loops: the cell takes value of every record of the block; of variables only per_record
-    // ones; index2 is the same for all, the row is 0
+    // outside of record loops: the cell takes value of every record of the block, by `sum_loop` once there are such
+    // (sum_loop.h); of variables only per_record ones; index2 is the same for all, the row is 0
     IR_ACCUM_BLOCK,
     IR_ACCUM_WIDE,  // the exact slow path: value (of the cell's kind) goes straight to the device table's cell
 } ir_stmt_kind;
@@ -130,6 +131,7 @@ struct ir_stmt {
     uint32_t var, param, leaf, check;
     uint32_t record;                // which of the lane's records (GPU form; else 0)
     uint32_t word;                  // IR_ACCUM_WORDS
+    uint32_t sum_loop;              // IR_ACCUM_BLOCK: index into ir_func.sum_loops
     hdst__accumulate_op acc;
     ir_expr *value, *cond, *index, *index2;
     ir_expr *lo, *hi;               // IR_FOR
@@ -197,6 +199,8 @@ struct ir_func {
     bool counts;                    // only counts what it would emit: nothing is stored, accumulated or checked (pass_count)
     bool placed;                    // only what comes out is stored (pass_emit_counts_place)
     uint32_t block;                 // block form: records of a block; 0 in scalar form
+    ir_sum_loop *sum_loops;         // block form: by which IR_ACCUM_BLOCKs add; none before the pass that makes them
+    uint32_t sum_loop_count;
     bool apart;                     // block form: the values of neighbouring records do not lie side by side in memory (AoS)
     bool rows;                      // row form: scalar form in which IR_FORs over elements are marked (vectorize) and may hold IR_ACCUM_WORDS
     ir_shape *shape;                // GPU form: how it is cut, shared by the forms of a function; else NULL

@@ -16,7 +16,7 @@
 //       }
 //       accum t[best].x[0] += p.x[0]
 //     }
-#include "codegen/ir/ir.h"
+#include "codegen/ir/sum_loop.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -279,7 +279,10 @@ static void dump_stmt(dumper *d, const ir_stmt *s)
         break;
     case IR_ACCUM_WORDS: dump_words(d, s); break;
     case IR_ACCUM_WIDE: dump_target(d, "wide ", s, " += "); break;
-    case IR_ACCUM_BLOCK: dump_target(d, "block ", s, " += "); break;
+    case IR_ACCUM_BLOCK:
+        dump_target(d, "block ", s, " += ");
+        if (d->func->sum_loop_count) hdst__buffer_printf(d->out, " by loop %" PRIu32, s->sum_loop);
+        break;
     case IR_EMIT:
         line(d, s->cond ? "emit if " : "emit");
         if (s->cond) dump_expr(d, s->cond);
@@ -404,6 +407,24 @@ static void dump_checks(const ir_func *func, hdst__buffer *out)
         hdst__buffer_printf(out, "  check %zu %s %s\n", i, words[func->checks[i].kind], func->checks[i].what ? func->checks[i].what : "");
 }
 
+// sum loop 1 f32 by 16 one two three double (input f32 a, block f32 b, f32 c) fma(a, b, c)
+static void dump_sum_loop(const ir_func *func, uint32_t number, hdst__buffer *out)
+{
+    const ir_sum_loop *loop = &func->sum_loops[number];
+    hdst__buffer_printf(out, "  sum loop %" PRIu32 " %s by %" PRIu32, number, kind_name(loop->kind), loop->lanes);
+    for (int w = 0; w < IR_SUM_WAYS; w++)
+        if (loop->ways & 1u << w) hdst__buffer_printf(out, " %s", hdst__sum_way_name((ir_sum_way)w));
+    for (uint32_t i = 0; i < loop->operand_count; i++) {
+        const ir_var *var = &loop->operand[i];
+        const char *where = loop->in_input[i] ? "input " : var->per_record ? "block " : "";
+        hdst__buffer_printf(out, "%s%s%s %s", i ? ", " : " (", where, kind_name(var->kind), var->name);
+    }
+    hdst__buffer_puts(out, ") ");
+    const ir_func scope = hdst__sum_loop_scope(func, loop);
+    dump_expr(&(dumper){&scope, out, 0}, loop->addend);
+    hdst__buffer_puts(out, "\n");
+}
+
 void hdst__ir_dump(const ir_func *func, hdst__buffer *out)
 {
     hdst__buffer_printf(out, "func %s\n", func->name);
@@ -413,6 +434,7 @@ void hdst__ir_dump(const ir_func *func, hdst__buffer *out)
     dump_places(func, out);
     dump_vars(func, out);
     dump_checks(func, out);
+    for (uint32_t i = 0; i < func->sum_loop_count; i++) dump_sum_loop(func, i, out);
     dumper d = {func, out, 1};
     hdst__buffer_puts(out, "{\n");
     dump_block(&d, &func->body);

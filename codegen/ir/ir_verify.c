@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The verifier: is a function well formed? It runs after every pass, so that a pass that breaks a rule of codegen/ir/ir.h is named at once.
-#include "codegen/ir/ir.h"
+#include "codegen/ir/sum_loop.h"
 
 typedef struct verifier {
     const ir_func *func;
@@ -233,6 +233,11 @@ static bool accum_block_ok(verifier *v, const ir_stmt *s, const char *where)
         !s->index2->varying)), "type, row or element", where);
     REQUIRE(s->param < v->func->param_count && v->func->params[s->param].kind == IR_ACCUM_TABLE, "no such accumulator", where);
     REQUIRE(s->leaf < v->func->params[s->param].record->leaf_count, "no such leaf", where);
+    REQUIRE(hdst__sum_loop_can(v->func, s->value), "a value that no loop over the block takes", where);
+    if (!v->func->sum_loop_count) return true;
+    REQUIRE(s->sum_loop < v->func->sum_loop_count, "no such loop", where);
+    const ir_sum_loop loop = hdst__sum_loop_of(v->func, s->value);
+    REQUIRE(hdst__sum_loops_equal(&v->func->sum_loops[s->sum_loop], &loop), "the loop adds something else", where);
     return true;
 }
 
@@ -385,12 +390,26 @@ static void note_setters(verifier *v, const ir_block *block, bool in_records)
     }
 }
 
+static bool sum_loops_ok(verifier *v)
+{
+    for (uint32_t i = 0; i < v->func->sum_loop_count; i++) {
+        const ir_sum_loop *loop = &v->func->sum_loops[i];
+        const bool is_double = loop->kind == HDST__F64;
+        REQUIRE(v->func->block && loop->lanes && v->func->block % loop->lanes == 0, "a loop whose vectors do not make a block", "sum loop");
+        REQUIRE(is_double || loop->kind == HDST__F32, "a loop that adds no floats", "sum loop");
+        REQUIRE(loop->ways && loop->ways >> IR_SUM_WAYS == 0, "no such way to add", "sum loop");
+        REQUIRE(!(loop->ways & 1u << (is_double ? IR_SUM_IN_DOUBLE : IR_SUM_BIT_TEST)), "a way that adds numbers of another size", "sum loop");
+        REQUIRE(loop->operand_count && loop->operand_count <= HDST__SUM_OPERANDS, "too many operands, or none", "sum loop");
+    }
+    return true;
+}
+
 const char *hdst__ir_verify(const ir_func *func)
 {
     const size_t vars = func->var_count + 1;
     verifier v = {.func = func, .looping = HDST__NEW_ARRAY(func->arena, bool, vars), .bounding = HDST__NEW_ARRAY(func->arena, uint32_t, vars),
                   .set = HDST__NEW_ARRAY(func->arena, uint8_t, vars)};
     if (func->block) note_setters(&v, &func->body, false);
-    if (placements_ok(&v)) block_ok(&v, &func->body);
+    if (placements_ok(&v) && sum_loops_ok(&v)) block_ok(&v, &func->body);
     return v.wrong;
 }

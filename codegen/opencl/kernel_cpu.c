@@ -12,6 +12,7 @@
 #include "codegen/opencl/print_output.h"
 #include "codegen/opencl/print_row_sums.h"
 #include "codegen/opencl/print_stmt.h"
+#include "codegen/opencl/print_sum_loops.h"
 #include "codegen/opencl/print_tables.h"
 #include "codegen/opencl/print_unpack.h"
 #include "codegen/opencl/private_memory.h"
@@ -21,6 +22,7 @@
 #include "codegen/ir/accum_tables.h"
 #include "codegen/pass/passes.h"
 #include "base/costs_cpu.h"
+#include "codegen/pass/sum_loops.h"
 
 #include <inttypes.h>
 
@@ -273,6 +275,7 @@ const hdst__kernel *hdst__kernel_make_cpu(hdst__arena *arena, const ir_func *fun
     const hdst__place_limits limits = {.rows = options->rows, .fast_sums = options->fast_sums,
         .no_blocks = options->no_blocks, .may_turn = !split, .front = options->front};
     hdst__pass_accumulator_placement_cpu(block, func, tables, &limits);
+    hdst__pass_sum_loops(block, options->facts.has_double);
     hdst__emit_plan(p);
     if (p->output.way == HDST__OUTPUT_BOUNDED) p->output.emit_bound = hdst__ir_emit_bound(block);    // branches became conditions, which all count
     if (block->block) hdst__plan_unpack(p, block);
@@ -282,7 +285,7 @@ const hdst__kernel *hdst__kernel_make_cpu(hdst__arena *arena, const ir_func *fun
 
     hdst__kernel_add_common_args(p);
     hdst__printer_use(p, block);
-    const char *block_loop = block->block ? hdst__print_section(p, print_block_loop) : "";
+    const char *block_loop = block->block ? hdst__print_section(p, print_block_loop) : "", *sum_loops = hdst__print_section(p, hdst__print_sum_loops);
     ir_func *single = hdst__ir_copy_func(arena, block->block ? func : block);      // rows: one after another
     if (p->output.way == HDST__OUTPUT_COUNTED) hdst__pass_emit_counts_place(single);
     if (block->block) hdst__place_tail(single, block, tables);
@@ -292,6 +295,7 @@ const hdst__kernel *hdst__kernel_make_cpu(hdst__arena *arena, const ir_func *fun
     hdst__filling fillings[] = {
         {"TITLE", hdst__arena_printf(arena, "%s", func->name)},
         {"BLOCK_DEFINE", block_define(p, block)},
+        {"SUM_LOOPS", sum_loops},
         {"STRIP_STEP", strip_step(p, block)},
         {"BLOCK_LOOP", block_loop},
         {"RECORD_LOOP", hdst__print_section(p, print_record_loop)},

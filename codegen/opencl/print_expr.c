@@ -169,7 +169,9 @@ static void print_sqrt(hdst__printer *p, const ir_expr *expr)
 static void print_convert(hdst__printer *p, const ir_expr *expr)
 {
     const hdst__kind from = expr->a->kind, to = expr->kind;
-    if (to == HDST__BOOL) {
+    if (p->lanes) {
+        hdst__write(&p->out, "convert_%s%" PRIu32 "(%s)", hdst__cl_name(to), p->lanes, hdst__expr_text(p, expr->a, HDST__WHOLE));
+    } else if (to == HDST__BOOL) {
         print_expr(p, expr->a, HDST__OPERAND);
         hdst__write(&p->out, " != 0");
     } else if (hdst__kind_is_float(from) && hdst__kind_is_integer(to)) {
@@ -264,6 +266,13 @@ static void print_key(hdst__printer *p, const ir_expr *expr)
     hdst__write(&p->out, "%s", hdst__key_text(p, acc, expr->a->kind, hdst__expr_text(p, expr->a, HDST__WHOLE)));
 }
 
+static void print_constant(hdst__printer *p, const ir_expr *expr)
+{
+    const char *text = hdst__constant_text(p->arena, expr->kind, expr->bits);
+    if (p->lanes) hdst__write(&p->out, "(%s%" PRIu32 ")(%s)", hdst__cl_name(expr->kind), p->lanes, text);
+    else hdst__write(&p->out, "%s", text);
+}
+
 // Makes a NaN of a float, which has any sign and payload, and gives it: a device is free to.
 static bool makes_nan(const ir_expr *expr)
 {
@@ -278,7 +287,7 @@ static bool makes_nan(const ir_expr *expr)
 static void print_operation(hdst__printer *p, const ir_expr *expr)
 {
     switch (expr->op) {
-    case IR_CONST: hdst__write(&p->out, "%s", hdst__constant_text(p->arena, expr->kind, expr->bits)); break;
+    case IR_CONST: print_constant(p, expr); break;
     case IR_VAR: hdst__write(&p->out, "%s", p->var_name[expr->var]); break;
     case IR_ELEM: print_elem(p, expr); break;
     case IR_FIELD: print_field(p, expr); break;
@@ -308,7 +317,7 @@ static void print_operation(hdst__printer *p, const ir_expr *expr)
 static void print_bare(hdst__printer *p, const ir_expr *expr)
 {
     if (expr->kind == HDST__F64) p->uses_double = true;
-    const bool foreign = p->options->facts.foreign_nans && makes_nan(expr);
+    const bool foreign = p->options->facts.foreign_nans && !p->lanes && makes_nan(expr);
     if (foreign) {
         hdst__write(&p->out, "foreign_nan_%s(", hdst__cl_name(expr->kind));
     }

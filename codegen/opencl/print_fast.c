@@ -6,15 +6,15 @@
 //
 //     float16 sum0_ = t_x_FloatSum[0], sum1_ = t_weight_FloatSum[0];
 //     for (uint r = 0; r < BLOCK; r += 16) {
-//         const float16 v2_ = *(const float_vector *)(w_Of + r), v3_ = *(__global const float_vector *)(&p_x_(i, 0) + r);
+//         const float16 v2_ = *(const packed_float16 *)(w_Of + r), v3_ = *(__global const packed_float16 *)(&p_x_(i, 0) + r);
 //         sum0_ = ADD_PRODUCT(v2_, v3_, sum0_);
 //         sum1_ += v2_;
 //     }
 //     t_x_FloatSum[0] = sum0_, t_weight_FloatSum[0] = sum1_;
 #include "codegen/opencl/print_levels.h"
 #include "codegen/opencl/print_cell.h"
-#include "codegen/opencl/print_constant.h"
 #include "codegen/opencl/print_expr.h"
+#include "codegen/opencl/print_sum_loops.h"
 #include "codegen/opencl/print_unpack.h"
 
 #include <inttypes.h>
@@ -33,14 +33,16 @@ typedef struct fast_sum {
     const char *place, *name[MOST_CHAINS];      // in memory, in registers
 } fast_sum;
 
-typedef struct fast_read {
-    hdst__block_operand of;
+typedef struct fast_read {      // of an operand of a sum's loop
+    const ir_sum_loop *loop;
+    uint32_t operand;
+    const char *of;             // a pointer to the values, or the value that all records have
     const char *name[MOST_CHAINS];
 } fast_read;
 
 typedef struct fast_addend {
-    size_t sum, a, b;           // b == a for what is no product
-    bool product;
+    const ir_sum_loop *loop;
+    size_t sum, read[HDST__SUM_OPERANDS];
 } fast_addend;
 
 typedef struct fast_run {
@@ -51,7 +53,6 @@ typedef struct fast_run {
     size_t sums, reads, addends;
 } fast_run;
 
-static const char *real_name(bool is_double) { return is_double ? "double" : "float"; }
 static const char *vector_name(bool is_double) { return is_double ? "double8" : "float16"; }
 static uint32_t lanes_of(bool is_double) { return is_double ? 8 : 16; }
 
@@ -93,42 +94,27 @@ static size_t find_sum(hdst__printer *p, fast_run *run, const ir_stmt *stmt)
     return run->sums++;
 }
 
-static size_t find_read(fast_run *run, hdst__block_operand of)
+static size_t find_read(hdst__printer *p, fast_run *run, const ir_sum_loop *loop, uint32_t operand, const ir_expr *value)
 {
+    const bool each = loop->operand[operand].per_record;
+    const char *of = each ? hdst__block_pointer_text(p, value) : hdst__expr_text(p, value, HDST__WHOLE);
     for (size_t i = 0; i < run->reads; i++)
-        if (!strcmp(run->read[i].of.text, of.text)) return i;
-    run->read[run->reads] = (fast_read){.of = of};
+        if (run->read[i].loop->operand[run->read[i].operand].per_record == each && !strcmp(run->read[i].of, of)) return i;
+    run->read[run->reads] = (fast_read){.loop = loop, .operand = operand, .of = of};
     return run->reads++;
-}
-
-// Values that do not lie side by side are written down first.
-static hdst__block_operand put_side_by_side(hdst__printer *p, const ir_expr *value)
-{
-    const char *name = hdst__name_take(p->form_names, "addends"), *record = p->record;
-    hdst__write_line(&p->out, "%s %s[BLOCK] ALIGNED;", hdst__cl_name(value->kind), name);
-    hdst__write_line(&p->out, "VECTOR_LOOP(%" PRIu32 ", 1)", lanes_of(value->kind == HDST__F64));
-    p->in_records = true;
-    p->record = "i + r";
-    hdst__write_line(&p->out, "for (int r = 0; r < BLOCK; r++) %s[r] = %s;", name, hdst__expr_text(p, value, HDST__WHOLE));
-    p->record = record;
-    p->in_records = false;
-    return (hdst__block_operand){name, false};
 }
 
 static bool join(hdst__printer *p, fast_run *run, const ir_stmt *stmt)
 {
-    const ir_expr *value = stmt->value;
-    if ((value->kind == HDST__F64) != run->is_double || run->addends == MOST_READS || run->reads + 2 > MOST_READS) return false;
+    const ir_sum_loop *loop = &p->func->sum_loops[stmt->sum_loop];
+    if ((loop->kind == HDST__F64) != run->is_double || run->addends == MOST_READS || run->reads + loop->operand_count > MOST_READS) return false;
     const size_t sum = find_sum(p, run, stmt);
     if (sum == MOST_SUMS) return false;
-    bool product = value->op == IR_MUL;
-    hdst__block_operand a = hdst__block_operand_of(p, product ? value->a : value), b = product ? hdst__block_operand_of(p, value->b) : a;
-    if (!a.text || !b.text) {
-        a = b = put_side_by_side(p, value);
-        product = false;
-    }
-    const size_t first = find_read(run, a), second = find_read(run, b);
-    run->addend[run->addends++] = (fast_addend){sum, first, second, product};
+    fast_addend *addend = &run->addend[run->addends++];
+    *addend = (fast_addend){.loop = loop, .sum = sum};
+    ir_expr *operands[HDST__SUM_OPERANDS];
+    const uint32_t count = hdst__sum_loop_operands(p->func, stmt->value, operands);
+    for (uint32_t i = 0; i < count; i++) addend->read[i] = find_read(p, run, loop, i, operands[i]);
     return true;
 }
 
@@ -152,20 +138,29 @@ static uint32_t choose_chains(hdst__printer *p, fast_run *run)
     return chains;
 }
 
+static void print_read(hdst__printer *p, const fast_read *read, uint32_t chain)
+{
+    const char *vector = hdst__vector_name(p, read->loop->operand[read->operand].kind, read->loop->lanes), *text = read->of;
+    const char *ahead = chain ? hdst__arena_printf(p->arena, "r + %" PRIu32, chain * read->loop->lanes) : "r";
+    if (read->loop->operand[read->operand].per_record) text = hdst__packed_text(p, read->loop, read->operand, text, ahead);
+    hdst__write_line(&p->out, "const %s %s = %s;", vector, read->name[chain], text);
+}
+
+static bool is_product(const ir_expr *addend)
+{
+    return addend->op == IR_MUL && addend->a->op == IR_VAR && addend->b->op == IR_VAR;
+}
+
 static void print_chain(hdst__printer *p, const fast_run *run, uint32_t chain)
 {
-    const char *real = real_name(run->is_double), *ahead = chain ? hdst__arena_printf(p->arena, " + %" PRIu32, chain * lanes_of(run->is_double)) : "";
-    for (size_t i = 0; i < run->reads; i++) {
-        const fast_read *read = &run->read[i];
-        const char *space = read->of.global ? "__global " : "";
-        hdst__write_line(&p->out, "const %s %s = *(%sconst %s_vector *)(%s + r%s);", vector_name(run->is_double), read->name[chain], space,
-            real, read->of.text, ahead);
-    }
+    for (size_t i = 0; i < run->reads; i++) print_read(p, &run->read[i], chain);
     for (size_t i = 0; i < run->addends; i++) {
         const fast_addend *add = &run->addend[i];
-        const char *sum = run->sum[add->sum].name[chain], *a = run->read[add->a].name[chain], *b = run->read[add->b].name[chain];
-        if (add->product) hdst__write_line(&p->out, "%s = ADD_PRODUCT(%s, %s, %s);", sum, a, b, sum);
-        else hdst__write_line(&p->out, "%s += %s;", sum, a);
+        const ir_expr *addend = add->loop->addend;
+        const char *sum = run->sum[add->sum].name[chain], *operands[HDST__SUM_OPERANDS];
+        for (uint32_t o = 0; o < add->loop->operand_count; o++) operands[o] = run->read[add->read[o]].name[chain];
+        if (is_product(addend)) hdst__write_line(&p->out, "%s = ADD_PRODUCT(%s, %s, %s);", sum, operands[addend->a->var], operands[addend->b->var], sum);
+        else hdst__write_line(&p->out, "%s += %s;", sum, hdst__sum_addend_text(p, add->loop, operands, add->loop->lanes));
     }
 }
 

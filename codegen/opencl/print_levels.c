@@ -3,12 +3,10 @@
 // private memory while a strip runs.
 #include "codegen/opencl/print_levels.h"
 #include "codegen/opencl/print_cell.h"
-#include "codegen/opencl/print_constant.h"
 #include "codegen/opencl/print_expr.h"
-#include "codegen/opencl/print_unpack.h"
+#include "codegen/opencl/print_sum_loops.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 // `element`: text, in range.
 static const char *state_text(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, const char *element, bool is_double)
@@ -30,56 +28,13 @@ static const char *cell_text(hdst__printer *p, const hdst__accum_plan *plan, uin
     return hdst__arena_printf(p->arena, "%s, %s_LAST, %s_LOWEST", hdst__levels_place(p, plan, leaf, element), kind, kind);
 }
 
-// --- What is added: operands that lie side by side over the block ---
-
-// The operands, and what becomes of them (accum/levels_shapes.cl); false: they must be put side by side first.
-static bool shape_of(hdst__printer *p, const ir_expr *value, const char **shape, const char **args)
-{
-    const bool product = value->op == IR_MUL;
-    hdst__block_operand a = hdst__block_operand_of(p, product ? value->a : value), b = product ? hdst__block_operand_of(p, value->b) : a;
-    if (!a.text || !b.text) return false;
-    if (b.global && !a.global) {
-        const hdst__block_operand swap = a;
-        a = b;
-        b = swap;
-    }
-    *args = product && strcmp(a.text, b.text) ? hdst__arena_printf(p->arena, "%s, %s", a.text, b.text) : a.text;
-    if (!product) *shape = a.global ? "g" : "p";
-    else if (!strcmp(a.text, b.text)) *shape = a.global ? "g2" : "p2";
-    else *shape = b.global ? "gg" : a.global ? "gp" : "pp";
-    return true;
-}
-
-static void print_call(hdst__printer *p, const ir_stmt *stmt, const char *shape, const char *args)
+static void print_addition(hdst__printer *p, const ir_stmt *stmt)
 {
     const hdst__accum_plan *plan = hdst__find_plan(p, stmt->param);
     const bool is_double = stmt->value->kind == HDST__F64;
     const char *element = hdst__index_text(p, stmt->index2, HDST__WHOLE);
     if (is_double || p->options->facts.has_double) p->uses_double = true;
-    hdst__write_line(&p->out, "levels_add_%s_%s(&%s, %s, BLOCK, %s);", is_double ? "double" : "float", shape,
-                     state_text(p, plan, stmt->leaf, element, is_double), args, cell_text(p, plan, stmt->leaf, element));
-}
-
-static void print_addition(hdst__printer *p, const ir_stmt *stmt)
-{
-    const char *shape, *args;
-    if (shape_of(p, stmt->value, &shape, &args)) {
-        print_call(p, stmt, shape, args);
-        return;
-    }
-    hdst__write_line(&p->out, "{");
-    p->out.indent++;
-    hdst__write_line(&p->out, "%s addends[BLOCK] ALIGNED;", hdst__cl_name(stmt->value->kind));
-    hdst__write_line(&p->out, "VECTOR_LOOP(%d, 1)", stmt->value->kind == HDST__F64 ? 8 : 16);
-    p->in_records = true;
-    const char *record = p->record;
-    p->record = "i + r";
-    hdst__write_line(&p->out, "for (int r = 0; r < BLOCK; r++) addends[r] = %s;", hdst__expr_text(p, stmt->value, HDST__WHOLE));
-    p->record = record;
-    p->in_records = false;
-    print_call(p, stmt, "p", "addends");
-    p->out.indent--;
-    hdst__write_line(&p->out, "}");
+    hdst__print_sum_call(p, stmt, state_text(p, plan, stmt->leaf, element, is_double), cell_text(p, plan, stmt->leaf, element));
 }
 
 static size_t print_add(hdst__printer *p, ir_stmt *const *stmts, size_t count)

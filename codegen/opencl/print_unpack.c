@@ -296,25 +296,13 @@ const char *hdst__block_field_text(hdst__printer *p, const ir_expr *field)
 
 // --- Values that lie side by side over the block ---
 
-hdst__block_operand hdst__block_operand_of(hdst__printer *p, const ir_expr *e)
+const char *hdst__block_pointer_text(hdst__printer *p, const ir_expr *e)
 {
-    if (e->op == IR_VAR) return (hdst__block_operand){p->array_name[e->var], false};
-    if (e->op == IR_ELEM && !p->func->vars[e->var].per_record) return (hdst__block_operand){0};
-    if (e->op == IR_ELEM)
-        return (hdst__block_operand){hdst__arena_printf(p->arena, "%s[%s]", p->var_name[e->var], hdst__index_text(p, e->a, HDST__WHOLE)), false};
-    if (e->op != IR_FIELD || (e->a && e->a->op != IR_CONST)) return (hdst__block_operand){0};
-    const hdst__record *record = p->func->params[e->param].record;
-    const hdst__leaf *leaf = &record->leaves[e->leaf];
-    const char *name = p->leaf_name[e->param][e->leaf], *element = hdst__index_text(p, e->a, HDST__WHOLE);
-    if (hdst__is_unpacked(p, e->param, e->leaf)) return (hdst__block_operand){hdst__arena_printf(p->arena, "%sOf[%s]", name, element), false};
-    switch (p->options->input->layout) {
-    case HDST__SOA: case HDST__AOP:
-        if (!hdst__leaf_is_aligned(record, leaf)) return (hdst__block_operand){0};
-        return (hdst__block_operand){hdst__arena_printf(p->arena, "&%s(i, %s)", name, element), true};
-    case HDST__AOSOA: {
-        const uint64_t step = p->options->input->leaf[e->leaf].element_stride / hdst__scalar_size(leaf->kind);
-        return (hdst__block_operand){hdst__arena_printf(p->arena, "%sIn + %" PRIu64, name, (e->a ? e->a->bits : 0) * step), true};
-    }
-    default: return (hdst__block_operand){0};
-    }
+    if (e->op == IR_VAR) return p->array_name[e->var];
+    if (e->op == IR_ELEM) return hdst__arena_printf(p->arena, "%s[%s]", p->var_name[e->var], hdst__index_text(p, e->a, HDST__WHOLE));
+    const char *name = p->leaf_name[e->param][e->leaf];
+    const hdst__storage *input = p->options->input;
+    if (input->layout != HDST__AOSOA) return hdst__arena_printf(p->arena, "&%s(i, %s)", name, hdst__index_text(p, e->a, HDST__WHOLE));
+    const uint64_t step = input->leaf[e->leaf].element_stride / hdst__scalar_size(e->kind);
+    return hdst__arena_printf(p->arena, "%sIn + %" PRIu64, name, (e->a ? e->a->bits : 0) * step);
 }

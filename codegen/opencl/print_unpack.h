@@ -20,10 +20,7 @@ bool hdst__has_part(const hdst__printer *p, uint32_t param, size_t leaf);
 void hdst__print_unpack(hdst__printer *p);                      // start of a block: pointers, arrays
 const char *hdst__block_field_text(hdst__printer *p, const ir_expr *field);
 
-typedef struct hdst__block_operand {
-    const char *text;           // a pointer to the value of the block's first record; NULL: they do not lie side by side
-    bool global;
-} hdst__block_operand;
-hdst__block_operand hdst__block_operand_of(hdst__printer *p, const ir_expr *e);
+// A pointer to the value of the block's first record, of what lies side by side (hdst__sum_loop_can).
+const char *hdst__block_pointer_text(hdst__printer *p, const ir_expr *e);
 
 #endif

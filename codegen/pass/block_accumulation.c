@@ -17,6 +17,7 @@
 #include "accum/tables.h"
 #include "codegen/pass/passes.h"
 #include "base/costs_cpu.h"
+#include "codegen/ir/sum_loop.h"
 
 typedef struct adder {
     ir_func *func;
@@ -207,16 +208,25 @@ static bool is_level_sum(const adder *a, const ir_stmt *s)
            !varies(s->index2);
 }
 
-static bool is_operand(const adder *a, const ir_expr *e)
+static bool is_kept(const ir_expr *e) { return e->op == IR_VAR || e->op == IR_ELEM || e->op == IR_FIELD; }
+
+// Whether the loop that adds takes the value as it is. Else it is computed in a record loop, and kept: one array over
+// the block, so what would need more of them is better kept itself. But products of two keep their factors, which
+// other sums take too.
+static bool is_added_in_place(const adder *a, ir_expr *value)
 {
-    return e->varying && (e->op == IR_VAR || (e->op == IR_ELEM && !e->a->varying) || (e->op == IR_FIELD && !a->func->apart && (!e->a || e->a->op == IR_CONST)));
+    if (!hdst__sum_loop_can(a->func, value)) return false;
+    ir_expr *operands[HDST__SUM_OPERANDS];
+    const uint32_t count = hdst__sum_loop_operands(a->func, value, operands);
+    uint32_t arrays = 0;
+    for (uint32_t i = 0; i < count; i++) arrays += operands[i]->varying && operands[i]->op != IR_FIELD;
+    return arrays <= 1 || (value->op == IR_MUL && is_kept(value->a) && is_kept(value->b));
 }
 
 static void add_levels(adder *a, ir_stmt *s)
 {
     ir_expr *narrow = as_float(a, s->value), *value = narrow ? narrow : s->value;
-    const bool simple = is_operand(a, value) || (value->op == IR_MUL && is_operand(a, value->a) && is_operand(a, value->b));
-    ir_stmt *stmt = table_stmt(a, IR_ACCUM_BLOCK, s, simple ? value : set_in_vector(a, "addend", value), 0);
+    ir_stmt *stmt = table_stmt(a, IR_ACCUM_BLOCK, s, is_added_in_place(a, value) ? value : set_in_vector(a, "addend", value), 0);
     stmt->index = NULL;
     hdst__ir_push(a->func, &a->after, stmt);
 }

@@ -2,6 +2,7 @@
 #include "tests/support/ir_text.h"
 
 #include "tests/support/ir_text_words.h"
+#include "codegen/ir/sum_loop.h"
 
 #include <math.h>
 
@@ -326,6 +327,12 @@ static void read_sum(reader *r, ir_stmt *s)
     s->value = expression(r);
 }
 
+static void read_block_sum(reader *r, ir_stmt *s)
+{
+    read_sum(r, s);
+    if (accept(r, "by loop")) s->sum_loop = (uint32_t)whole(r);
+}
+
 static void read_accum(reader *r, ir_stmt *s)
 {
     read_sum(r, s);
@@ -360,7 +367,7 @@ static const struct {
     {"return", IR_RETURN, read_nothing}, {"accum", IR_ACCUM, read_accum}, {"store", IR_STORE, read_store},
     {"emit", IR_EMIT, read_emit}, {"check", IR_CHECK, read_check}, {"records", IR_RECORDS, read_records},
     {"reduce", IR_REDUCE, read_reduce}, {"words", IR_ACCUM_WORDS, read_words}, {"wide", IR_ACCUM_WIDE, read_sum},
-    {"block", IR_ACCUM_BLOCK, read_sum},
+    {"block", IR_ACCUM_BLOCK, read_block_sum},
 };
 
 static ir_stmt *assignment(reader *r)
@@ -394,7 +401,7 @@ static void statements(reader *r, ir_block *block)
 
 // --- What stands before the body ---
 
-enum { MOST_LEAVES = 64 };
+enum { MOST_LEAVES = 64, MOST_SUM_LOOPS = 16 };
 
 static bool is_scalar_name(const char *text)
 {
@@ -484,6 +491,38 @@ static void read_var(reader *r)
     HDST__PUSH(r->arena, r->func->vars, r->func->var_count, r->func->var_capacity, v);      // its name is its own already
 }
 
+static void read_operands(reader *r, ir_sum_loop *loop)
+{
+    expect(r, "(");
+    do {
+        const uint32_t i = loop->operand_count++;
+        if (i == HDST__SUM_OPERANDS) fail(r, "too many operands");
+        loop->in_input[i] = accept(r, "input");
+        const bool each = loop->in_input[i] || accept(r, "block");
+        const hdst__kind k = kind(r);
+        loop->operand[i] = (ir_var){.kind = k, .name = name(r, false), .varying = each, .per_record = each};
+    } while (accept(r, ","));
+    expect(r, ")");
+}
+
+static void read_sum_loop(reader *r)
+{
+    ir_func *func = r->func;
+    if (whole(r) != func->sum_loop_count || func->sum_loop_count == MOST_SUM_LOOPS) fail(r, "loops are numbered in order");
+    if (!func->sum_loops) func->sum_loops = HDST__NEW_ARRAY(r->arena, ir_sum_loop, MOST_SUM_LOOPS);
+    ir_sum_loop *loop = &func->sum_loops[func->sum_loop_count++];
+    *loop = (ir_sum_loop){.kind = kind(r), .operand = HDST__NEW_ARRAY(r->arena, ir_var, HDST__SUM_OPERANDS),
+                          .in_input = HDST__NEW_ARRAY(r->arena, bool, HDST__SUM_OPERANDS)};
+    expect(r, "by");
+    loop->lanes = (uint32_t)whole(r);
+    for (int w = 0; w < IR_SUM_WAYS; w++) loop->ways |= (uint32_t)accept(r, hdst__sum_way_name((ir_sum_way)w)) << w;
+    read_operands(r, loop);
+    ir_func scope = hdst__sum_loop_scope(func, loop);
+    r->func = &scope;
+    loop->addend = expression(r);
+    r->func = func;
+}
+
 static void read_check_kind(reader *r)
 {
     static const char *const words[] = {"index", "table index", "division", "emit"};
@@ -516,6 +555,7 @@ static void read_func(reader *r)
         else if (accept(r, "together")) r->func->together = true;
         else if (accept(r, "var")) read_var(r);
         else if (accept(r, "check")) read_check_kind(r);
+        else if (accept(r, "sum loop")) read_sum_loop(r);
         else fail(r, "no such declaration");
         end_line(r);
     }

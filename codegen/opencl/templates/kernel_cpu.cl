@@ -5,6 +5,7 @@
 //: PRELUDE
 //: FILE_SCOPE
 //: BLOCK_DEFINE
+//: SUM_LOOPS
 //: SETUP
 //: CHUNK
 //: BLOCK_LOOP
@@ -18,6 +19,7 @@ DIALECT
 // Form for CPU devices: one work-item is one strip of records. Blocks of records first, then what is left one by one.
 PRELUDE
 FILE_SCOPE
+SUM_LOOPS
 BLOCK_DEFINE
 
 // Where strip number `strip` starts: a multiple of STRIP_STEP records from the segment's first one, so that blocks are whole and a strip shares no cache line

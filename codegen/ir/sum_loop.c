@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a loop over the addends of a block is made of.
 #include "codegen/ir/sum_loop.h"
-
-enum { MOST_OPERATIONS = 6 };   // repeated where a block is added again; more are not worth it
+#include "base/costs_cpu.h"
 
 static const char *const way_names[] = {
     [IR_SUM_BIT_TEST] = "bits", [IR_SUM_ONE_LEVEL] = "one", [IR_SUM_TWO_LEVELS] = "two", [IR_SUM_THREE_LEVELS] = "three",
@@ -77,7 +76,7 @@ static void note(survey *s, ir_expr *e)
         return;
     }
     s->operations++;
-    if (!is_operation(e) || s->operations > MOST_OPERATIONS) s->fails = true;
+    if (!is_operation(e) || s->operations > HDST__CPU_SUM_NODES) s->fails = true;
     for (int i = 0; !s->fails && i < 3; i++) note(s, (ir_expr *[]){e->a, e->b, e->c}[i]);
 }
 

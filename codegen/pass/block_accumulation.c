@@ -22,6 +22,7 @@
 typedef struct adder {
     ir_func *func;
     const hdst__tables *tables;
+    const ir_block *all;        // the additions
     ir_block before;            // uniform, ahead of all
     ir_block vector;            // over the block: conversions, tests
     ir_block rare;              // record by record: what does not fit
@@ -208,24 +209,45 @@ static bool is_level_sum(const adder *a, const ir_stmt *s)
            !varies(s->index2);
 }
 
-static bool is_kept(const ir_expr *e) { return e->op == IR_VAR || e->op == IR_ELEM || e->op == IR_FIELD; }
+static bool is_kept(const ir_expr *e) { return e->varying && (e->op == IR_VAR || e->op == IR_ELEM || e->op == IR_FIELD); }
 
-// Whether the loop that adds takes the value as it is. Else it is computed in a record loop, and kept: one array over
-// the block, so what would need more of them is better kept itself. But products of two keep their factors, which
-// other sums take too.
-static bool is_added_in_place(const adder *a, ir_expr *value)
+static ir_expr *in_own_arithmetic(adder *a, ir_expr *value)
+{
+    ir_expr *narrow = as_float(a, value);
+    return narrow ? narrow : value;
+}
+
+// How many of the record loop's sums the same loop over the block could take.
+static size_t sums_alike(adder *a, ir_expr *value)
+{
+    const ir_sum_loop loop = hdst__sum_loop_of(a->func, value);
+    size_t alike = 0;
+    for (size_t i = 0; i < a->all->count && alike < HDST__CPU_ALIKE_SUMS; i++) {
+        const ir_stmt *s = a->all->items[i];
+        ir_expr *other = is_level_sum(a, s) ? in_own_arithmetic(a, s->value) : NULL;
+        if (!other || !hdst__sum_loop_can(a->func, other)) continue;
+        const ir_sum_loop its = hdst__sum_loop_of(a->func, other);
+        alike += hdst__sum_loops_equal(&loop, &its);
+    }
+    return alike;
+}
+
+// Whether the loop that adds takes the value as it is. Else it is computed in a record loop, and kept: that needs no
+// loop of its own and one array over the block. Products keep their factors, which other sums take too.
+static bool is_added_in_place(adder *a, ir_expr *value)
 {
     if (!hdst__sum_loop_can(a->func, value)) return false;
+    if (is_kept(value) || (value->op == IR_MUL && is_kept(value->a) && is_kept(value->b))) return true;
     ir_expr *operands[HDST__SUM_OPERANDS];
     const uint32_t count = hdst__sum_loop_operands(a->func, value, operands);
     uint32_t arrays = 0;
     for (uint32_t i = 0; i < count; i++) arrays += operands[i]->varying && operands[i]->op != IR_FIELD;
-    return arrays <= 1 || (value->op == IR_MUL && is_kept(value->a) && is_kept(value->b));
+    return arrays <= 1 && sums_alike(a, value) >= HDST__CPU_ALIKE_SUMS;
 }
 
 static void add_levels(adder *a, ir_stmt *s)
 {
-    ir_expr *narrow = as_float(a, s->value), *value = narrow ? narrow : s->value;
+    ir_expr *value = in_own_arithmetic(a, s->value);
     ir_stmt *stmt = table_stmt(a, IR_ACCUM_BLOCK, s, is_added_in_place(a, value) ? value : set_in_vector(a, "addend", value), 0);
     stmt->index = NULL;
     hdst__ir_push(a->func, &a->after, stmt);
@@ -316,7 +338,7 @@ static void push_rare(adder *a, ir_block *out, uint32_t odd)
 
 static void accumulate_over_block(ir_func *func, const hdst__tables *tables, ir_block *out, ir_stmt *records)
 {
-    adder a = {.func = func, .tables = tables};
+    adder a = {.func = func, .tables = tables, .all = &records->body};
     for (size_t i = 0; i < records->body.count; i++) add(&a, records->body.items[i]);
     sort_words(&a, &a.scatter);
     const uint32_t odd = a.all_fit ? note_odd(&a) : 0;

@@ -11,9 +11,8 @@
 // Loop 0 adds what the others could not, from where it was put for that (levels_settle, accum/levels.cl).
 #include "codegen/pass/sum_loops.h"
 
+#include "base/costs_cpu.h"
 #include "codegen/ir/sum_loop.h"
-
-enum { LANES_OF_FLOATS = 16, LANES_OF_DOUBLES = 8 };
 
 typedef struct looper {
     ir_func *func;
@@ -34,7 +33,7 @@ static uint32_t find_loop(looper *l, ir_sum_loop loop)
     ir_func *func = l->func;
     for (uint32_t i = 0; i < func->sum_loop_count; i++)
         if (hdst__sum_loops_equal(&func->sum_loops[i], &loop)) return i;
-    loop.lanes = loop.kind == HDST__F64 ? LANES_OF_DOUBLES : LANES_OF_FLOATS;
+    loop.lanes = loop.kind == HDST__F64 ? HDST__CPU_SUM_LANES / 2 : HDST__CPU_SUM_LANES;
     loop.ways = ways_of(l, loop.kind);
     HDST__PUSH(func->arena, func->sum_loops, l->count, l->capacity, loop);
     return func->sum_loop_count++;

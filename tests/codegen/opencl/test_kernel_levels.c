@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums of a whole dataset in printed kernels on PoCL (accum/levels.cl and its GPU likeness), against exact cells on
 // the host (which are tested against big integers): data made to trip the levels. Each sum is of a field, a square, a
-// product or of what was worked out, of floats and doubles, in a float's and in a double's cell.
+// product or of what was worked out, of floats and doubles, in a float's and in a double's cell; sums whose addends are
+// made alike take them as they are.
 #include "accum/reduce.h"
 #include "tests/support/ir_make.h"
 #include "tests/support/kernel_suite.h"
@@ -16,32 +17,46 @@
 
 TestSuite(kernel_levels, .init = set_up, .fini = tear_down);
 
-enum { N = 4096 + 100, SUMS = 8 };
+enum { N = 4096 + 100, SUMS = 17, FLOATS = 5 };
 
-typedef struct input { float f, g; double d; } input;
-static const ir_field input_fields[] = {{"f", HDST__F32, 0}, {"g", HDST__F32, 0}, {"d", HDST__F64, 0}};
+typedef struct input { float f, g; double d; int16_t n; } input;
+static const ir_field input_fields[] = {{"f", HDST__F32, 0}, {"g", HDST__F32, 0}, {"d", HDST__F64, 0}, {"n", HDST__I16, 0}};
 static const ir_field sums[SUMS] = {{"f", HDST__F32, 0},  {"f_in_double", HDST__F64, 0}, {"ff", HDST__F32, 0},
                                     {"fg", HDST__F64, 0}, {"sum", HDST__F32, 0},         {"d", HDST__F64, 0},
-                                    {"dd", HDST__F64, 0}, {"one_more", HDST__F64, 0}};
+                                    {"dd", HDST__F64, 0}, {"one_more", HDST__F64, 0},
+                                    {"mixed", HDST__F64, 0}, {"mixed_2", HDST__F64, 0}, {"mixed_3", HDST__F64, 0},
+                                    {"less", HDST__F32, 0}, {"less_2", HDST__F64, 0}, {"less_3", HDST__F32, 0},
+                                    {"scaled", HDST__F32, 0}, {"scaled_2", HDST__F64, 0}, {"scaled_3", HDST__F32, 0}};
+enum { MIXED = 8, LESS = 11, SCALED = 14 };        // the first of three alike
 
 // The addends, as the program below has them, in the type of their arithmetic.
 static void addends(const input *in, double out[SUMS], hdst__kind kind[SUMS])
 {
     const float ff = in->f * in->f, fg = in->f * in->g, sum = in->f + in->g;
-    const double dd = in->d * in->d, one_more = in->d + 1;
-    const double all[SUMS] = {in->f, in->f, ff, fg, sum, in->d, dd, one_more};
+    const float less = in->f - in->g, scaled = (float)in->n * in->g;
+    const double dd = in->d * in->d, one_more = in->d + 1, mixed = fma(in->d, 1.5, (double)in->f);
+    const double all[SUMS] = {in->f, in->f, ff, fg, sum, in->d, dd, one_more, mixed, mixed, mixed, less, less, less, scaled, scaled, scaled};
     for (int i = 0; i < SUMS; i++) {
         out[i] = all[i];
-        kind[i] = i < 5 ? HDST__F32 : HDST__F64;
+        kind[i] = i < FLOATS || i >= LESS ? HDST__F32 : HDST__F64;
     }
 }
 
 static ir_expr *field(ir_func *f, uint32_t leaf) { return ir_read(f, IR_FIELD, 0, leaf, NULL, NULL); }
 
+// d * 1.5 + f, f - g, n * g: three of each.
+static ir_expr *value_alike(ir_func *f, uint32_t i)
+{
+    if (i < LESS) return ir_op2(f, IR_ADD, ir_op2(f, IR_MUL, field(f, 2), ir_number(f, HDST__F64, 1.5)), hdst__ir_convert(f, HDST__F64, field(f, 0)));
+    ir_expr *value = i < SCALED ? ir_op2(f, IR_SUB, field(f, 0), field(f, 1))
+                                : ir_op2(f, IR_MUL, hdst__ir_convert(f, HDST__F32, field(f, 3)), field(f, 1));
+    return hdst__ir_convert(f, sums[i].kind, value);
+}
+
 static ir_func *make_func(void)
 {
     ir_func *f = ir_new(&arena, "sums");
-    ir_param_add(f, IR_INPUT, "p", ir_record(&arena, "input", 0, input_fields, 3), false);
+    ir_param_add(f, IR_INPUT, "p", ir_record(&arena, "input", 0, input_fields, 4), false);
     const uint32_t all = ir_param_add(f, IR_ACCUM_TABLE, "all", ir_record(&arena, "sums", 0, sums, SUMS), false);
     f->params[all].leaf_op = HDST__NEW_ARRAY(&arena, hdst__accumulate_op, SUMS);
     ir_expr *value[SUMS] = {field(f, 0),
@@ -52,6 +67,7 @@ static ir_func *make_func(void)
                             field(f, 2),
                             ir_op2(f, IR_MUL, field(f, 2), field(f, 2)),
                             ir_op2(f, IR_ADD, field(f, 2), ir_number(f, HDST__F64, 1))};
+    for (uint32_t i = MIXED; i < SUMS; i++) value[i] = value_alike(f, i);
     for (uint32_t i = 0; i < SUMS; i++) ir_accumulate(f, &f->body, all, i, NULL, NULL, value[i]);
     return f;
 }
@@ -220,14 +236,15 @@ static void check_case(const setting *s, const char *name, maker make, size_t gr
     int64_t *device = HDST__NEW_ARRAY(&arena, int64_t, words), *reference = HDST__NEW_ARRAY(&arena, int64_t, words);
     uint64_t state = 42;
     for (uint64_t i = 0; i < s->records; i++) {
-        const input in = {(float)make(i, &state), (float)make(i + 1, &state), make(i, &state)};
+        const input in = {(float)make(i, &state), (float)make(i + 1, &state), make(i, &state), (int16_t)(i * 7919)};
         put(s, i, 0, &in.f, sizeof in.f);
         put(s, i, 1, &in.g, sizeof in.g);
         put(s, i, 2, &in.d, sizeof in.d);
+        put(s, i, 3, &in.n, sizeof in.n);
         add_up(s, &in, reference);
     }
     void *buffers[] = {s->buffer};
-    static const int32_t scales[SUMS] = {20, 20, 20, 20, 20, 20, 20, 20};
+    static const int32_t scales[SUMS] = {20, 20, 20, 20, 20, 20, 20, 20, 20, 20, 20, 20, 20, 20, 20, 20, 20};
     kernel_case c = {.kernel = s->kernel, .func = s->func, .input = s->storage, .input_buffers = buffers,
                      .count = s->records, .rows = rows, .scales = scales, .flush = 1 << 23, .groups = groups,
                      .device_table = device};
@@ -247,6 +264,16 @@ static void check_all(hdst__target target, hdst__layout layout)
 }
 
 Test(kernel_levels, exact_where_they_lie_on_cpus) { check_all(HDST__TARGET_CPU, HDST__SOA); }
+
+Test(kernel_levels, sums_made_alike_share_a_loop_that_takes_what_is_added_as_it_is)
+{
+    const setting s = prepare(HDST__TARGET_CPU, HDST__SOA, N);
+    cr_expect_not_null(strstr(s.kernel->source, "fma(*(__global const packed_double8 *)(a + r), (double8)(1.5), "
+        "convert_double8(*(__global const packed_float8 *)(b + r)))"));
+    cr_expect_not_null(strstr(s.kernel->source, "*(__global const packed_float16 *)(a + r) - *(__global const packed_float16 *)(b + r)"));
+    cr_expect_not_null(strstr(s.kernel->source, "*(__global const packed_float16 *)(a + r) * convert_float16(*(__global const packed_short16 *)(b + r))"));
+    free(s.buffer);
+}
 Test(kernel_levels, exact_out_of_arrays_on_cpus) { check_all(HDST__TARGET_CPU, HDST__AOS); }
 Test(kernel_levels, exact_in_blocks_of_the_layout_on_cpus) { check_all(HDST__TARGET_CPU, HDST__AOSOA); }
 Test(kernel_levels, exact_on_gpus) { check_all(HDST__TARGET_GPU, HDST__SOA); }
@@ -359,7 +386,7 @@ static void check_loop_case(const setting *s, const char *name, maker make)
 Test(kernel_levels, exact_for_each_turn_of_a_loop)
 {
     setting s = prepare_func(make_loop(), HDST__TARGET_CPU, HDST__SOA, N);
-    cr_assert_not_null(strstr(s.kernel->source, "levels_add_float_p(&many_row_FloatLevels[e_2_], z_[e_2_], BLOCK"),
+    cr_assert_not_null(strstr(s.kernel->source, "levels_add_float(&many_row_FloatLevels[e_2_], z_[e_2_], BLOCK"),
                        "the sums are in levels, an element for each turn");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) check_loop_case(&s, cases[i].name, cases[i].make);
     free(s.buffer);

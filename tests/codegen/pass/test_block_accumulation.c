@@ -22,7 +22,7 @@ static const char head[] = "  input p p {f32 x, f64 z, i32 n, bool a}\n"
                            "  accum t t[] {f32 x[2], u32 n}\n"
                            "  accum w w[] {f64 z}\n"
                            "  accum double d {f64 value}\n"
-                           "  var f32 e\n  var u32 row\n";
+                           "  var f32 e\n  var f32 g\n  var u32 row\n";
 static const pass_case one = {.head = head, .run_tables = accumulate, .tier = HDST__TIER_ONE},
                        two = {.head = head, .run_tables = accumulate, .tier = HDST__TIER_TWO},
                        wide = {.head = head, .run_tables = accumulate, .tier = HDST__TIER_WIDE};
@@ -63,6 +63,23 @@ Test(pass_accumulate, sums_of_the_dataset_are_added_block_by_block)
     PASS_GIVES(wide, "  accum d.value += p.z\n", "  block d.value += p.z\n");
     PASS_GIVES(one, "  accum d.value += f64(p.x)\n", "  block d.value += p.x\n");
     PASS_GIVES(one, "  accum s.x += sub(p.x, 1f)\n", "  records vectorize {\n    addend = sub(p.x, 1f)\n  }\n  block s.x += addend\n");
+}
+
+// Three sums and more whose addends are made alike, of what lies side by side but for one array: a loop of their own
+// makes the addends. Two are not worth it, and nor are more arrays, or what vectors do not have.
+Test(pass_accumulate, addends_made_alike_are_added_as_they_are)
+{
+    PASS_GIVES(one, "  accum s.x += sub(p.x, 1f)\n  accum d.value += f64(sub(p.x, 1f))\n  accum s.x += sub(p.x, 1f)\n",
+               "  block s.x += sub(p.x, 1f)\n  block d.value += sub(p.x, 1f)\n  block s.x += sub(p.x, 1f)\n");
+    PASS_GIVES(one, "  accum s.x += sub(p.x, 1f)\n  accum s.x += sub(p.x, 2f)\n  accum d.value += f64(sub(p.x, 1f))\n",
+               "  records vectorize {\n    addend = sub(p.x, 1f)\n    addend_2 = sub(p.x, 2f)\n  }\n"
+               "  block s.x += addend\n  block s.x += addend_2\n  block d.value += addend\n");
+    PASS_GIVES(one, "  accum s.x += sqrt(p.x)\n  accum s.x += sqrt(p.x)\n  accum s.x += sqrt(p.x)\n",
+               "  records vectorize {\n    addend = sqrt(p.x)\n  }\n  block s.x += addend\n  block s.x += addend\n  block s.x += addend\n");
+    static const char sets[] = "  e = add(p.x, 1f)\n  g = sub(p.x, 1f)\n";
+    const ir_func *func = pass_after(&one, hdst__arena_printf(pass_read(head, "")->arena, "%s%s", sets,
+        "  accum s.x += add(e, g)\n  accum s.x += add(e, g)\n  accum s.x += add(e, g)\n"));
+    cr_expect_not_null(strstr(pass_body(func), "    addend = add(e, g)\n"), "%s", pass_body(func));
 }
 
 Test(pass_accumulate, what_a_block_takes_is_kept_over_the_block)

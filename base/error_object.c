@@ -48,7 +48,7 @@ static void write_text(char *field, size_t size, const char *format, va_list arg
     else if ((size_t)length >= size) trim_utf8(field, size - 1);
 }
 
-hdst_status hdst__error_vset(hdst_error *error, hdst_status code, const char *format, va_list args)
+static hdst_status error_vset(hdst_error *error, hdst_status code, const char *format, va_list args)
 {
     if (!error) return code;
     *error = (hdst_error){.code = code};
@@ -60,7 +60,7 @@ hdst_status hdst__error_set(hdst_error *error, hdst_status code, const char *for
 {
     va_list args;
     va_start(args, format);
-    hdst__error_vset(error, code, format, args);
+    error_vset(error, code, format, args);
     va_end(args);
     return code;
 }

@@ -12,7 +12,6 @@
 
 // All return `code`, so that `return hdst__error_set(...)` reads well. Texts are cut at the field's size, at a UTF-8 boundary.
 hdst_status hdst__error_set(hdst_error *error, hdst_status code, const char *format, ...) __attribute__((format(printf, 3, 4)));
-hdst_status hdst__error_vset(hdst_error *error, hdst_status code, const char *format, va_list args);
 hdst_status hdst__error_memory(hdst_error *error, const char *what);     // "out of memory: %s"
 // These add to an error that was set; each may be left out.
 void hdst__error_cause(hdst_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));

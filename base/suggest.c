@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/suggest.h"
 
+#include "hdst/error.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -43,6 +45,8 @@ const char *hdst__nearest_name(const char *name, const char *const *names, size_
     }
     return best ? best : begins;
 }
+
+const char *hdst_nearest_name(const char *name, const char *const *names, uint64_t count) { return name ? hdst__nearest_name(name, names, count) : NULL; }
 
 void hdst__suggest(char *hint, size_t bytes, const char *what, const char *name, const char *const *names, size_t count)
 {

@@ -57,6 +57,11 @@ HDST_API int hdst_status_exit_code(hdst_status status);
 // Writes "file:line:column: message", cause and hint, a line each, cut at `size` bytes; returns the length it would have had. Thread-safe.
 HDST_API uint64_t hdst_error_format(const hdst_error *error, char *text, uint64_t size);
 
+// The one of `count` names that `name` probably is a misspelling of, or NULL: what the messages of hdst suggest by. Case makes no difference; one letter too
+// many, missing or wrong, or two neighbours swapped, is allowed for every three letters of the longer name. Else a name that begins with `name`, if that has
+// three letters or more. NULL for a `name` that is NULL. Thread-safe.
+HDST_API const char *hdst_nearest_name(const char *name, const char *const *names, uint64_t count);
+
 #ifdef __cplusplus
 }
 #endif

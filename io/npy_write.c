@@ -58,21 +58,6 @@ hdst__file_writer *hdst__npy_begin(const hdst__allocator *allocator, const char 
     return begin(allocator, path, descr, shape, dims, error);
 }
 
-hdst_status hdst__npy_write(const hdst__allocator *allocator, const char *path, hdst__kind kind, const uint64_t *shape, size_t dims, const void *data,
-                            hdst_error *error)
-{
-    hdst_error own = HDST_ERROR_INIT;
-    hdst__file_writer *writer = hdst__npy_begin(allocator, path, kind, shape, dims, &own);
-    if (!writer) {
-        if (error) *error = own;
-        return own.code;
-    }
-    uint64_t bytes = hdst__scalar_size(kind);
-    for (size_t i = 0; i < dims; i++) bytes *= shape[i];     // the data is in memory, so this fits
-    hdst__file_writer_add(writer, data, bytes, NULL);        // commit reports what failed
-    return hdst__file_writer_commit(writer, error);
-}
-
 // --- Records ---
 
 static char *record_descr(const hdst__allocator *allocator, const hdst__record *record)
@@ -131,9 +116,3 @@ static hdst__file_writer *begin_npy(const hdst__allocator *allocator, const char
 }
 
 const hdst__record_format hdst__records_npy = {begin_npy, add_npy};
-
-hdst_status hdst__records_write_npy(const hdst__allocator *allocator, const char *path, const hdst__record *record, const void *rows, uint64_t count,
-                                    hdst_error *error)
-{
-    return hdst__records_write(&hdst__records_npy, allocator, path, record, rows, count, error);
-}

@@ -40,12 +40,6 @@ static void add_raw(hdst__file_writer *writer, const hdst__record *record, const
 
 const hdst__record_format hdst__records_raw = {begin_raw, add_raw};
 
-hdst_status hdst__records_write_raw(const hdst__allocator *allocator, const char *path, const hdst__record *record, const void *rows, uint64_t count,
-                                    hdst_error *error)
-{
-    return hdst__records_write(&hdst__records_raw, allocator, path, record, rows, count, error);
-}
-
 // --- Text ---
 
 // The fewest digits that read back to the same bits, of the precisions that are tried: one that always does comes last.
@@ -133,9 +127,3 @@ static void add_csv(hdst__file_writer *writer, const hdst__record *record, const
 }
 
 const hdst__record_format hdst__records_csv = {begin_csv, add_csv};
-
-hdst_status hdst__records_write_csv(const hdst__allocator *allocator, const char *path, const hdst__record *record, const void *rows, uint64_t count,
-                                    hdst_error *error)
-{
-    return hdst__records_write(&hdst__records_csv, allocator, path, record, rows, count, error);
-}

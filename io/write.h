@@ -6,10 +6,8 @@
 #include "record/type.h"
 #include "io/file.h"
 
-// An array of numbers in C order. shape has `dims` entries (0: a single number); data holds their product.
-hdst_status hdst__npy_write(const hdst__allocator *allocator, const char *path, hdst__kind kind, const uint64_t *shape, size_t dims, const void *data,
-                            hdst_error *error);
-// The same in pieces: begin, then hdst__file_writer_add with exactly the bytes of the shape, then hdst__file_writer_commit. NULL on failure.
+// An array of numbers in C order. shape has `dims` entries (0: a single number). Begin, then hdst__file_writer_add with exactly the bytes of the shape,
+// then hdst__file_writer_commit. NULL on failure.
 hdst__file_writer *hdst__npy_begin(const hdst__allocator *allocator, const char *path, hdst__kind kind, const uint64_t *shape, size_t dims, hdst_error *error);
 
 // `count` C structs of `record`. .npy: a structured array with a field per leaf ("from.x"), packed, in the order of declaration. .csv: a header with the
@@ -21,14 +19,6 @@ typedef struct hdst__record_format {
 } hdst__record_format;
 extern const hdst__record_format hdst__records_npy, hdst__records_csv, hdst__records_raw;
 hdst_status hdst__records_write(const hdst__record_format *format, const hdst__allocator *allocator, const char *path, const hdst__record *record,
-                                const void *rows, uint64_t count, hdst_error *error);
-
-// At once.
-hdst_status hdst__records_write_npy(const hdst__allocator *allocator, const char *path, const hdst__record *record, const void *rows, uint64_t count,
-                                    hdst_error *error);
-hdst_status hdst__records_write_csv(const hdst__allocator *allocator, const char *path, const hdst__record *record, const void *rows, uint64_t count,
-                                    hdst_error *error);
-hdst_status hdst__records_write_raw(const hdst__allocator *allocator, const char *path, const hdst__record *record, const void *rows, uint64_t count,
-                                    hdst_error *error);
+                                const void *rows, uint64_t count, hdst_error *error);      // at once
 
 #endif

@@ -109,7 +109,7 @@ static void list_fields(const hdst__record *record, hdst_error *error)
     hdst__error_suggest(error, "its fields are", "", names, count);
 }
 
-hdst_status hdst__field_find(const hdst__record *record, const char *path, hdst__field_place *place, hdst_error *error)
+static hdst_status field_find(const hdst__record *record, const char *path, hdst__field_place *place, hdst_error *error)
 {
     const bool named = path && *path;
     if (!named && record->leaf_count != 1) {
@@ -144,12 +144,12 @@ hdst_status hdst__field_find_part(const hdst__record *record, const char *text, 
     if (length >= sizeof path) return hdst__error_set(error, HDST_E_USAGE, "'%.60s...' is no path to a field of '%s': it is too long", text, record->name);
     memcpy(path, text, length);
     path[length] = 0;
-    return hdst__field_find(record, path, place, error);
+    return field_find(record, path, place, error);
 }
 
 hdst_status hdst__field_find_scalar(const hdst__record *record, const char *path, hdst__field_place *place, hdst_error *error)
 {
-    hdst_status status = hdst__field_find(record, path, place, error);
+    hdst_status status = field_find(record, path, place, error);
     if (status != HDST_OK || place->elements == 1) return status;
     const char *name = path && *path ? path : record->leaves[0].path;
     hdst__error_set(error, HDST_E_USAGE, "'%s' of '%s' is an array of %" PRIu64 " numbers", name, record->name, place->elements);

@@ -15,7 +15,6 @@ typedef struct hdst__field_place {
 // Finds the numbers that `path` names: a field, through nested records, with an index for each dimension of an array, or without
 // the last ones for the array itself. A record of one field needs no name: NULL or "". HDST_E_USAGE with a similar name or what is
 // wrong with an index, and for records and arrays of records, which have no place.
-hdst_status hdst__field_find(const hdst__record *record, const char *path, hdst__field_place *place, hdst_error *error);
 // The same for a path of `length` bytes in a longer text.
 hdst_status hdst__field_find_part(const hdst__record *record, const char *text, size_t length, hdst__field_place *place, hdst_error *error);
 // The same for a single value: an array is an error too.

@@ -28,7 +28,7 @@ hdst__key_fields hdst__key_fields_of(const hdst__key_field *field, size_t count)
     return (hdst__key_fields){field, count, (size_t)at};
 }
 
-void hdst__key_fields_pack(const hdst__key_fields *key, const char *row, uint64_t *words)
+static void key_fields_pack(const hdst__key_fields *key, const char *row, uint64_t *words)
 {
     uint64_t at = 0;
     memset(words, 0, align_to(key->bytes, 8));
@@ -43,15 +43,15 @@ void hdst__key_fields_pack(const hdst__key_fields *key, const char *row, uint64_
 uint32_t hdst__key_fields_hash(const hdst__key_fields *key, const char *row)
 {
     uint64_t words[HDST__KEY_WORDS];
-    hdst__key_fields_pack(key, row, words);
+    key_fields_pack(key, row, words);
     return hdst__key_hash(words, key->bytes);
 }
 
 int hdst__key_fields_compare(const hdst__key_fields *key, const char *a, const char *b)
 {
     uint64_t left[HDST__KEY_WORDS], right[HDST__KEY_WORDS];
-    hdst__key_fields_pack(key, a, left);
-    hdst__key_fields_pack(key, b, right);
+    key_fields_pack(key, a, left);
+    key_fields_pack(key, b, right);
     for (size_t w = 0; w < (key->bytes + 7) / 8; w++)
         if (left[w] != right[w]) return left[w] < right[w] ? -1 : 1;
     return 0;

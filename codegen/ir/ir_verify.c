@@ -186,9 +186,25 @@ static void count_bounds(verifier *v, const ir_stmt *s, uint32_t change)
     for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++) hdst__ir_visit_expr(&bounds[i], count_bound, &b);
 }
 
+static bool find_loop(ir_stmt *s, void *user)
+{
+    (void)user;
+    return s->kind != IR_FOR && s->kind != IR_LOOP;
+}
+
+// The driver's compiler is asked to unroll innermost loops of a GPU's form, which has neither blocks nor rows.
+static bool unroll_hint_ok(verifier *v, const ir_stmt *s, const char *where)
+{
+    ir_block body = s->body;
+    REQUIRE(!v->func->block && !v->func->rows, "to be unrolled in another form than a GPU's", where);
+    REQUIRE(hdst__ir_visit_stmts(&body, find_loop, NULL), "to be unrolled, with a loop inside", where);
+    return true;
+}
+
 static bool for_ok(verifier *v, const ir_stmt *s, const char *where)
 {
     REQUIRE(s->lo && s->hi && s->step >= 1, "bounds missing", where);
+    if (s->unroll_hint && !unroll_hint_ok(v, s, where)) return false;
     REQUIRE(!s->vectorize || v->func->rows, "marked in another form than rows", where);
     REQUIRE(s->lo->kind == s->hi->kind && hdst__kind_is_integer(s->lo->kind), "type of the bounds", where);
     if (!variable(v, s->var, false, s->lo->kind, where)) return false;

@@ -135,7 +135,7 @@ void hdst__unpacking_create(hdst__printer *p)
 
 static bool marks(bool *const *of, uint32_t param, size_t leaf) { return of[param] && of[param][leaf]; }
 
-bool hdst__is_unpacked(const hdst__printer *p, uint32_t param, size_t leaf) { return marks(p->unpacking->array, param, leaf); }
+static bool is_unpacked(const hdst__printer *p, uint32_t param, size_t leaf) { return marks(p->unpacking->array, param, leaf); }
 bool hdst__has_part(const hdst__printer *p, uint32_t param, size_t leaf)
 {
     return p->unpacking && marks(p->unpacking->has_part, param, leaf);
@@ -284,7 +284,7 @@ const char *hdst__block_field_text(hdst__printer *p, const ir_expr *field)
 {
     const hdst__storage *input = p->options->input;
     const char *name = p->leaf_name[field->param][field->leaf], *element = hdst__index_text(p, field->a, HDST__WHOLE);
-    if (!p->in_row && hdst__is_unpacked(p, field->param, field->leaf)) return hdst__arena_printf(p->arena, "%sOf[%s][r]", name, element);
+    if (!p->in_row && is_unpacked(p, field->param, field->leaf)) return hdst__arena_printf(p->arena, "%sOf[%s][r]", name, element);
     if (!p->in_row && is_from_word(p, field->param, field->leaf)) return hdst__arena_printf(p->arena, "%sPart(%s)", name, p->record);
     if (input->layout != HDST__AOSOA) return hdst__arena_printf(p->arena, "%s(%s, %s)", name, p->record, element);
     const uint64_t step = input->leaf[field->leaf].element_stride / hdst__scalar_size(input->record->leaves[field->leaf].kind);

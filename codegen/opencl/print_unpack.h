@@ -15,7 +15,6 @@ typedef struct hdst__unpacking {    // by param and leaf; NULL by param: none of
 void hdst__unpacking_create(hdst__printer *p);                  // in p->unpacking: nothing is copied; parts and prefetching as they were
 void hdst__plan_unpack(hdst__printer *p, ir_func *func);        // func: in block form
 uint64_t hdst__unpack_bytes(const hdst__printer *p, uint32_t block);    // private memory
-bool hdst__is_unpacked(const hdst__printer *p, uint32_t param, size_t leaf);
 bool hdst__has_part(const hdst__printer *p, uint32_t param, size_t leaf);
 void hdst__print_unpack(hdst__printer *p);                      // start of a block: pointers, arrays
 const char *hdst__block_field_text(hdst__printer *p, const ir_expr *field);

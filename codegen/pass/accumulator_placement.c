@@ -15,7 +15,7 @@
 #include "base/costs_cpu.h"
 #include "base/costs_gpu.h"
 
-uint64_t hdst__place_rows(const hdst__accum *accum, const uint64_t *rows)
+static uint64_t place_rows(const hdst__accum *accum, const uint64_t *rows)
 {
     const uint64_t count = accum->is_table && rows ? rows[accum->param] : 1;
     return count ? count : 1;
@@ -248,7 +248,7 @@ uint64_t hdst__place_copy_bytes(const ir_func *func, const hdst__tables *tables,
     for (size_t a = 0; a < tables->accum_count; a++) {
         const hdst__accum *accum = &tables->accum[a];
         const ir_placement *placement = placement_of(func, accum);
-        const uint64_t count = hdst__place_rows(accum, rows) + accum->is_table;        // a table without rows still takes what failed records add
+        const uint64_t count = place_rows(accum, rows) + accum->is_table;        // a table without rows still takes what failed records add
         if (placement->slots == 0) continue;
         if (count > UINT32_MAX) return UINT64_MAX;
         slots += count * placement->slots;
@@ -326,7 +326,7 @@ static void place_tile(ir_tables *form, const ir_func *func, const hdst__tables 
         for (size_t l = 0; l < accum->leaf_count; l++)
             if (accum->cell[l].strip_words > words) words = accum->cell[l].strip_words;
         if (placement_of(func, accum)->place != IR_PLACE_GROUP || !accum->is_table || !words) continue;
-        if (hdst__place_rows(accum, limits->rows) > HDST__GPU_TILE_BYTES / (sizeof(int64_t) * words * func->shape->group)) continue;
+        if (place_rows(accum, limits->rows) > HDST__GPU_TILE_BYTES / (sizeof(int64_t) * words * func->shape->group)) continue;
         form->has_tile = true;
         form->tile = accum->param;
         form->tile_words = words;
@@ -338,7 +338,7 @@ uint64_t hdst__place_loop_bytes(const ir_func *loops, const hdst__tables *tables
     if (!loops) return 0;
     const uint64_t carried = hdst__place_carried_bytes(loops) * loops->shape->group;
     if (!loops->tables->has_tile) return carried;
-    const uint64_t rows = hdst__place_rows(hdst__tables_accum(tables, loops->tables->tile), limits->rows) + 1;
+    const uint64_t rows = place_rows(hdst__tables_accum(tables, loops->tables->tile), limits->rows) + 1;
     return carried + rows * loops->tables->tile_words * loops->shape->group * sizeof(int64_t) + HDST__LOCAL_ALIGN;
 }
 
@@ -355,7 +355,7 @@ ir_func *hdst__pass_accumulator_placement_loops(ir_func *func, const hdst__table
     for (size_t a = 0; a < tables->accum_count; a++) {
         const hdst__accum *accum = &tables->accum[a];
         wide[accum->param] = placement_of(func, accum)->place == IR_PLACE_GROUP;
-        words += hdst__place_rows(accum, limits->rows) * accum->strip_row_words;
+        words += place_rows(accum, limits->rows) * accum->strip_row_words;
     }
     const ir_func *before = hdst__ir_copy_func(func->arena, func);
     ir_func *loops = hdst__pass_cooperative_loops(func, wide);
@@ -392,7 +392,7 @@ void hdst__pass_accumulator_placement_fixed_point(ir_func *func, const ir_func *
         hdst__place_tuples(func, &tables->accum[0], limits);
     for (size_t a = 0; a < tables->accum_count; a++) {
         hdst__accum *accum = (hdst__accum *)&tables->accum[a];
-        const bool many = hdst__place_rows(accum, limits->rows) * sizeof(int64_t) > limits->local_bytes * 3 / 4;
+        const bool many = place_rows(accum, limits->rows) * sizeof(int64_t) > limits->local_bytes * 3 / 4;
         if (!may_be_fixed_point(func, accum) || !(many || by_tuples)) continue;
         hdst__accum_make_compact(accum);
         placement_of(func, accum)->place = IR_PLACE_FIXED_POINT;

@@ -44,7 +44,6 @@ uint64_t hdst__place_copy_bytes(const ir_func *func, const hdst__tables *tables,
 uint64_t hdst__place_loop_bytes(const ir_func *loops, const hdst__tables *tables, const hdst__place_limits *limits);
 
 bool hdst__placed_anywhere(const ir_func *func, ir_place place);        // some accumulator is there
-uint64_t hdst__place_rows(const hdst__accum *accum, const uint64_t *rows);     // one at least
 
 // --- Within the pass ---
 

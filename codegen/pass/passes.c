@@ -31,6 +31,16 @@ static const char *run_passes(ir_func *func, const pass *passes, size_t count)
 
 #define RUN(func, passes) run_passes((func), (passes), sizeof(passes) / sizeof *(passes))
 
+// Whatever changed: what nobody reads goes, branches that differ become selects. All forms of both targets begin with what these leave.
+static const pass last_scalar_passes[] = {
+    {"dead-code", hdst__pass_dead_code},
+    {"uniformity", hdst__pass_uniformity},
+    {"if-conversion", hdst__pass_if_conversion},
+    {"constant-folding", hdst__pass_constant_folding},
+    {"dead-code", hdst__pass_dead_code},
+    {"uniformity", hdst__pass_uniformity},
+};
+
 const char *hdst__passes_scalar(ir_func *func)
 {
     static const pass passes[] = {
@@ -56,15 +66,11 @@ const char *hdst__passes_scalar(ir_func *func)
         {"constant-folding", hdst__pass_constant_folding},
         {"emit-counts-dense", hdst__pass_emit_counts_dense},
         {"canonical-nans", hdst__pass_canonical_nans},          // before what is read and what varies is marked
-        {"dead-code", hdst__pass_dead_code},
-        {"uniformity", hdst__pass_uniformity},
-        {"if-conversion", hdst__pass_if_conversion},
-        {"constant-folding", hdst__pass_constant_folding},
-        {"dead-code", hdst__pass_dead_code},
-        {"uniformity", hdst__pass_uniformity},
     };
     const char *wrong = hdst__ir_verify(func);
-    return wrong ? hdst__arena_printf(func->arena, "as lowered: %s", wrong) : RUN(func, passes);
+    if (wrong) return hdst__arena_printf(func->arena, "as lowered: %s", wrong);
+    wrong = RUN(func, passes);
+    return wrong ? wrong : RUN(func, last_scalar_passes);
 }
 
 // A function that was taken apart into its checks and the rest.
@@ -72,15 +78,11 @@ static const char *after_skip(ir_func *func)
 {
     static const pass passes[] = {
         {"constant-folding", hdst__pass_constant_folding},
-        {"dead-code", hdst__pass_dead_code},
-        {"uniformity", hdst__pass_uniformity},
-        {"if-conversion", hdst__pass_if_conversion},
-        {"constant-folding", hdst__pass_constant_folding},
-        {"dead-code", hdst__pass_dead_code},
-        {"uniformity", hdst__pass_uniformity},
     };
     const char *wrong = hdst__ir_verify(func);
-    return wrong ? hdst__arena_printf(func->arena, "after pass skip-failed: %s", wrong) : RUN(func, passes);
+    if (wrong) return hdst__arena_printf(func->arena, "after pass skip-failed: %s", wrong);
+    wrong = RUN(func, passes);
+    return wrong ? wrong : RUN(func, last_scalar_passes);
 }
 
 const char *hdst__passes_skip(ir_func *func, uint32_t *skipped)

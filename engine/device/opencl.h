@@ -30,11 +30,11 @@ typedef struct hdst__opencl {
 #undef HDST__CL_MEMBER
 } hdst__opencl;
 
-// Opens HDST_OPENCL_LIBRARY if set, else libOpenCL.so.1. NULL with *why (static or in `text`) when it cannot be opened or lacks a function.
-hdst__opencl *hdst__opencl_open(const hdst__allocator *allocator, char *why, size_t why_size);
+// Opens HDST_OPENCL_LIBRARY if set, else libOpenCL.so.1. HDST_OK with *cl NULL, and why in `why`, where it cannot be opened or lacks a function;
+// HDST_E_MEMORY where there was no memory to look for it.
+hdst_status hdst__opencl_open(const hdst__allocator *allocator, hdst__opencl **cl, char *why, size_t why_size, hdst_error *error);
 void hdst__opencl_close(const hdst__allocator *allocator, hdst__opencl *cl);
 
-const char *hdst__opencl_error_name(cl_int code);       // "CL_OUT_OF_RESOURCES"; never NULL
 const char *hdst__opencl_error_words(cl_int code);      // "the device ran out of resources"; never NULL
 // Fills `error` from a failed call. Out of memory becomes HDST_E_MEMORY, all else HDST_E_DRIVER; returns which.
 hdst_status hdst__opencl_fail(hdst_error *error, const char *function, cl_int code, const char *device);

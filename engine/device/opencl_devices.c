@@ -152,8 +152,8 @@ hdst_status hdst__opencl_find(hdst__device_list *list, void **out, hdst_error *e
 {
     hdst__opencl_devices *own = *out = hdst__alloc_zero(list->allocator, sizeof *own);
     if (!own) return hdst__error_memory(error, "the list of devices");
-    own->cl = hdst__opencl_open(list->allocator, list->note, sizeof list->note);
-    if (!own->cl) return HDST_OK;
+    const hdst_status status = hdst__opencl_open(list->allocator, &own->cl, list->note, sizeof list->note, error);
+    if (!own->cl) return status;
     if (hdst__driver_is_lost()) return hdst__device_lost(error);
     hdst__driver_ask_begin();
     const bool added = add_platforms(list, own);

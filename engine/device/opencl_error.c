@@ -75,7 +75,7 @@ static size_t find(cl_int code)
     return i;
 }
 
-const char *hdst__opencl_error_name(cl_int code)
+static const char *opencl_error_name(cl_int code)
 {
     size_t i = find(code);
     return i < sizeof codes / sizeof *codes ? codes[i].name : "an unknown code";
@@ -92,7 +92,7 @@ hdst_status hdst__opencl_fail(hdst_error *error, const char *function, cl_int co
     bool memory = code == CL_MEM_OBJECT_ALLOCATION_FAILURE || code == CL_OUT_OF_HOST_MEMORY || code == CL_INVALID_BUFFER_SIZE;
     hdst_status status = memory ? HDST_E_MEMORY : HDST_E_DRIVER;
     hdst__error_set(error, status, "%s: %s", device, hdst__opencl_error_words(code));
-    hdst__error_cause(error, "%s returned %s (%d)", function, hdst__opencl_error_name(code), (int)code);
+    hdst__error_cause(error, "%s returned %s (%d)", function, opencl_error_name(code), (int)code);
     if (memory) {
         hdst__error_hint(error, "give it less at a time: a smaller --device-memory or --memory, fewer rows, or --device interp");
         if (error) error->retriable = true;

@@ -27,28 +27,27 @@ static const char *fill_table(hdst__opencl *cl)
     return NULL;
 }
 
-hdst__opencl *hdst__opencl_open(const hdst__allocator *allocator, char *why, size_t why_size)
+hdst_status hdst__opencl_open(const hdst__allocator *allocator, hdst__opencl **out, char *why, size_t why_size, hdst_error *error)
 {
+    *out = NULL;
     hdst__opencl *cl = hdst__alloc_zero(allocator, sizeof *cl);
-    if (!cl) {
-        snprintf(why, why_size, "out of memory");
-        return NULL;
-    }
+    if (!cl) return hdst__error_memory(error, "the OpenCL loader");
     // RTLD_NODELETE: drivers start threads that outlive the last release, so their code must stay mapped.
     cl->library = dlopen(library_name(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!cl->library) {
         const char *cause = dlerror();
         snprintf(why, why_size, "no OpenCL loader: %s", cause ? cause : library_name());
         hdst__free(allocator, cl);
-        return NULL;
+        return HDST_OK;
     }
     const char *missing = fill_table(cl);
     if (missing) {
         snprintf(why, why_size, "%s is no OpenCL 1.2 loader: it lacks %s", library_name(), missing);
         hdst__opencl_close(allocator, cl);
-        return NULL;
+        return HDST_OK;
     }
-    return cl;
+    *out = cl;
+    return HDST_OK;
 }
 
 void hdst__opencl_close(const hdst__allocator *allocator, hdst__opencl *cl)

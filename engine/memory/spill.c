@@ -93,12 +93,12 @@ hdst_status hdst__spill_map_private(const hdst__spill *spill, void **data, hdst_
     return *data ? HDST_OK : failed(spill, "cannot be read back", errno, error);
 }
 
-void hdst__spill_unmap(const hdst__spill *spill, const void *data)
+static void spill_unmap(const hdst__spill *spill, const void *data)
 {
     if (data) munmap((void *)data, spill->bytes);
 }
 
 void hdst__spill_unmap_read(const hdst__runtime *runtime, const hdst__spill *spill, const void *data)
 {
-    if (!runtime->given_up) hdst__spill_unmap(spill, data);
+    if (!runtime->given_up) spill_unmap(spill, data);
 }

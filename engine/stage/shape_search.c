@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/stage/shape_search.h"
 
-bool hdst__tuning_shape_is(const hdst__tuning_shape *a, const hdst__tuning_shape *b)
+static bool tuning_shape_is(const hdst__tuning_shape *a, const hdst__tuning_shape *b)
 {
     return a->group == b->group && a->records == b->records && a->units == b->units;
 }
@@ -11,7 +11,7 @@ bool hdst__tuning_shape_is(const hdst__tuning_shape *a, const hdst__tuning_shape
 static bool is_new(const hdst__tuning *t, const hdst__tuning_shape *shape)
 {
     for (uint32_t i = 0; i < t->count; i++)
-        if (hdst__tuning_shape_is(&t->tries[i].shape, shape)) return false;
+        if (tuning_shape_is(&t->tries[i].shape, shape)) return false;
     return true;
 }
 

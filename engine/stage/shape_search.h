@@ -65,6 +65,5 @@ void hdst__tuning_drop(hdst__tuning *tuning, uint32_t index);
 bool hdst__tuning_is_measured(const hdst__tuning *tuning);      // the round has all its samples, or there will be no more
 // With nothing in flight: ends a round that is measured, chooses, and begins the next one. The shapes from `first` on are new.
 void hdst__tuning_advance(hdst__tuning *tuning);
-bool hdst__tuning_shape_is(const hdst__tuning_shape *a, const hdst__tuning_shape *b);
 
 #endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "option_value.h"
 
-#include "base/suggest.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -90,7 +89,7 @@ static hdst_status unknown_word(const option *o, const char *value, hdst_error *
         at = strchr(at, '|');
         if (at) *at++ = 0;
     }
-    const char *near_name = strchr(value, '|') ? NULL : hdst__nearest_name(value, names, count);
+    const char *near_name = strchr(value, '|') ? NULL : hdst_nearest_name(value, names, count);
     if (near_name) snprintf(hint, sizeof hint, "did you mean '%s'? %s", near_name, o->value);
     return not_a(o, "one of its words", value, near_name ? hint : o->value, error);
 }

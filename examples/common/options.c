@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "options.h"
 
-#include "base/suggest.h"
 #include "option_value.h"
 
 #include <stdarg.h>
@@ -77,7 +76,7 @@ static hdst_status unknown_option(const option_table *table, const char *argumen
     snprintf(name, sizeof name, "%.*s", (int)strcspn(argument + 2, "="), argument + 2);
     const char *names[MOST_OPTIONS];
     for (size_t i = 0; i < table->count; i++) names[i] = table->rows[i].name;
-    const char *near_name = hdst__nearest_name(name, names, table->count);
+    const char *near_name = hdst_nearest_name(name, names, table->count);
     if (near_name) snprintf(hint, sizeof hint, "did you mean '--%s'?", near_name);
     return options_misuse(error, hint, "unknown option '--%s'", name);
 }

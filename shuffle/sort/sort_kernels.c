@@ -44,7 +44,7 @@ static void write_load(hdst__writer *out, const hdst__sort_field *field, uint64_
     hdst__write_text(out, ";\n");
 }
 
-// The text of hdst__sort_number.
+// The text of sort_number (sort_key.c).
 static void write_field(hdst__writer *out, const hdst__sort_field *field, uint32_t shift, uint64_t size)
 {
     const char *suffix = suffix_of(field->bits);

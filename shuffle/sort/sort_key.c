@@ -9,7 +9,7 @@ hdst__sort_field hdst__sort_field_of(const hdst__record *record, const hdst__sor
     return (hdst__sort_field){hdst__leaf_offset(leaf, key->element), leaf->kind, (uint32_t)hdst__scalar_size(leaf->kind) * 8, key->descending};
 }
 
-uint64_t hdst__sort_number(const hdst__sort_field *field, const char *row)
+static uint64_t sort_number(const hdst__sort_field *field, const char *row)
 {
     const uint64_t all = ~(uint64_t)0 >> (64 - field->bits), sign = (uint64_t)1 << (field->bits - 1);
     uint64_t number = 0;
@@ -26,7 +26,7 @@ uint64_t hdst__sort_prefix(const hdst__sort_field *fields, size_t count, const c
     uint32_t left = 64;
     for (size_t i = 0; i < count && fields[i].bits <= left; i++) {
         left -= fields[i].bits;
-        prefix |= hdst__sort_number(&fields[i], row) << left;
+        prefix |= sort_number(&fields[i], row) << left;
     }
     return prefix;
 }
@@ -34,7 +34,7 @@ uint64_t hdst__sort_prefix(const hdst__sort_field *fields, size_t count, const c
 int hdst__sort_compare(const hdst__sort_field *fields, size_t count, const char *a, const char *b)
 {
     for (size_t i = 0; i < count; i++) {
-        const uint64_t left = hdst__sort_number(&fields[i], a), right = hdst__sort_number(&fields[i], b);
+        const uint64_t left = sort_number(&fields[i], a), right = sort_number(&fields[i], b);
         if (left != right) return left < right ? -1 : 1;
     }
     return 0;

@@ -14,7 +14,6 @@ typedef struct hdst__sort_field {   // a key of a C struct
 
 hdst__sort_field hdst__sort_field_of(const hdst__record *record, const hdst__sort_key *key);
 // The number: its lowest `bits` bits. Floats: the sign moved so that all bits count upward (Herf, "Radix tricks", 2001).
-uint64_t hdst__sort_number(const hdst__sort_field *field, const char *row);
 // The first keys, as many as fit 64 bits, the weightiest highest. Rows with different prefixes are in their order.
 uint64_t hdst__sort_prefix(const hdst__sort_field *fields, size_t count, const char *row);
 // < 0, 0, > 0: where `a` stands to `b`.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/suggest.h"
 
+#include "hdst/error.h"
+
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -80,4 +82,13 @@ Test(suggest, the_hint_lists_what_there_is_as_far_as_it_fits)
         hdst__suggest(hint, bytes, NULL, "pint", names, 3);
         cr_assert(!*hint || !strcmp(hint, "did you mean 'point'?"), "%s", hint);
     }
+}
+
+Test(suggest, programs_ask_by_the_public_door)
+{
+    const char *names[] = {"points", "clusters", "iterations"};
+    cr_expect_str_eq(hdst_nearest_name("Cluster", names, 3), "clusters");
+    cr_expect_str_eq(hdst_nearest_name("iter", names, 3), "iterations");
+    cr_expect_null(hdst_nearest_name("seed", names, 3));
+    cr_expect_null(hdst_nearest_name(NULL, names, 3));
 }

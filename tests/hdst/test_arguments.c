@@ -460,7 +460,8 @@ Test(arguments, the_position_of_a_device)
     hdst_context_destroy(context);
 }
 
-// Functions without objects: hdst_version, hdst_status_text, hdst_status_exit_code, hdst_error_format, hdst_view_double, hdst_view_int64, hdst_context_create.
+// Functions without objects: hdst_version, hdst_status_text, hdst_status_exit_code, hdst_error_format, hdst_nearest_name, hdst_view_double, hdst_view_int64,
+// hdst_context_create.
 Test(arguments, functions_without_objects)
 {
     hdst_error none = HDST_ERROR_INIT;
@@ -473,6 +474,8 @@ Test(arguments, functions_without_objects)
     char formatted[8] = "before";
     cr_assert_eq(hdst_error_format(NULL, formatted, sizeof formatted), 0);
     cr_assert_str_eq(formatted, "");
+    cr_assert_null(hdst_nearest_name(NULL, (const char *const[]){"a"}, 1));
+    cr_assert_null(hdst_nearest_name("points", NULL, 0));
     cr_assert_eq(hdst_view_save((hdst_view){0}, "/nowhere/a.npy", &none), HDST_E_USAGE);
     cr_assert(strstr(none.message, "the view is empty"), "%s", none.message);
     cr_assert_eq(hdst_view_save((hdst_view){objects_rows, 8, 3, 1, HDST_TEXT}, "/nowhere/a.npy", &none), HDST_E_UNSUPPORTED);

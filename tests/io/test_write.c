@@ -17,6 +17,22 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+// The whole array at once.
+static hdst_status npy_write(const hdst__allocator *allocator, const char *path, hdst__kind kind, const uint64_t *shape, size_t dims, const void *data,
+                             hdst_error *error)
+{
+    hdst_error own = HDST_ERROR_INIT;
+    hdst__file_writer *writer = hdst__npy_begin(allocator, path, kind, shape, dims, &own);
+    if (!writer) {
+        if (error) *error = own;
+        return own.code;
+    }
+    uint64_t bytes = hdst__scalar_size(kind);
+    for (size_t i = 0; i < dims; i++) bytes *= shape[i];     // the data is in memory, so this fits
+    hdst__file_writer_add(writer, data, bytes, NULL);        // commit reports what failed
+    return hdst__file_writer_commit(writer, error);
+}
+
 TestSuite(write, .init = set_up, .fini = tear_down);
 
 // In front of the system's: as if the file system could not keep files without names.
@@ -87,9 +103,9 @@ Test(write, records_read_back_to_the_same_bits)
 {
     hdst__record *record = whole_record();
     struct whole *rows = make_rows();
-    cr_assert_eq(hdst__records_write_npy(NULL, path_of("r.npy"), record, rows, ROWS, NULL), HDST_OK);
-    cr_assert_eq(hdst__records_write_csv(NULL, path_of("r.csv"), record, rows, ROWS, NULL), HDST_OK);
-    cr_assert_eq(hdst__records_write_raw(NULL, path_of("r.raw"), record, rows, ROWS, NULL), HDST_OK);
+    cr_assert_eq(hdst__records_write(&hdst__records_npy, NULL, path_of("r.npy"), record, rows, ROWS, NULL), HDST_OK);
+    cr_assert_eq(hdst__records_write(&hdst__records_csv, NULL, path_of("r.csv"), record, rows, ROWS, NULL), HDST_OK);
+    cr_assert_eq(hdst__records_write(&hdst__records_raw, NULL, path_of("r.raw"), record, rows, ROWS, NULL), HDST_OK);
     hdst__source *sources[] = {OPEN_OK(hdst__source_open(NULL, path_of("r.npy"), NULL, NULL, error)),
                                OPEN_OK(hdst__source_open(NULL, path_of("r.csv"), NULL, NULL, error)),
                                OPEN_OK(hdst__source_raw(NULL, path_of("r.raw"), error))};
@@ -104,7 +120,7 @@ Test(write, numbers_of_text_are_short)
     struct { float x; double y; } rows[] = {{0.1f, 0.1}, {1, 100}, {1e10f, 1.0 / 3}, {-0.0f, -INFINITY}};
     static const char *const names[] = {"x", "y"};
     static const hdst__kind kinds[] = {HDST__F32, HDST__F64};
-    cr_assert_eq(hdst__records_write_csv(NULL, path_of("s.csv"), scalars_record(2, names, kinds), rows, 4, NULL), HDST_OK);
+    cr_assert_eq(hdst__records_write(&hdst__records_csv, NULL, path_of("s.csv"), scalars_record(2, names, kinds), rows, 4, NULL), HDST_OK);
     size_t length;
     cr_assert_str_eq(read_whole(path_of("s.csv"), &length), "x,y\n0.1,0.1\n1,100\n1e+10,0.3333333333333333\n-0,-inf\n");
 }
@@ -116,8 +132,8 @@ Test(write, csv_and_npy_of_the_same_numbers_give_equal_bits)
     for (int i = 0; i < ROWS * 2; i++)
         do { uint32_t bits = (uint32_t)next_random(&state); memcpy(&table[i / 2][i % 2], &bits, 4); } while (!isfinite(table[i / 2][i % 2]));
     hdst__record *record = array_record(HDST__F32, 2);
-    cr_assert_eq(hdst__npy_write(NULL, path_of("t.npy"), HDST__F32, (uint64_t[]){ROWS, 2}, 2, table, NULL), HDST_OK);
-    cr_assert_eq(hdst__records_write_csv(NULL, path_of("t.csv"), record, table, ROWS, NULL), HDST_OK);
+    cr_assert_eq(npy_write(NULL, path_of("t.npy"), HDST__F32, (uint64_t[]){ROWS, 2}, 2, table, NULL), HDST_OK);
+    cr_assert_eq(hdst__records_write(&hdst__records_csv, NULL, path_of("t.csv"), record, table, ROWS, NULL), HDST_OK);
     static const char *const files[] = {"t.npy", "t.csv"};
     for (int i = 0; i < 2; i++) {
         hdst__source *source = OPEN_OK(hdst__source_open(NULL, path_of(files[i]), NULL, NULL, error));
@@ -129,7 +145,7 @@ Test(write, csv_and_npy_of_the_same_numbers_give_equal_bits)
 Test(write, an_npy_file_has_the_bytes_that_numpy_writes)
 {
     int32_t labels[] = {2, 0, 1};
-    cr_assert_eq(hdst__npy_write(NULL, path_of("l.npy"), HDST__I32, (uint64_t[]){3}, 1, labels, NULL), HDST_OK);
+    cr_assert_eq(npy_write(NULL, path_of("l.npy"), HDST__I32, (uint64_t[]){3}, 1, labels, NULL), HDST_OK);
     size_t length;
     const char *got = read_whole(path_of("l.npy"), &length);
     // As numpy.lib.format describes: 128 bytes up to the data, header length 118.
@@ -159,8 +175,8 @@ Test(write, numpy_reads_what_is_written_and_the_other_way_round)
         cr_skip_test("python3-numpy is not installed");
     }
     struct whole *rows = make_rows();
-    cr_assert_eq(hdst__records_write_npy(NULL, path_of("ours.npy"), whole_record(), rows, ROWS, NULL), HDST_OK);
-    cr_assert_eq(hdst__records_write_raw(NULL, path_of("ours.raw"), whole_record(), rows, ROWS, NULL), HDST_OK);
+    cr_assert_eq(hdst__records_write(&hdst__records_npy, NULL, path_of("ours.npy"), whole_record(), rows, ROWS, NULL), HDST_OK);
+    cr_assert_eq(hdst__records_write(&hdst__records_raw, NULL, path_of("ours.raw"), whole_record(), rows, ROWS, NULL), HDST_OK);
     write_text("check.py",
                "import numpy as np, sys\n"
                "folder = sys.argv[1]\n"
@@ -185,7 +201,7 @@ Test(write, numpy_reads_what_is_written_and_the_other_way_round)
     cr_assert_eq(system(hdst__arena_printf(&arena, "%s %s '%s'", python, path_of("check.py"), folder)), 0);
     size_t length, theirs;
     int32_t labels[] = {2, 0, 1};
-    cr_assert_eq(hdst__npy_write(NULL, path_of("l.npy"), HDST__I32, (uint64_t[]){3}, 1, labels, NULL), HDST_OK);
+    cr_assert_eq(npy_write(NULL, path_of("l.npy"), HDST__I32, (uint64_t[]){3}, 1, labels, NULL), HDST_OK);
     const char *ours = read_whole(path_of("l.npy"), &length);
     cr_assert_eq(memcmp(ours, read_whole(path_of("labels.npy"), &theirs), length), 0);
     cr_assert_eq(length, theirs);
@@ -229,7 +245,7 @@ Test(write, an_older_file_stays_until_the_new_one_is_complete)
     cr_assert_str_eq(read_whole(path, &length), "old");
     cr_assert_eq(count_files(), 1);
     float values[2] = {1, 2};
-    cr_assert_eq(hdst__npy_write(NULL, path, HDST__F32, (uint64_t[]){2}, 1, values, NULL), HDST_OK);
+    cr_assert_eq(npy_write(NULL, path, HDST__F32, (uint64_t[]){2}, 1, values, NULL), HDST_OK);
     hdst__source *source = OPEN_OK(hdst__source_open(NULL, path, NULL, NULL, error));
     expect_records(source, array_record(HDST__F32, 1), values, 2);
     hdst__source_close(source);
@@ -240,21 +256,21 @@ Test(write, a_full_disk_and_a_missing_folder_are_input_output_errors)
 {
     hdst_error error = HDST_ERROR_INIT;
     static float much[100000];
-    cr_assert_eq(hdst__npy_write(NULL, "/dev/full", HDST__F32, (uint64_t[]){100000}, 1, much, &error), HDST_E_IO);
+    cr_assert_eq(npy_write(NULL, "/dev/full", HDST__F32, (uint64_t[]){100000}, 1, much, &error), HDST_E_IO);
     cr_assert_str_eq(error.cause, "No space left on device");
-    cr_assert_eq(hdst__npy_write(NULL, "/dev/full", HDST__F32, (uint64_t[]){1}, 1, much, &error), HDST_E_IO);
-    cr_assert_eq(hdst__npy_write(NULL, path_of("none/r.npy"), HDST__F32, (uint64_t[]){1}, 1, much, &error), HDST_E_IO);
+    cr_assert_eq(npy_write(NULL, "/dev/full", HDST__F32, (uint64_t[]){1}, 1, much, &error), HDST_E_IO);
+    cr_assert_eq(npy_write(NULL, path_of("none/r.npy"), HDST__F32, (uint64_t[]){1}, 1, much, &error), HDST_E_IO);
     cr_assert_str_eq(error.cause, "No such file or directory");
     cr_assert_str_eq(error.hint, hdst__arena_printf(&arena, "there is no folder '%s/none'", folder));
-    cr_assert_eq(hdst__npy_write(NULL, folder, HDST__F32, (uint64_t[]){1}, 1, much, &error), HDST_E_IO);
-    cr_assert_eq(hdst__records_write_csv(NULL, "/dev/full", array_record(HDST__F32, 1), much, 100000, &error), HDST_E_IO);
+    cr_assert_eq(npy_write(NULL, folder, HDST__F32, (uint64_t[]){1}, 1, much, &error), HDST_E_IO);
+    cr_assert_eq(hdst__records_write(&hdst__records_csv, NULL, "/dev/full", array_record(HDST__F32, 1), much, 100000, &error), HDST_E_IO);
     cr_assert_eq(count_files(), 0);
 }
 
 static hdst_status save_to(const char *path, hdst_error *error)
 {
     float values[2] = {1, 2};
-    return hdst__npy_write(NULL, path, HDST__F32, (uint64_t[]){2}, 1, values, error);
+    return npy_write(NULL, path, HDST__F32, (uint64_t[]){2}, 1, values, error);
 }
 
 static mode_t mode_of(const char *path)

@@ -42,6 +42,8 @@ CASES = [
     ({'shuffle/sort/sort.c': '#include "codegen/ir/ir.h"\n', 'codegen/ir/ir.h': '\n'}, 'include shuffle/sort/sort.c codegen/ir/ir.h\n', False),
     ({'engine/run_private.h': '\n', 'plan/plan.c': '#include "engine/run_private.h"\n'}, 'private plan/plan.c engine/run_private.h\n', False),
     ({'examples/small/small.c': '#include "base/text.h"\n'}, 'inner examples/small/small.c base/text.h\n', False),
+    ({'plan/op.c': '#include "hdst/hdst.h"\n', 'hdst/hdst.h': '\n'}, 'are as they should be', True),
+    ({'shuffle/sort/sort.c': '#include "hdst/hdst.h"\n', 'hdst/hdst.h': '\n'}, 'include shuffle/sort/sort.c hdst/hdst.h\n', False),
     ({'plan/text.h': '\n'}, 'name text.h: 2\n', False),
     ({'attic/old.c': '\n', 'engine/attic/old.c': '\n'}, 'room engine/attic\n', False),
     ({'base/text.h': '// ' + 'x' * 158 + '\n'}, 'wide base\n', False),

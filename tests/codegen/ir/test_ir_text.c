@@ -97,3 +97,25 @@ Test(ir_text, what_is_no_text_is_refused_with_its_line)
     expect_wrong("func f\n  var u32 x\n{\n  x = 1u 2u\n}\n", "line 4: the line should end at '2u'");
     expect_wrong("func f\n{\n", "line 3: no such statement at ''");
 }
+
+// What the verifier says of a text.
+static const char *verdict(const char *text)
+{
+    const char *wrong = NULL;
+    ir_func *func = ir_text_read(&arena, text, &wrong);
+    cr_assert_not_null(func, "%s\n%s", wrong, text);
+    return hdst__ir_verify(func);
+}
+
+Test(ir_text, only_innermost_loops_of_a_gpu_form_are_to_be_unrolled)
+{
+    static const char inner[] = "func f\n  input p p {f32 x}\n  var u32 i\n  var u32 j\n  var f32 d\n{\n  d = 0f\n  for i = 0u to 3u {\n"
+                                "    for j = 0u to i unroll 4 {\n      d = add(d, p.x)\n    }\n  }\n}\n";
+    static const char outer[] = "func f\n  input p p {f32 x}\n  var u32 i\n  var u32 j\n  var f32 d\n{\n  d = 0f\n  for i = 0u to 3u unroll 4 {\n"
+                                "    for j = 0u to i {\n      d = add(d, p.x)\n    }\n  }\n}\n";
+    cr_expect_null(verdict(inner));
+    cr_expect_str_eq(verdict(outer), "f: to be unrolled, with a loop inside in 'for'");
+    ir_func *blocks = ir_text_read(&arena, inner, &(const char *){NULL});
+    blocks->block = 64;
+    cr_expect_str_eq(hdst__ir_verify(blocks), "f: to be unrolled in another form than a GPU's in 'for'");
+}

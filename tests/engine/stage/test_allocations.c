@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every allocation of create, run and destroy fails once: no crash, no leak, an error each time.
+// Every allocation of create, run and destroy, and of a look for devices, fails once: no crash, no leak, an error each time.
 #include "tests/engine/fixture.h"
+
+#include "engine/device/backend.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -58,6 +60,26 @@ static void each_fails(bool cached)
         }
         // The sample of the data may do without memory; everything else is needed.
         cr_assert(status == HDST_E_MEMORY || status == HDST_OK, "allocation %ld: %d", n, (int)status);
+    }
+}
+
+// Where there is no memory to look for devices that is what is said, and not that there are none.
+Test(allocations, each_failure_of_a_look_for_devices_is_reported)
+{
+    for (long n = 1;; n++) {
+        counter c = {n, 0};
+        hdst__allocator allocator = {allocate, reallocate, release, &c};
+        hdst__device_list list = {0};
+        hdst_error error = HDST_ERROR_INIT;
+        const hdst_status status = hdst__backends_find(&list, &allocator, &error);
+        const long left = c.left;
+        if (status == HDST_OK) hdst__device_list_clear(&list);
+        cr_assert_eq(c.live, 0, "%ld blocks leak when allocation %ld fails", c.live, n);
+        cr_assert_eq(status, left > 0 ? HDST_OK : HDST_E_MEMORY, "allocation %ld: %s", n, error.message);
+        if (left > 0) {
+            cr_assert_gt(n, 3);     // OpenCL's list, its loader, and the list of devices at least
+            return;
+        }
     }
 }
 

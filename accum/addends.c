@@ -5,7 +5,8 @@
 #include "accum/fixed_point.h"
 #include "accum/rounding.h"
 
-enum { LAST_BINS = sizeof((hdst__addends *)0)->last_bit / sizeof(uint64_t), TOP_BINS = sizeof((hdst__addends *)0)->top_bit / sizeof(uint64_t), OUTLIERS = 64, MISFITS = 32 };      // one in so many
+enum { LAST_BINS = sizeof((hdst__addends *)0)->last_bit / sizeof(uint64_t), TOP_BINS = sizeof((hdst__addends *)0)->top_bit / sizeof(uint64_t) };
+enum { OUTLIERS = 64, MISFITS = 32 };      // one in so many
 
 void hdst__addends_init(hdst__addends *addends)
 {

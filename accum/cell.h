@@ -37,6 +37,18 @@ hdst__cell hdst__cell_make(hdst__kind kind, hdst__accumulate_op acc, hdst__tier 
 
 static inline bool hdst__is_key(hdst__accumulate_op acc) { return acc == HDST__MIN || acc == HDST__MAX; }
 
+// How words of such an accumulator meet: minima and maxima are keys, of which the largest wins, and `and` keeps the complement.
+static inline hdst__word_op hdst__word_op_of(hdst__accumulate_op acc)
+{
+    switch (acc) {
+    case HDST__SUM: return HDST__WORD_ADD;
+    case HDST__MIN: case HDST__MAX: return HDST__WORD_MAX;
+    case HDST__AND: case HDST__OR: return HDST__WORD_OR;
+    case HDST__XOR: break;
+    }
+    return HDST__WORD_XOR;
+}
+
 // How two words of a cell meet; words wrap.
 static inline uint64_t hdst__words_combined(hdst__word_op op, uint64_t a, uint64_t b)
 {
@@ -47,6 +59,13 @@ static inline uint64_t hdst__words_combined(hdst__word_op op, uint64_t a, uint64
     case HDST__WORD_XOR: break;
     }
     return a ^ b;
+}
+
+// A word comes to another one. In memory: a key that does not win stores nothing.
+static inline void hdst__word_take(uint64_t *to, hdst__word_op op, uint64_t word)
+{
+    if (op == HDST__WORD_MAX && word <= *to) return;
+    *to = hdst__words_combined(op, *to, word);
 }
 
 #endif

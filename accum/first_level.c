@@ -43,15 +43,19 @@ typedef struct place {
     const int64_t *word, *low, *cell;
 } place;
 
-static place place_of(const hdst__tables *tables, const uint64_t *rows, const hdst__front *front, size_t accum, uint64_t row, const hdst__cell *cell, uint64_t element)
+static place place_of(const hdst__tables *tables, const uint64_t *rows, const hdst__front *front, size_t accum, uint64_t row, const hdst__cell *cell,
+                      uint64_t element)
 {
     const hdst__accum *a = &tables->accum[accum];
     const uint64_t word = hdst__tables_strip_first(tables, rows, accum) + row * a->strip_row_words + cell->strip_first + element * cell->strip_words;
-    return (place){front->words + word, front->low + word,
-                   front->cells + hdst__tables_device_first(tables, rows, accum) + row * a->device_row_words + cell->device_first + element * cell->device_words};
+    const uint64_t at = hdst__tables_device_first(tables, rows, accum) + row * a->device_row_words + cell->device_first + element * cell->device_words;
+    return (place){front->words + word, front->low + word, front->cells + at};
 }
 
-static int32_t scale_of(const hdst__cell *cell, const hdst__front *front) { return hdst__fixed_scale(cell->of_floats ? HDST__F32 : HDST__F64, front->scale[cell->scale]); }
+static int32_t scale_of(const hdst__cell *cell, const hdst__front *front)
+{
+    return hdst__fixed_scale(cell->of_floats ? HDST__F32 : HDST__F64, front->scale[cell->scale]);
+}
 
 // --- One cell ---
 
@@ -70,7 +74,8 @@ static uint64_t read_cell(const hdst__cell *cell, place at, const hdst__front *f
     return cell->digits ? read_sum(cell, at, front) : hdst__cell_read(cell, at.word);
 }
 
-uint64_t hdst__front_read(const hdst__tables *tables, const uint64_t *rows, const hdst__front *front, size_t accum, uint64_t row, uint32_t leaf, uint64_t element)
+uint64_t hdst__front_read(const hdst__tables *tables, const uint64_t *rows, const hdst__front *front, size_t accum, uint64_t row, uint32_t leaf,
+                          uint64_t element)
 {
     const hdst__cell *cell = &tables->accum[accum].cell[leaf];
     return read_cell(cell, place_of(tables, rows, front, accum, row, cell, element), front);
@@ -112,7 +117,8 @@ static void read_leaf(const hdst__cell *cell, const hdst__leaf *leaf, const hdst
     const size_t size = hdst__scalar_size(cell->kind);
     const bool together = hdst__leaf_offset(leaf, cell->elements - 1) == leaf->offset + (cell->elements - 1) * size;
     const int32_t s = cell->digits ? scale_of(cell, front) : 0;
-    const bool words = cell->digits && cell->strip_words, direct = together && words && hdst__rounds_directly(cell->kind, -s) && hdst__rounds_directly(cell->kind, -s - HDST__FIXED_BITS);
+    const bool rounds = hdst__rounds_directly(cell->kind, -s) && hdst__rounds_directly(cell->kind, -s - HDST__FIXED_BITS);
+    const bool direct = together && cell->digits && cell->strip_words && rounds;
     for (uint64_t first = 0; first < cell->elements; first += TOGETHER) {
         const uint64_t left = cell->elements - first, count = left < TOGETHER ? left : TOGETHER, word = first * cell->strip_words;
         const place here = {at.word + word, at.low + word, at.cell + first * cell->device_words};
@@ -133,6 +139,8 @@ void hdst__front_read_rows(const hdst__tables *tables, const uint64_t *rows, con
     const uint64_t count = a->is_table ? rows[a->param] : 1;
     char *to = memset(out, 0, count * record->size);
     for (uint64_t row = 0; row < count; row++, to += record->size)
-        for (size_t leaf = 0; leaf < record->leaf_count; leaf++)
-            if (a->cell[leaf].elements) read_leaf(&a->cell[leaf], &record->leaves[leaf], front, place_of(tables, rows, front, accum, row, &a->cell[leaf], 0), to);
+        for (size_t leaf = 0; leaf < record->leaf_count; leaf++) {
+            const hdst__cell *cell = &a->cell[leaf];
+            if (cell->elements) read_leaf(cell, &record->leaves[leaf], front, place_of(tables, rows, front, accum, row, cell, 0), to);
+        }
 }

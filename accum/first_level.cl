@@ -30,8 +30,8 @@ inline bool front_add_all(__global long *restrict to, __global const long *restr
     return true;
 }
 // What a strip's word did not take. `low`: from a front word to its low word.
-__attribute__((noinline)) void front_settle_float(volatile __global long *marks, __global const long *cells_at, volatile __global long *cell, volatile __global long *word, ulong low, float v,
-                                                  float up, float down, int s)
+__attribute__((noinline)) void front_settle_float(volatile __global long *marks, __global const long *cells_at, volatile __global long *cell,
+                                                  volatile __global long *word, ulong low, float v, float up, float down, int s)
 {
     if (!fits_two_float(v, up, down)) {
         wide_add_float(marked(marks, cells_at, cell, FLOAT_LAST + 2), v);

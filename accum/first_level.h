@@ -25,7 +25,8 @@ typedef struct hdst__front {        // of a device table, for reading; cells on 
 // `memory`: of the table, from the marks on.
 hdst__front hdst__front_of(const hdst__tables *tables, const uint64_t *rows, const int64_t *memory, const int32_t *scale);
 // As hdst__table_read and hdst__table_read_rows.
-uint64_t hdst__front_read(const hdst__tables *tables, const uint64_t *rows, const hdst__front *front, size_t accum, uint64_t row, uint32_t leaf, uint64_t element);
+uint64_t hdst__front_read(const hdst__tables *tables, const uint64_t *rows, const hdst__front *front, size_t accum, uint64_t row, uint32_t leaf,
+                          uint64_t element);
 void hdst__front_read_rows(const hdst__tables *tables, const uint64_t *rows, const hdst__front *front, size_t accum, const hdst__record *record, void *out);
 
 #endif

@@ -6,24 +6,40 @@
 #include "accum/rounding.h"
 #include "accum/superaccumulator.h"
 
-bool hdst__fixed_split(hdst__kind kind, uint32_t words, int32_t s, uint64_t bits, int64_t q[2])
+// |value| * 2^(scale of the last word), a whole number of `width` bits at most. False: it is not.
+static bool in_fixed_point(hdst__kind kind, int32_t lowest, int32_t width, uint64_t bits, unsigned __int128 *magnitude, bool *negative)
 {
-    const int32_t width = (int32_t)words * HDST__FIXED_BITS, lowest = s + width - HDST__FIXED_BITS;     // scale of the last word
     uint64_t mantissa;
     int32_t exponent;
-    bool negative;
-    q[0] = q[1] = 0;
-    if (!hdst__float_split(kind, bits, &mantissa, &exponent, &negative)) return false;
+    *magnitude = 0;
+    if (!hdst__float_split(kind, bits, &mantissa, &exponent, negative)) return false;
     if (mantissa == 0) return true;
     exponent += __builtin_ctzll(mantissa);
     mantissa >>= __builtin_ctzll(mantissa);
     const int32_t shift = exponent + lowest, highest = 63 - __builtin_clzll(mantissa) + shift;
     if (shift < 0 || highest >= width) return false;
-    __int128 all = (__int128)mantissa << shift;
-    if (negative) all = -all;
+    *magnitude = (unsigned __int128)mantissa << shift;
+    return true;
+}
+
+bool hdst__fixed_fits(hdst__kind kind, uint32_t words, int32_t s, uint32_t addend_bits, uint64_t bits)
+{
+    const int32_t each = (int32_t)addend_bits, width = (int32_t)words * each;
+    unsigned __int128 magnitude;
+    bool negative;
+    return in_fixed_point(kind, s + width - each, width, bits, &magnitude, &negative);
+}
+
+bool hdst__fixed_split(hdst__kind kind, uint32_t words, int32_t s, uint64_t bits, int64_t q[2])
+{
+    const int32_t width = (int32_t)words * HDST__FIXED_BITS;
+    unsigned __int128 magnitude;
+    bool negative;
+    const bool fits = in_fixed_point(kind, s + width - HDST__FIXED_BITS, width, bits, &magnitude, &negative);
+    const __int128 all = negative ? -(__int128)magnitude : (__int128)magnitude;
     q[0] = words == 2 ? (int64_t)(all / ((__int128)1 << HDST__FIXED_BITS)) : (int64_t)all;
     q[1] = words == 2 ? (int64_t)(all - q[0] * ((__int128)1 << HDST__FIXED_BITS)) : 0;
-    return true;
+    return fits;
 }
 
 void hdst__fixed_spill(const int64_t *word, uint32_t words, int32_t s, int64_t *superaccumulator, hdst__kind kind)
@@ -52,8 +68,9 @@ uint64_t hdst__fixed_round(const int64_t *word, uint32_t words, int32_t s, hdst_
     const int32_t unit = -s - (words == 2 ? HDST__FIXED_BITS : 0);
     if (hdst__rounds_directly(kind, -s) && hdst__rounds_directly(kind, unit)) {
         const double one = hdst__power_of_two(-s), low = hdst__power_of_two(unit);
-        if (kind == HDST__F32) return bits_of_float(words == 2 ? hdst__round_two_float(word[0], word[1], (float)(one / 2), (float)low) : hdst__round_float(word[0], (float)one));
-        return bits_of_double(words == 2 ? hdst__round_two_double(word[0], word[1], low) : hdst__round_double(word[0], one));
+        const bool two = words == 2;
+        if (kind == HDST__F64) return bits_of_double(two ? hdst__round_two_double(word[0], word[1], low) : hdst__round_double(word[0], one));
+        return bits_of_float(two ? hdst__round_two_float(word[0], word[1], (float)(one / 2), (float)low) : hdst__round_float(word[0], (float)one));
     }
     const __int128 sum = words == 2 ? (__int128)word[0] * ((__int128)1 << HDST__FIXED_BITS) + word[1] : word[0];
     return hdst__round_nearest(kind, sum < 0, sum < 0 ? -(unsigned __int128)sum : (unsigned __int128)sum, false, unit);
@@ -61,17 +78,12 @@ uint64_t hdst__fixed_round(const int64_t *word, uint32_t words, int32_t s, hdst_
 
 // --- The representation ---
 
-#define FULL (INT64_C(1) << 62)
-
 static uint32_t applies(const hdst__cell *cell) { return cell->digits ? cell->strip_words : 0; }
-
-// Words stay below 2^62 in magnitude here, so that no addend takes one over 2^63.
-static bool has_room(int64_t word) { return word < FULL && word > -FULL; }
 
 static bool merge(const hdst__cell *cell, int64_t *to, const int64_t *from)
 {
     for (uint32_t w = 0; w < cell->strip_words; w++)
-        if (!has_room(to[w]) || !has_room(from[w])) return false;
+        if (!hdst__fixed_has_room(to[w], HDST__FIXED_FULL) || !hdst__fixed_has_room(from[w], HDST__FIXED_FULL)) return false;
     for (uint32_t w = 0; w < cell->strip_words; w++) to[w] += from[w];
     return true;
 }
@@ -105,4 +117,5 @@ static void write_words(const hdst__cell *cell, const int64_t *word, int64_t *ou
     if (cell->strip_words == 2) hdst__fixed_carry(out);
 }
 
-const hdst__representation hdst__fixed_point = {"fixed_point", "fixed_point.cl fixed_point_double.cl", applies, add, merge, spill, value, write_words, read_words};
+const hdst__representation hdst__fixed_point = {"fixed_point", "fixed_point.cl fixed_point_double.cl", applies, add, merge, spill, value,
+                                                write_words, read_words};

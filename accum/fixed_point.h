@@ -10,12 +10,18 @@
 
 #include <string.h>
 
+#define HDST__FIXED_FULL (INT64_C(1) << 62)     // words below it in magnitude take an addend, or one another, and stay below 2^63
+
 enum {
     HDST__FIXED_BITS = 40,          // an addend in fixed point is below 2^40, so 2^23 of them fit an int64
     HDST__FLUSH_ADDS = 1 << 23,
-    HDST__LANE_BITS = 13,           // GPU: a lane's own word counts multiples of 2^-(s + 13); 32 addends are below 2^58, so it takes 2^10 (FLUSH_ADDS >> LANE_BITS) before it merges
+    // GPU: a lane's own word counts multiples of 2^-(s + 13); 32 addends are below 2^58, so it takes 2^10 (FLUSH_ADDS >> LANE_BITS) before it merges
+    HDST__LANE_BITS = 13,
     HDST__LANE_LEAST_SCALE = -81,   // its running sums stand beside 1.5 * 2^(46 - s), a float's largest at that
 };
+
+// Whether a word may take more: it is below `full` in magnitude.
+static inline bool hdst__fixed_has_room(int64_t word, int64_t full) { return word < full && word > -full; }
 
 // Limits keep 2^s, 2^-s and 2^(s + 40) in the range of the addends' kind, because kernels multiply by them (accum/fixed_point.cl clamps alike).
 static inline int32_t hdst__fixed_scale(hdst__kind addends, int32_t s)
@@ -23,6 +29,9 @@ static inline int32_t hdst__fixed_scale(hdst__kind addends, int32_t s)
     const int32_t least = addends == HDST__F32 ? -100 : -970, most = addends == HDST__F32 ? 86 : 980;
     return s < least ? least : s > most ? most : s;
 }
+
+// Whether words take the value where they are of `addend_bits` bits each, HDST__FIXED_BITS at most. NaN and infinities: no.
+bool hdst__fixed_fits(hdst__kind kind, uint32_t words, int32_t s, uint32_t addend_bits, uint64_t bits);
 
 // The value in `words` (1 or 2) words; false, and zeros: NaN, an infinity, or a number that they do not hold. Integers alone, for any s.
 bool hdst__fixed_split(hdst__kind kind, uint32_t words, int32_t s, uint64_t bits, int64_t q[2]);

@@ -28,4 +28,5 @@ static uint64_t value(const hdst__cell *cell, const int64_t *word, int32_t s, co
     return hdst__scalar_convert(cell->kind, HDST__U64, cell->acc == HDST__AND ? ~bits : bits);
 }
 
-const hdst__representation hdst__integers = {"integers", "integer_words.cl integer_words_local.cl", applies, add, merge, NULL, value, hdst__words_copy, hdst__words_copy};
+const hdst__representation hdst__integers = {"integers", "integer_words.cl integer_words_local.cl", applies, add, merge, NULL, value,
+                                             hdst__words_copy, hdst__words_copy};

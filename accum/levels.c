@@ -14,7 +14,6 @@
 #include <math.h>
 
 enum { WORDS = 5, ADDS = 4, FLOAT_LEVELS = 3, FLOAT_STEP = 18, FLOAT_ADDS = 32, DOUBLE_LEVELS = 2, DOUBLE_STEP = 40, DOUBLE_ADDS = 1 << 10 };
-#define FULL (INT64_C(1) << 62)
 
 static bool is_float(const hdst__cell *cell) { return cell->kind == HDST__F32; }
 static uint32_t totals(const hdst__cell *cell) { return is_float(cell) ? 1 : 2; }
@@ -103,7 +102,7 @@ static void take(const hdst__cell *cell, int64_t *word)
 static bool has_room(const hdst__cell *cell, const int64_t *word)
 {
     for (uint32_t w = 0; w < totals(cell); w++)
-        if (word[w] >= FULL || word[w] <= -FULL) return false;
+        if (!hdst__fixed_has_room(word[w], HDST__FIXED_FULL)) return false;
     return true;
 }
 

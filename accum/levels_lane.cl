@@ -27,12 +27,16 @@ inline bool lane_failed(uint moved, uint lost) { return ((moved & 0xff800000u) |
 // The sums as a word, and empty sums.
 inline long lane_take(float *sum, int s)
 {
-    const int high = as_int(sum[0]) - as_int(lane_base(s, 0)), middle = as_int(sum[1]) - as_int(lane_base(s, 1)), low = as_int(sum[2]) - as_int(lane_base(s, 2));
+    const int high = as_int(sum[0]) - as_int(lane_base(s, 0)), middle = as_int(sum[1]) - as_int(lane_base(s, 1));
+    const int low = as_int(sum[2]) - as_int(lane_base(s, 2));
     lane_start(sum, s);
     return ((long)high << 36) + ((long)middle << 18) + low;
 }
 // A word that is nearly full goes to the cell: few addends, each as great as a running sum takes, fill it sooner than their number says.
-__attribute__((noinline)) void lane_empty(volatile __global long *cell, uint last, int lowest, long word, int s) { wide_add_fixed(cell, last, lowest, word, s); }
+__attribute__((noinline)) void lane_empty(volatile __global long *cell, uint last, int lowest, long word, int s)
+{
+    wide_add_fixed(cell, last, lowest, word, s);
+}
 inline long lane_room(long word, volatile __global long *cell, uint last, int lowest, int s)
 {
     if (word < 1L << 62 && word > -(1L << 62)) return word;

@@ -9,7 +9,8 @@ uint64_t hdst__round_nearest(hdst__kind kind, bool negative, unsigned __int128 m
     const hdst__float_format f = hdst__float_format_of(kind);
     if (magnitude == 0) return 0;
     const int32_t zeros = magnitude >> 64 ? __builtin_clzll((uint64_t)(magnitude >> 64)) : 64 + __builtin_clzll((uint64_t)magnitude);
-    const int32_t top = exponent + 127 - zeros - f.fraction_bits, unit = top > f.lowest ? top : f.lowest, cut = unit - exponent;    // bits of the magnitude that go
+    const int32_t top = exponent + 127 - zeros - f.fraction_bits, unit = top > f.lowest ? top : f.lowest;
+    const int32_t cut = unit - exponent;    // bits of the magnitude that go
     const uint64_t sign = negative ? f.sign : 0, above = (uint64_t)(unit - f.lowest);
     if (above + 1 >= f.exponent_mask) return sign | f.infinity;
     if (cut > 128) return sign;                             // below a half of the smallest denormal

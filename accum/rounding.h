@@ -54,10 +54,14 @@ static inline float hdst__round_two_float(int64_t high, int64_t low, float half_
     enum { WORD = 40, LEAST = 26, MOST = 62 };
     const int64_t sum = (int64_t)((uint64_t)high + (uint64_t)(low >> WORD));
     const uint64_t size = sum < 0 ? 0 - (uint64_t)sum : (uint64_t)sum, rest = (uint64_t)low & ((UINT64_C(1) << WORD) - 1);
-    if (size - (UINT64_C(1) << LEAST) >= (UINT64_C(1) << MOST) - (UINT64_C(1) << LEAST)) return (float)((__int128)high * ((__int128)1 << WORD) + low) * low_unit;
+    const bool in_range = size - (UINT64_C(1) << LEAST) < (UINT64_C(1) << MOST) - (UINT64_C(1) << LEAST);
+    if (!in_range) return (float)((__int128)high * ((__int128)1 << WORD) + low) * low_unit;
     return (float)(sum * 2 + (rest != 0)) * half_unit;
 }
 
-static inline double hdst__round_two_double(int64_t high, int64_t low, double low_unit) { return (double)((__int128)high * ((__int128)1 << 40) + low) * low_unit; }
+static inline double hdst__round_two_double(int64_t high, int64_t low, double low_unit)
+{
+    return (double)((__int128)high * ((__int128)1 << 40) + low) * low_unit;
+}
 
 #endif

@@ -85,8 +85,8 @@ inline long8 row_add_two(__global long *own, double8 sum, double up, double down
     const long8 word = __builtin_convertvector(inside, long8);
     const double8 high = __builtin_convertvector(word, double8);
     const long8 low = __builtin_convertvector((inside - high) * 0x1p40, long8);
-    *(__global row_word_pairs *)own += (long16)(word.s0, low.s0, word.s1, low.s1, word.s2, low.s2, word.s3, low.s3, word.s4, low.s4, word.s5, low.s5, word.s6, low.s6,
-                                                word.s7, low.s7);
+    *(__global row_word_pairs *)own += (long16)(word.s0, low.s0, word.s1, low.s1, word.s2, low.s2, word.s3, low.s3,
+                                                word.s4, low.s4, word.s5, low.s5, word.s6, low.s6, word.s7, low.s7);
     *rest = (sum - high * down) - __builtin_convertvector(low, double8) * (down * 0x1p-40);
     return *rest != 0;
 }
@@ -121,8 +121,8 @@ __attribute__((noinline)) void row_settle(__global long *cell, uint words, doubl
         if (odd[lane]) row_add_wide(cell + lane * words, sum[lane]);
 }
 // With front words; `low`: from a front word to its low word, 0 where it has none. `alone`: nobody else adds to them meanwhile.
-__attribute__((noinline)) void row_settle_front(volatile __global long *marks, __global const long *cells_at, __global long *cell, uint words, __global long *word,
-                                                ulong low, double8 sum, long8 odd, double up, double down, int s, bool alone)
+__attribute__((noinline)) void row_settle_front(volatile __global long *marks, __global const long *cells_at, __global long *cell, uint words,
+                                                __global long *word, ulong low, double8 sum, long8 odd, double up, double down, int s, bool alone)
 {
     if (alone && low != 0) {
         const double8 scaled = sum * up * 0x1p40;

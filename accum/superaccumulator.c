@@ -147,8 +147,10 @@ uint64_t hdst__wide_round(const int64_t *cell, hdst__kind kind)
     if (flags & HDST__FLAG_NEG_INF) return format.sign | format.infinity;
     uint32_t first;
     __int128 total;
-    if (few_digits(cell, digits, &first, &total))
-        return hdst__round_nearest(kind, total < 0, total < 0 ? -(unsigned __int128)total : (unsigned __int128)total, false, (int32_t)(32 * first) + format.lowest);
+    if (few_digits(cell, digits, &first, &total)) {
+        const unsigned __int128 size = total < 0 ? -(unsigned __int128)total : (unsigned __int128)total;
+        return hdst__round_nearest(kind, total < 0, size, false, (int32_t)(32 * first) + format.lowest);
+    }
     uint32_t limb[HDST__F64_DIGITS + 1];
     const bool negative = to_magnitude(cell, digits, limb);
     return round_magnitude(kind, negative, limb, digits + 1);

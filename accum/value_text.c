@@ -11,7 +11,8 @@ static const char *bits_of(const hdst__cell *cell) { return cell->kind == HDST__
 
 static const char *key_text(hdst__arena *arena, const hdst__cell *cell, const char *word)
 {
-    if (hdst__kind_is_float(cell->kind)) return hdst__arena_printf(arena, "%s_of_key((ulong)%s, %s)", type_of(cell), word, cell->acc == HDST__MIN ? "true" : "false");
+    const char *is_min = cell->acc == HDST__MIN ? "true" : "false";
+    if (hdst__kind_is_float(cell->kind)) return hdst__arena_printf(arena, "%s_of_key((ulong)%s, %s)", type_of(cell), word, is_min);
     const uint64_t none = hdst__key_decode(cell->kind, cell->acc, 0);       // keys are counted from what key 0 stands for
     return hdst__arena_printf(arena, "0x%" PRIx64 "UL %c (ulong)%s", none, cell->acc == HDST__MAX ? '+' : '-', word);
 }

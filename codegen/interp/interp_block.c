@@ -33,16 +33,6 @@ lanes hdst__interp_block_expr(interp_state *s, const ir_expr *e, size_t at)
 
 // --- Statements ---
 
-static hdst__word_op word_op(hdst__accumulate_op acc)       // of IR_REDUCE
-{
-    switch (acc) {
-    case HDST__SUM: return HDST__WORD_ADD;
-    case HDST__MAX: return HDST__WORD_MAX;
-    case HDST__OR: return HDST__WORD_OR;
-    default: return HDST__WORD_XOR;
-    }
-}
-
 static void reduce(interp_state *s, const ir_stmt *stmt, const interp_mask *mask)
 {
     interp_var *var = &s->vars[stmt->var];
@@ -50,7 +40,7 @@ static void reduce(interp_state *s, const ir_stmt *stmt, const interp_mask *mask
     if (!var->uniform || (s->func->block && !s->in_records)) s->wrong = "a reduction of what is not uniform, or outside a record loop";
     uint64_t total = var->v[0];
     for (size_t i = 0; i < s->n; i++)
-        if (mask->bits[i]) total = hdst__words_combined(word_op(stmt->acc), total, value[i]);
+        if (mask->bits[i]) total = hdst__words_combined(hdst__word_op_of(stmt->acc), total, value[i]);
     var->v[0] = total;
 }
 

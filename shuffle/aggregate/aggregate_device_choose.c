@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/costs_gpu.h"
 #include "accum/addends.h"
+#include "accum/fixed_point.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -198,18 +199,9 @@ static uint64_t value_bits(const hdst__aggregate_kernel_value *at, const uint32_
     return wide ? tuple[at->payload] | (uint64_t)tuple[at->payload + 1] << 32 : tuple[at->payload];
 }
 
-// Whether an addend fits the words, as the kernels try it.
 static bool fits(const hdst__value_column *column, uint64_t bits, uint32_t addend_bits)
 {
-    const uint32_t half = (uint32_t)bits;
-    float narrow;
-    double v;
-    memcpy(&narrow, &half, sizeof narrow);
-    memcpy(&v, &bits, sizeof v);
-    if (column->cell.kind == HDST__F32) v = (double)narrow;
-    const double x = ldexp(v, column->s), rest = (x - rint(x)) * ldexp(1, (int)addend_bits);
-    if (!(fabs(x) < ldexp(1, (int)addend_bits))) return false;
-    return column->cell.tier == HDST__TIER_TWO ? rint(rest) == rest : rint(x) == x;
+    return hdst__fixed_fits(column->cell.kind, column->cell.tier == HDST__TIER_TWO ? 2 : 1, column->s, addend_bits, bits);
 }
 
 static void choose_scales(hdst__aggregate_device *d, const sample *s, uint64_t records)

@@ -256,7 +256,7 @@ static void print_unit(hdst__writer *out, unit_op op, unsigned unit, unsigned ce
     if (which == 0 && op != ADD64) hdst__write(out, "    %s(to + %u * stride, (uint)words.w%u);\n", atomic_name[op], cell, unit);
     if (which == 1 && op == ADD64) hdst__write(out, "    words.w%u = (long)(at[%u * stride] | (ulong)at[%u * stride] << 32);\n", unit, cell, cell + 1);
     if (which == 1 && op != ADD64) hdst__write(out, "    words.w%u = at[%u * stride];\n", unit, cell);
-    if (which == 2 && op == ADD64) hdst__write(out, "    if (words.w%u) atom_add((volatile __global long *)to + %u, words.w%u);\n", unit, unit, unit);
+    if (which == 2 && op == ADD64) hdst__write(out, "    device_add((volatile __global long *)to + %u, words.w%u);\n", unit, unit);
     if (which == 2 && op != ADD64) hdst__write(out, "    if (words.w%u) %s((volatile __global uint *)(to + %u), (uint)words.w%u);\n", unit, global_name[op], unit, unit);
 }
 
@@ -411,8 +411,8 @@ void hdst__aggregate_kernels_text(hdst__writer *out, const hdst__aggregation_lay
 {
     const hdst__piece_file files[] = {
         {&hdst__base_pieces, portable ? "dialect_portable.cl" : "dialect_plain.cl"}, {&hdst__accum_pieces, "minmax_keys.cl"}, {&hdst__accum_pieces, "superaccumulator.cl"}, {&hdst__accum_pieces, "fixed_point.cl"},
-        {&hdst__accum_pieces, "superaccumulator_double.cl"}, {&hdst__accum_pieces, "fixed_point_double.cl"}, {&hdst__accum_pieces, "integer_words_local.cl"},
-        {&hdst__accum_pieces, "overflow_table.cl"}, {&hdst__accum_pieces, "rounding.cl"}, {&hdst__accum_pieces, "rounding_double.cl"},
+        {&hdst__accum_pieces, "superaccumulator_double.cl"}, {&hdst__accum_pieces, "fixed_point_double.cl"}, {&hdst__accum_pieces, "integer_words.cl"},
+        {&hdst__accum_pieces, "integer_words_local.cl"},         {&hdst__accum_pieces, "overflow_table.cl"}, {&hdst__accum_pieces, "rounding.cl"}, {&hdst__accum_pieces, "rounding_double.cl"},
         {&hdst__accum_pieces, "minmax_values.cl"},
         {&hdst__base_pieces, "put_bytes.cl"}, {&hdst__base_pieces, "group_sums.cl"}, {&hdst__aggregate_pieces, "hash_key.cl"},
     };

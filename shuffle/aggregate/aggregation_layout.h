@@ -11,6 +11,7 @@
 
 #include "record/layout.h"
 #include "accum/cell.h"
+#include "accum/fixed_point.h"
 #include "base/arena.h"
 
 enum { HDST__KEY_BATCH = 1024 };                // records that are taken apart at once, at most
@@ -116,7 +117,7 @@ static inline bool hdst__cells_are_full(const hdst__aggregation_layout *layout, 
     for (uint64_t c = 0; c < layout->value_count; c++) {
         const hdst__value_column *column = &layout->value[c];
         for (uint32_t w = 0; column->cell.digits && w < column->words; w++)
-            if ((int64_t)cells[column->word + w] >= layout->full || (int64_t)cells[column->word + w] <= -layout->full) return true;
+            if (!hdst__fixed_has_room((int64_t)cells[column->word + w], layout->full)) return true;
     }
     return false;
 }

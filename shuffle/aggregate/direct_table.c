@@ -28,22 +28,12 @@ void hdst__direct_table_clear(hdst__direct_table *table)
 
 // --- Adding ---
 
-static inline void add_word(uint64_t *cell, uint64_t word, hdst__word_op op)
-{
-    switch (op) {
-    case HDST__WORD_ADD: *cell += word; break;
-    case HDST__WORD_MAX: if (word > *cell) *cell = word; break;
-    case HDST__WORD_OR: *cell |= word; break;
-    case HDST__WORD_XOR: *cell ^= word; break;
-    }
-}
-
 static void add_column(hdst__direct_table *table, const uint32_t *hash, uint32_t shift, uint32_t at, const uint64_t *word, uint32_t count, hdst__word_op op)
 {
     const uint64_t mask = table->rows - 1;
     uint64_t *cells = table->words + at;
     const uint32_t step = table->row_words;
-    for (uint32_t i = 0; i < count; i++) add_word(cells + (hash[i] >> shift & mask) * step, word[i], op);
+    for (uint32_t i = 0; i < count; i++) hdst__word_take(cells + (hash[i] >> shift & mask) * step, op, word[i]);
 }
 
 // The most frequent shape: one sum.
@@ -74,7 +64,7 @@ uint64_t *hdst__direct_table_combine(hdst__direct_table *table, const hdst__aggr
     uint64_t *cells = hdst__direct_table_cells(table, (uint32_t)row[0] >> layout->row_shift);
     for (uint64_t c = 0; c < layout->value_count; c++) {
         const hdst__value_column *column = &layout->value[c];
-        for (uint32_t w = column->word; w < column->word + column->words; w++) add_word(cells + w, row[1 + w], column->cell.op);
+        for (uint32_t w = column->word; w < column->word + column->words; w++) hdst__word_take(cells + w, column->cell.op, row[1 + w]);
     }
     return cells;
 }

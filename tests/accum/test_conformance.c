@@ -78,7 +78,8 @@ static void run_case(const trial *t, const addend_case *c, bool is_sum, uint64_t
     for (int o = 0; o < 6; o++) {
         state all = part[order_of[o][0]];
         for (int p = 1; p < PARTS; p++) merge(t, &all, &part[order_of[o][p]]);
-        cr_expect_eq(value(t, &all), expected, "%s, %s, scale %d, order %d: %" PRIx64 " instead of %" PRIx64, t->held->name, c->name, t->s, o, value(t, &all), expected);
+        const uint64_t found = value(t, &all);
+        cr_expect_eq(found, expected, "%s, %s, scale %d, order %d: %" PRIx64 " instead of %" PRIx64, t->held->name, c->name, t->s, o, found, expected);
         int64_t words[WORDS] = {0};
         t->held->write(&t->cell, all.word, words);
         if (o == 0) memcpy(first, words, sizeof first);
@@ -97,7 +98,8 @@ static void run_scales(const hdst__representation *held, const hdst__cell *cell,
     hdst__addends seen;
     hdst__addends_init(&seen);
     for (size_t i = 0; i < c->count; i++) hdst__addends_add(&seen, c->kind, bits_of_value(c->kind, c->v[i]));
-    const int32_t scales[] = {hdst__addends_scale(&seen, c->kind, HDST__FIXED_BITS), 0, 23, hdst__fixed_scale(c->kind, -2000), hdst__fixed_scale(c->kind, 2000)};
+    const int32_t chosen = hdst__addends_scale(&seen, c->kind, HDST__FIXED_BITS);
+    const int32_t scales[] = {chosen, 0, 23, hdst__fixed_scale(c->kind, -2000), hdst__fixed_scale(c->kind, 2000)};
     for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) run_case(&(trial){held, *cell, scales[i]}, c, cell->acc == HDST__SUM, expected, doublings);
 }
 
@@ -167,6 +169,24 @@ Test(conformance, more_additions_than_a_word_takes)
                 cr_expect_eq(value(&t, &s), big_round(&sum, kind == HDST__F32), "%s", t.held->name);
             }
         }
+}
+
+// What fits words of fewer bits, by the numbers themselves: whether value * 2^s is whole and small enough.
+Test(conformance, what_fits_fewer_bits)
+{
+    uint64_t seed = 9;
+    for (int i = 0; i < 20000; i++) {
+        const double v = i % 9 ? random_between(&seed, HDST__F32, -40, 40) : ldexp((double)(random_word(&seed) % 4096), -8);
+        const int s = (int)(random_word(&seed) % 30) - 5;
+        const uint32_t bits = 30 + (uint32_t)(random_word(&seed) % 11), words = 1 + i % 2;
+        const double scaled = ldexp(v, s), last = words == 1 ? scaled : ldexp(scaled, (int)bits);
+        const bool expected = fabs(scaled) < ldexp(1, (int)bits) && last == floor(last);
+        cr_assert_eq(hdst__fixed_fits(HDST__F64, words, s, bits, bits_of_value(HDST__F64, v)), expected, "%a, %d, %u bits, %u words", v, s, bits, words);
+        cr_assert_eq(hdst__fixed_fits(HDST__F32, words, s, bits, bits_of_value(HDST__F32, v)), expected, "%a, %d, %u bits, %u words", v, s, bits, words);
+    }
+    cr_expect_not(hdst__fixed_fits(HDST__F32, 2, 0, 40, 0x7f800000));
+    cr_expect_not(hdst__fixed_fits(HDST__F32, 2, 0, 40, 0x7fc00000));
+    cr_expect(hdst__fixed_fits(HDST__F64, 1, 0, 30, UINT64_C(1) << 63), "negative zero");
 }
 
 // --- Overflow tables of several elements ---

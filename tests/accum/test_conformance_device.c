@@ -97,7 +97,8 @@ typedef struct device {
 static device device_of(hdst__kind kind, const char *dialect)
 {
     const char *type = kind == HDST__F32 ? "float" : "double";
-    const char *defines = hdst__arena_printf(&arena, "#define FLOAT %d\n#define REAL %s\n#define OF(name) name##_%s\n#define PREFIX(name) %s_##name\n#define SPARE_WORDS %u\n",
+    const char *defines = hdst__arena_printf(&arena, "#define FLOAT %d\n#define REAL %s\n#define OF(name) name##_%s\n"
+                                             "#define PREFIX(name) %s_##name\n#define SPARE_WORDS %u\n",
                                              kind == HDST__F32, type, type, type, hdst__wide_digits(kind) + 1);
     const char *text = program_text(dialect, defines, kernels_of_reals);
     return (device){kind, build(text, "add"), build(text, "value")};
@@ -166,7 +167,8 @@ static void run_case(const device *d, const addend_case *c, uint64_t adds, held_
     float single[MOST_ADDENDS];
     for (size_t i = 0; i < c->count; i++) single[i] = (float)c->v[i];
     const bool is_float = c->kind == HDST__F32;
-    cl_mem m = cl_run_buffer(&run, memory, sizeof memory), v = cl_run_buffer(&run, is_float ? (void *)single : (void *)(uintptr_t)c->v, c->count * (is_float ? 4 : 8));
+    void *addends = is_float ? (void *)single : (void *)(uintptr_t)c->v;
+    cl_mem m = cl_run_buffer(&run, memory, sizeof memory), v = cl_run_buffer(&run, addends, c->count * (is_float ? 4 : 8));
     const int32_t of_words = form == RUNNING_SUMS && is_float ? s + HDST__LANE_BITS : s;
     launch_add(d, m, v, c->count, adds, s, form);
     cr_assert(cl_run_read(&run, m, found, sizeof found));
@@ -309,7 +311,8 @@ static const char kernels_of_integers[] =
 
 // Words that a kernel leaves, and what each is of. Low bits of an AND are not kept in 32 bits by themselves.
 enum { INTEGER_WORDS = 10, NARROW_WORDS = 6 };
-static const hdst__accumulate_op op_of_word[INTEGER_WORDS] = {HDST__SUM, HDST__MIN, HDST__MAX, HDST__AND, HDST__OR, HDST__XOR, HDST__SUM, HDST__OR, HDST__XOR, HDST__SUM};
+static const hdst__accumulate_op op_of_word[INTEGER_WORDS] = {HDST__SUM, HDST__MIN, HDST__MAX, HDST__AND, HDST__OR, HDST__XOR,
+                                                              HDST__SUM, HDST__OR, HDST__XOR, HDST__SUM};
 
 static void run_integers(cl_kernel kernel, hdst__kind kind, const uint64_t *v, size_t count, bool narrow)
 {
@@ -341,7 +344,8 @@ Test(conformance_device, integers)
     uint64_t seed = 3, v[MOST_ADDENDS];
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         const char *type = kinds[k].type;
-        const char *defines = hdst__arena_printf(&arena, "#define SPARE_WORDS 10\n#define TYPE %s\n#define MIN_KEY min_key_%s\n#define MAX_KEY max_key_%s\n", type, type, type);
+        const char *defines = hdst__arena_printf(&arena, "#define SPARE_WORDS 10\n#define TYPE %s\n#define MIN_KEY min_key_%s\n#define MAX_KEY max_key_%s\n",
+                                                 type, type, type);
         const char *text = program_text(dialects[k % DIALECTS], defines, kernels_of_integers);
         cl_kernel add = build(text, "add"), add_narrow = build(text, "add_narrow");
         for (int round = 0; round < 8; round++) {

@@ -37,8 +37,8 @@ static void expect_rounding(hdst__kind kind, unsigned __int128 magnitude, bool m
     for (int negative = 0; negative < 2; negative++) {
         const __int128 value = negative ? -(__int128)magnitude : (__int128)magnitude;
         const uint64_t expected = true_rounding(kind, value, more, exponent), found = hdst__round_nearest(kind, negative, magnitude, more, exponent);
-        cr_assert_eq(found, expected, "%" PRIx64 " %" PRIx64 " * 2^%d, %s: %" PRIx64 " instead of %" PRIx64, (uint64_t)(magnitude >> 64), (uint64_t)magnitude, exponent,
-                     more ? "more" : "exact", found, expected);
+        cr_assert_eq(found, expected, "%" PRIx64 " %" PRIx64 " * 2^%d, %s: %" PRIx64 " instead of %" PRIx64, (uint64_t)(magnitude >> 64), (uint64_t)magnitude,
+                     exponent, more ? "more" : "exact", found, expected);
     }
 }
 
@@ -81,7 +81,8 @@ Test(rounding, ties_at_every_exponent_go_to_even)
 Test(rounding, denormals_and_what_is_below_them)
 {
     for (int below = 0; below <= 120; below++) {        // of the smallest denormal of floats; of doubles' there is nothing below in these units
-        const unsigned __int128 unit = (unsigned __int128)1 << below, values[] = {1, unit / 2, unit / 2 + 1, unit, unit + unit / 2, unit + unit / 2 - 1, 3 * unit + unit / 2, 2 * unit - 1};
+        const unsigned __int128 unit = (unsigned __int128)1 << below, half = unit / 2;
+        const unsigned __int128 values[] = {1, half, half + 1, unit, unit + half, unit + half - 1, 3 * unit + half, 2 * unit - 1};
         for (size_t i = 0; i < sizeof values / sizeof *values; i++) expect_rounding(HDST__F32, values[i], false, -149 - below);
     }
     expect_rounding(HDST__F32, 1, false, -1000);

@@ -253,6 +253,27 @@ Test(conformance, every_representation_of_integers)
             }
 }
 
+// What nobody added to: of a minimum what every value is below, of an `and` all ones.
+Test(conformance, what_is_empty)
+{
+    static const hdst__kind kinds[] = {HDST__BOOL, HDST__I8, HDST__U8, HDST__I32, HDST__U64};
+    static const uint64_t least[] = {0, (uint64_t)INT8_MIN, 0, (uint64_t)INT32_MIN, 0}, most[] = {1, INT8_MAX, UINT8_MAX, INT32_MAX, UINT64_MAX},
+                          ones[] = {1, ~UINT64_C(0), UINT8_MAX, ~UINT64_C(0), UINT64_MAX};
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        for (hdst__accumulate_op op = HDST__SUM; op <= HDST__XOR; op++) {
+            const hdst__cell cell = hdst__cell_make(kinds[k], op, HDST__TIER_PLAIN);
+            const trial t = {hdst__exact_representation(&cell), cell, 0};
+            const uint64_t expected = op == HDST__MIN ? most[k] : op == HDST__MAX ? least[k] : op == HDST__AND ? ones[k] : 0;
+            cr_expect_eq(value(&t, &(state){0}), expected, "%s of kind %d, operation %d", t.held->name, (int)kinds[k], (int)op);
+        }
+    for (int kind = HDST__F32; kind <= HDST__F64; kind++) {
+        const addend_case none = {.name = "nothing", .kind = (hdst__kind)kind};
+        int tried = 0;
+        for (size_t r = 0; r < hdst__representation_count; r++) run_representation(hdst__representations[r], &none, 0, &tried);
+        cr_expect_gt(tried, 0);
+    }
+}
+
 Test(conformance, one_representation_holds_each_cell_whatever_comes)
 {
     for (int kind = HDST__BOOL; kind <= HDST__F64; kind++)

@@ -410,11 +410,21 @@ void hdst__aggregate_kernels_text(hdst__writer *out, const hdst__aggregation_lay
                                   const hdst__aggregate_kernel_shape *shape, bool portable)
 {
     const hdst__piece_file files[] = {
-        {&hdst__base_pieces, portable ? "dialect_portable.cl" : "dialect_plain.cl"}, {&hdst__accum_pieces, "minmax_keys.cl"}, {&hdst__accum_pieces, "superaccumulator.cl"}, {&hdst__accum_pieces, "fixed_point.cl"},
-        {&hdst__accum_pieces, "superaccumulator_double.cl"}, {&hdst__accum_pieces, "fixed_point_double.cl"}, {&hdst__accum_pieces, "integer_words.cl"},
-        {&hdst__accum_pieces, "integer_words_local.cl"},         {&hdst__accum_pieces, "overflow_table.cl"}, {&hdst__accum_pieces, "rounding.cl"}, {&hdst__accum_pieces, "rounding_double.cl"},
+        {&hdst__base_pieces, portable ? "dialect_portable.cl" : "dialect_plain.cl"},
+        {&hdst__accum_pieces, "minmax_keys.cl"},
+        {&hdst__accum_pieces, "superaccumulator.cl"},
+        {&hdst__accum_pieces, "fixed_point.cl"},
+        {&hdst__accum_pieces, "superaccumulator_double.cl"},
+        {&hdst__accum_pieces, "fixed_point_double.cl"},
+        {&hdst__accum_pieces, "integer_words.cl"},
+        {&hdst__accum_pieces, "integer_words_local.cl"},
+        {&hdst__accum_pieces, "overflow_table.cl"},
+        {&hdst__accum_pieces, "rounding.cl"},
+        {&hdst__accum_pieces, "rounding_double.cl"},
         {&hdst__accum_pieces, "minmax_values.cl"},
-        {&hdst__base_pieces, "put_bytes.cl"}, {&hdst__base_pieces, "group_sums.cl"}, {&hdst__aggregate_pieces, "hash_key.cl"},
+        {&hdst__base_pieces, "put_bytes.cl"},
+        {&hdst__base_pieces, "group_sums.cl"},
+        {&hdst__aggregate_pieces, "hash_key.cl"},
     };
     hdst__words words = {.arena = out->arena};
     const char *kernels = kernels_text(out->arena, layout, storage, shape);

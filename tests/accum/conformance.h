@@ -79,7 +79,7 @@ static inline uint64_t true_extreme(const addend_case *c, bool is_min)
 
 // --- Cases ---
 
-enum { REGULAR_CASES = 10, SPECIAL_CASES = 9, ADDEND_CASES = REGULAR_CASES + SPECIAL_CASES };
+enum { REGULAR_CASES = 10, SPECIAL_CASES = 10, ADDEND_CASES = REGULAR_CASES + SPECIAL_CASES };
 
 // Where a case has a great sum, or none at all, doubling it 60 times is not for it.
 static inline bool may_be_doubled(int which) { return which < REGULAR_CASES; }
@@ -98,23 +98,24 @@ static inline float_limits limits_of(hdst__kind kind)
 static inline void fill_special(addend_case *c, int which)
 {
     static const double special[][4] = {
-        {NAN, 1, 2, 3}, {INFINITY, 1, -5, 0}, {-INFINITY, 1, -5, 0}, {INFINITY, 1, -INFINITY, 0}, {-0.0, -0.0, -0.0, -0.0}, {-0.0, 0.0, -0.0, 0.0},
+        {NAN, 1, 2, 3}, {INFINITY, 1, -5, 0}, {-INFINITY, 1, -5, 0}, {INFINITY, 1, -INFINITY, 0}, {INFINITY, 1, 2, -INFINITY},
+        {-0.0, -0.0, -0.0, -0.0}, {-0.0, 0.0, -0.0, 0.0},
     };
-    static const char *const names[SPECIAL_CASES] = {"a NaN", "infinity", "negative infinity", "both infinities", "negative zeroes", "zeroes of both signs",
+    static const char *const names[SPECIAL_CASES] = {"a NaN", "infinity", "negative infinity", "both infinities", "both, in one part", "negative zeroes", "zeroes of both signs",
                                                      "largest values", "a tie to infinity", "just below infinity"};
     const float_limits l = limits_of(c->kind);
     c->name = names[which];
-    if (which < 6) {
+    if (which < 7) {
         c->count = 4;
         memcpy(c->v, special[which], sizeof special[which]);
-    } else if (which == 6) {           // the sum goes far beyond the range, and comes back
+    } else if (which == 7) {           // the sum goes far beyond the range, and comes back
         for (int i = 0; i < 40; i++) c->v[c->count++] = l.most;
         for (int i = 0; i < 39; i++) c->v[c->count++] = -l.most;
         c->v[c->count++] = l.least;
     } else {                           // between the largest number and infinity
         c->v[c->count++] = l.most;
         c->v[c->count++] = l.half;
-        if (which == 8) c->v[c->count++] = -l.least;
+        if (which == 9) c->v[c->count++] = -l.least;
     }
 }
 

@@ -217,6 +217,12 @@ Test(conformance, an_overflow_table_keeps_elements_apart)
     memcpy(before, one, sizeof one);
     cr_expect_not(hdst__overflow_table.merge(&cell, one, other), "a ninth element has none");
     cr_expect_arr_eq(one, before, sizeof one, "and then nothing was done");
+    int64_t seven[TABLE_WORDS] = {PLACES - 1}, two[TABLE_WORDS] = {PLACES - 1};
+    for (int e = 0; e < 7; e++) overflow_add(&cell, seven, (uint64_t)e, 1);
+    for (int e = 7; e < 9; e++) overflow_add(&cell, two, (uint64_t)e, 1);
+    memcpy(before, seven, sizeof seven);
+    cr_expect_not(hdst__overflow_table.merge(&cell, seven, two), "one of two has a place");
+    cr_expect_arr_eq(seven, before, sizeof seven, "which it does not keep");
     hdst__overflow_table.spill(&cell, one, 0, rest);
     cr_expect_eq(big_bits_to_double(hdst__cell_read(&cell, rest), true), 255.0 + 8 + 16);
     cr_expect_eq(one[0], PLACES - 1, "its size stays");

@@ -233,6 +233,11 @@ Test(conformance_device, ties)
                     run_forms(&d, &c, hdst__fixed_scale((hdst__kind)kind, 30 - exponent));
                     run_forms(&d, &c, 10);
                 }
+        for (int sign = -1; sign <= 1; sign += 2) {     // the last bit of two words decides
+            addend_case c = tie_at((hdst__kind)kind, 39, sign < 0, 0);
+            c.v[c.count++] = sign * 0x1p-40;
+            run_forms(&d, &c, 0);
+        }
         release(&d);
     }
 }

@@ -181,6 +181,20 @@ typedef struct ir_param {
 // IR_ACCUM_WORDS, with IR_ACCUM_WIDE after it for what does not fit. IR_ACCUM stands elsewhere.
 enum { HDST__LANES = 16 };      // partial sums of dot and sum (lower_lanes.c): part of their meaning, whatever the device
 
+// Where output records go (codegen/opencl/kernel_args.h says what kernels are given for it).
+typedef enum ir_output_way {
+    IR_OUTPUT_DENSE,                // one of each record, at the record's place in the slice; also when there is none
+    IR_OUTPUT_BOUNDED,              // CPU: a strip writes its records one after another, from {its first record} * bound on
+    IR_OUTPUT_COUNTED,              // without a gap, in input order: they are counted first
+    IR_OUTPUT_WAYS
+} ir_output_way;
+
+typedef struct ir_output {
+    ir_output_way way;
+    uint64_t bound;                 // BOUNDED: of one input record, at most
+    uint64_t spare;                 // COUNTED, CPU: records behind the output's room for each strip, of which nobody reads anything
+} ir_output;
+
 struct ir_func {
     hdst__arena *arena;
     const char *name;
@@ -204,6 +218,7 @@ struct ir_func {
     bool apart;                     // block form: the values of neighbouring records do not lie side by side in memory (AoS)
     bool rows;                      // row form: scalar form in which IR_FORs over elements are marked (vectorize) and may hold IR_ACCUM_WORDS
     ir_shape *shape;                // GPU form: how it is cut, shared by the forms of a function; else NULL
+    ir_output *output;              // how records get to the output, shared by the forms of a function; NULL: dense
     ir_tables *tables;              // what the placements have in common, shared by the forms of a function; NULL: not placed
     bool together;                  // GPU form: the body is made by the work-group, loop by loop, when its lanes have ended their records (cooperative_loops.c)
     uint32_t lane_records;          // GPU form: records that a lane takes at once (thread_coarsening.c); 0 in other forms
@@ -277,6 +292,7 @@ bool hdst__ir_emits(const ir_stmt *stmt);
 bool hdst__ir_stores(const ir_stmt *stmt);
 // The most IR_EMIT that one record meets, whether their conditions hold or not; UINT64_MAX: it depends on the data.
 uint64_t hdst__ir_emit_bound(const ir_func *func);
+ir_output hdst__ir_output(const ir_func *func);        // also of a function that says nothing of it
 // The statements of the body from the first that stores output to the last that emits: what makes the output records one after another. False: none emits.
 bool hdst__ir_emit_range(const ir_func *func, size_t *first, size_t *end);
 

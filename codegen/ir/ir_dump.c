@@ -377,6 +377,12 @@ static void dump_tables(const ir_func *func, hdst__buffer *out)
                             u->parts_high, u->values, u->sums);
 }
 
+static void dump_output(ir_output output, hdst__buffer *out)
+{
+    if (output.way == IR_OUTPUT_BOUNDED) hdst__buffer_printf(out, "  emits bounded %" PRIu64 "\n", output.bound);
+    if (output.way == IR_OUTPUT_COUNTED) hdst__buffer_printf(out, "  emits counted spare %" PRIu64 "\n", output.spare);
+}
+
 static void dump_places(const ir_func *func, hdst__buffer *out)
 {
     for (size_t i = 0; i < func->param_count; i++)
@@ -384,6 +390,7 @@ static void dump_places(const ir_func *func, hdst__buffer *out)
     if (func->tables) dump_tables(func, out);
     if (func->shape) hdst__buffer_printf(out, "  shape group %" PRIu32 " records %" PRIu32 "\n", func->shape->group, func->shape->records);
     if (func->together) hdst__buffer_puts(out, "  together\n");
+    dump_output(hdst__ir_output(func), out);
 }
 
 static void dump_vars(const ir_func *func, hdst__buffer *out)

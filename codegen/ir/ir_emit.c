@@ -89,3 +89,4 @@ static uint64_t bound_block(const ir_block *block)
 }
 
 uint64_t hdst__ir_emit_bound(const ir_func *func) { return bound_block(&func->body); }
+ir_output hdst__ir_output(const ir_func *func) { return func->output ? *func->output : (ir_output){.way = IR_OUTPUT_DENSE}; }

@@ -13,8 +13,8 @@ const hdst__kernel *hdst__kernel_make(hdst__arena *arena, const ir_func *func, c
 
 uint64_t hdst__kernel_places(const hdst__kernel *kernel, uint64_t items, uint64_t records)
 {
-    if (kernel->output_way == HDST__OUTPUT_DENSE) return 0;
-    if (kernel->output_way == HDST__OUTPUT_BOUNDED) return 2 * items;
+    if (kernel->output_way == IR_OUTPUT_DENSE) return 0;
+    if (kernel->output_way == IR_OUTPUT_BOUNDED) return 2 * items;
     return kernel->one_group_per_strip ? HDST__COUNTS_AT + items : 1 + (records + kernel->local_size - 1) / kernel->local_size;
 }
 

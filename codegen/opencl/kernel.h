@@ -59,7 +59,7 @@ typedef struct hdst__kernel {
     uint32_t part_tile, pair_bytes, parts_high, parts_low;
     uint32_t group_tables;              // with `merges`: tables of STRIP_TABLES; 0: one for each work-group
     bool tables_in_local;               // GPU: strip tables in local memory (else adds go straight to the device table)
-    hdst__output_way output_way;
+    ir_output_way output_way;
     uint64_t emit_bound;                // BOUNDED: records that one record may emit
     uint64_t spare_records;             // COUNTED, CPU: records that a work-item may write behind ROOM
     const char *count_name, *scan_name; // COUNTED

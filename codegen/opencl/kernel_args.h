@@ -22,7 +22,7 @@ typedef enum hdst__arg_kind {
     HDST__ARG_PARTS,            // buffer of uint, hdst__kernel_part_words of them
     HDST__ARG_PAIRS,            // buffer: `pair_bytes` for each record of the slice
     HDST__ARG_FLUSH,            // ulong: records after which a strip must flush
-    HDST__ARG_OUTPUT,           // buffer: records as C structs, see hdst__output_way
+    HDST__ARG_OUTPUT,           // buffer: records as C structs, where ir_output_way says
     HDST__ARG_ROOM,             // ulong: records that fit the output
     HDST__ARG_PLACES,           // buffer of ulong, hdst__kernel_places of them
     HDST__ARG_ERROR,            // buffer of one ulong: all ones, or record << 16 | check of the failing record with the smallest index
@@ -30,16 +30,12 @@ typedef enum hdst__arg_kind {
     HDST__ARG_LOCAL,            // local memory: constant + sum over params of rows * per_row[param] bytes
 } hdst__arg_kind;
 
-// Where output records go.
-typedef enum hdst__output_way {
-    HDST__OUTPUT_DENSE,         // one of each record, at the record's place in the slice; also when there is none
-    HDST__OUTPUT_BOUNDED,       // CPU: a strip writes its records one after another from {strip's first record} * emit_bound. PLACES: the first place and
-                                // the number of records of each strip
-    HDST__OUTPUT_COUNTED,       // without a gap, in input order. Kernels count_name, then scan_name (of one work-group; NULL: none), then name, with the same
-                                // arguments. PLACES[0]: the number of records; where that is above ROOM the last kernel does nothing. CPU: PLACES[1] is
-                                // where the output begins, then where it ends; all ones where it did not fit, and then nothing fits that follows it.
-                                // OUTPUT has hdst__kernel_spare records behind ROOM, of which nobody reads anything
-} hdst__output_way;
+// What is behind the ways of output (ir_output_way, codegen/ir/ir.h), with the same arguments for all kernels:
+// BOUNDED  PLACES: the first place and the number of records of each strip.
+// COUNTED  kernels count_name, then scan_name (of one work-group; NULL: none), then name. PLACES[0]: the number of
+//          records; where that is above ROOM the last kernel does nothing. CPU: PLACES[1] is where the output begins,
+//          then where it ends; all ones where it did not fit, and then nothing fits that follows it. OUTPUT has
+//          hdst__kernel_spare_records behind ROOM, of which nobody reads anything.
 
 typedef struct hdst__arg {
     hdst__arg_kind kind;

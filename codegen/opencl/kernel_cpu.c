@@ -16,13 +16,11 @@
 #include "codegen/opencl/print_tables.h"
 #include "codegen/opencl/print_unpack.h"
 #include "codegen/opencl/private_memory.h"
-#include "codegen/pass/accumulator_placement.h"
+#include "codegen/pass/cpu_form.h"
 
 #include "accum/first_level.h"
 #include "codegen/ir/accum_tables.h"
-#include "codegen/pass/passes.h"
 #include "base/costs_cpu.h"
-#include "codegen/pass/sum_loops.h"
 
 #include <inttypes.h>
 
@@ -54,9 +52,9 @@ static const hdst__form cpu_form = {
 // A strip's output begins where there is room for that of all records before it, or where the counts say.
 static void print_first_place(hdst__printer *p)
 {
-    if (p->output.way == HDST__OUTPUT_BOUNDED) {
-        hdst__write_line(&p->out, "ulong place = start * %" PRIu64 ";", p->output.emit_bound);
-    } else if (p->output.way == HDST__OUTPUT_COUNTED) {
+    if (p->output.way == IR_OUTPUT_BOUNDED) {
+        hdst__write_line(&p->out, "ulong place = start * %" PRIu64 ";", p->output.bound);
+    } else if (p->output.way == IR_OUTPUT_COUNTED) {
         hdst__write_line(&p->out, "const ulong begin = places[2];");
         hdst__write_line(&p->out, "ulong place = begin, all = 0;");
         hdst__write_line(&p->out, "for (ulong s = 0; s < strips; s++) {");
@@ -71,17 +69,17 @@ static void print_first_place(hdst__printer *p)
         hdst__write_line(&p->out, "if (!fits) return;");
         if (p->tables->accum_count == 0 && !p->has_checks) hdst__write_line(&p->out, "if (places[%d + strip] == 0) return;", HDST__COUNTS_AT);
     }
-    if (!p->output.spare_records) return;
+    if (!p->output.spare) return;
     hdst__write_line(&p->out, "// What is stored and does not come out goes to a place of the strip's own behind the output, "
         "once all is there that does.");
     hdst__write_line(&p->out, "const ulong own_end = place + places[%d + strip], spare = room + strip * %" PRIu64 ";",
-        HDST__COUNTS_AT, p->output.spare_records);
+        HDST__COUNTS_AT, p->output.spare);
 }
 
 static void print_own_place(hdst__printer *p)
 {
     hdst__print_file_scope(p);
-    if (p->output.spare_records) hdst__write_line(&p->out, "#define OWN(place) ((place) < own_end ? (place) : spare)");
+    if (p->output.spare) hdst__write_line(&p->out, "#define OWN(place) ((place) < own_end ? (place) : spare)");
 }
 
 static void print_setup(hdst__printer *p)
@@ -95,9 +93,9 @@ static void print_setup(hdst__printer *p)
 static void print_finish(hdst__printer *p)
 {
     block_sums(p)->end(p);
-    if (p->output.way != HDST__OUTPUT_BOUNDED) return;
-    hdst__write_line(&p->out, "places[2 * strip] = start * %" PRIu64 ";", p->output.emit_bound);
-    hdst__write_line(&p->out, "places[2 * strip + 1] = place - start * %" PRIu64 ";", p->output.emit_bound);
+    if (p->output.way != IR_OUTPUT_BOUNDED) return;
+    hdst__write_line(&p->out, "places[2 * strip] = start * %" PRIu64 ";", p->output.bound);
+    hdst__write_line(&p->out, "places[2 * strip + 1] = place - start * %" PRIu64 ";", p->output.bound);
 }
 
 // Blocks start where blocks of the layout do, or at a whole number of blocks after that.
@@ -172,25 +170,10 @@ static void print_flush(hdst__printer *p)
     hdst__print_strip_flush(p);
 }
 
-// Blocks of the layout are read whole, in order: with half of one at a time the processor's prefetching loses the thread
-// (measured: KMeans 1.2 times slower). True where little is computed for a record, as blocks of many records say: then
-// memory is what counts.
-static bool follow_layout(ir_func *block, const hdst__storage *input)
-{
-    const bool little = block->block > HDST__CPU_LAYOUT_BLOCK / 2;
-    if (block->block && input->layout == HDST__AOSOA && input->block <= HDST__CPU_LAYOUT_BLOCK) block->block = (uint32_t)input->block;
-    return little;
-}
-
-static const char *strip_step(hdst__printer *p, const ir_func *block)
-{
-    return hdst__arena_printf(p->arena, "%" PRIu32, block->block > HDST__CPU_STRIP_STEP ? block->block : HDST__CPU_STRIP_STEP);
-}
-
 static const char *block_define(hdst__printer *p, const ir_func *block)
 {
-    if (p->row_sums) return hdst__arena_printf(p->arena, "#define BLOCK %d\n", HDST__ROW_SUMS_BLOCK);
-    return hdst__arena_printf(p->arena, "#define BLOCK %" PRIu32 "\n", block->block ? block->block : 1);
+    const uint32_t records = p->row_sums ? HDST__ROW_SUMS_BLOCK : block && block->block ? block->block : 1;
+    return hdst__arena_printf(p->arena, "#define BLOCK %" PRIu32 "\n", records);
 }
 
 // --- The kernel that counts ---
@@ -205,98 +188,83 @@ static void print_count_chunk(hdst__printer *p)
     if (p->options->input->layout == HDST__AOSOA) print_alignment(p);
 }
 
-static bool print_counts(hdst__printer *p, const ir_func *func, hdst__diags *diags, count_texts *texts)
+static count_texts print_counts(hdst__printer *p, const hdst__cpu_forms *forms)
 {
-    ir_func *count;
-    *texts = (count_texts){"", "", "", "", ""};
-    if (!hdst__emit_count_form(p, func, diags, &count)) return false;
-    if (!count) return true;
-    ir_func *block = hdst__ir_copy_func(p->arena, count);
-    const char *wrong = hdst__passes_cpu(block, hdst__ir_accum_tables(p->arena, block, NULL), p->options->input);
-    if (wrong) {
-        hdst__diag_error(diags, (hdst__span){0, 0, 0}, NULL, "internal error: form for CPU devices that counts of '%s': %s", count->name, wrong);
-        return false;
-    }
-    follow_layout(block, p->options->input);
+    count_texts texts = {"", "", "", "", ""};
+    if (!forms->count) return texts;
     hdst__writer outer = p->out;
     hdst__unpacking *const unpacking = p->unpacking;
     hdst__unpacking_create(p);      // this form reads other fields
-    if (block->block) hdst__plan_unpack(p, block);
-    const char **text[] = {&texts->setup, &texts->chunk, &texts->block_loop, &texts->record_loop};
-    void (*const print[])(hdst__printer *) = {hdst__print_input_bases, print_count_chunk, print_block_loop, print_record_loop};
-    for (size_t i = 0; i < sizeof print / sizeof *print; i++) {
-        const bool in_blocks = print[i] == print_block_loop;
-        if (in_blocks && !block->block) continue;
+    if (forms->count_block) hdst__plan_unpack(p, forms->count_block);
+    const struct { void (*print)(hdst__printer *); const ir_func *form; const char **text; } sections[] = {
+        {hdst__print_input_bases, forms->count, &texts.setup},
+        {print_count_chunk, forms->count, &texts.chunk},
+        {print_block_loop, forms->count_block, &texts.block_loop},
+        {print_record_loop, forms->count, &texts.record_loop},
+    };
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
+        if (!sections[i].form) continue;
         p->out = (hdst__writer){.arena = p->arena};
-        hdst__print_count_of(p, in_blocks || !block->block ? block : count, print[i]);
-        *text[i] = hdst__writer_text(&p->out);
+        hdst__print_count_of(p, sections[i].form, sections[i].print);
+        *sections[i].text = hdst__writer_text(&p->out);
     }
     p->out = outer;
     p->unpacking = unpacking;
-    texts->block_define = hdst__arena_printf(p->arena, "#undef BLOCK\n%s", block_define(p, block));
-    return true;
+    texts.block_define = hdst__arena_printf(p->arena, "#undef BLOCK\n%s", block_define(p, forms->count_block));
+    return texts;
 }
 
-// --- Row form: sums over a block of records ---
+// --- The form ---
 
-// `rows`: the function in row form, in which all records add one after another. NULL with *wrong NULL: nothing is to be had by blocks.
-static ir_func *with_row_sums(hdst__arena *arena, const ir_func *func, const ir_func *rows, hdst__tables *tables,
-    const hdst__kernel_options *options, hdst__row_sums *sums, const char **wrong)
+static hdst__cpu_limits limits_of(const hdst__kernel_options *options)
 {
-    ir_func *split = hdst__ir_copy_func(arena, func);
-    *wrong = NULL;
-    if (rows->block || !options->facts.has_double || !hdst__pass_row_sums(split, tables, options->input, sums)) return NULL;
-    *wrong = hdst__passes_row(split, tables);
-    hdst__row_sums_renumber(split, sums);
-    for (size_t i = 0; i < sums->count && options->fast_sums; i++)
-        ((hdst__cell *)&hdst__tables_accum(tables, sums->sum[i].param)->cell[sums->sum[i].leaf])->fast = true;      // of this kernel's own tables
-    split->form_why = hdst__arena_printf(arena, "%s; sums over %d records", rows->form_why, HDST__ROW_SUMS_BLOCK);
-    return *wrong ? NULL : split;
+    const hdst__place_limits place = {.rows = options->rows, .fast_sums = options->fast_sums, .no_blocks = options->no_blocks, .front = options->front};
+    return (hdst__cpu_limits){.place = place, .input = options->input, .has_double = options->facts.has_double};
 }
 
-const hdst__kernel *hdst__kernel_make_cpu(hdst__arena *arena, const ir_func *func, const hdst__kernel_options *options, hdst__diags *diags)
+static hdst__printer *create_printer(hdst__arena *arena, const ir_func *func, const hdst__kernel_options *options, const hdst__tables *tables,
+    const hdst__cpu_forms *forms)
 {
+    hdst__printer *p = hdst__printer_create(arena, func, options, tables, &cpu_form);
+    hdst__unpacking_create(p);
+    p->unpacking->prefetches = forms->reads_ahead;
+    if (forms->block->block) hdst__plan_unpack(p, forms->block);
+    if (forms->row_sums.count) p->row_sums = (hdst__row_sums *)&forms->row_sums;
+    return p;
+}
+
+static const char *why_text(hdst__printer *p, const ir_func *block)
+{
+    const char *form = block->form_why ? block->form_why : block->block ? "block" : "record by record";
+    return hdst__arena_printf(p->arena, "form: %s\n%s%s", form, hdst__emit_why(p), hdst__tables_why(p));
+}
+
+const hdst__kernel *hdst__kernel_make_cpu(hdst__arena *arena, const ir_func *scalar, const hdst__kernel_options *options, hdst__diags *diags)
+{
+    const hdst__cpu_limits limits = limits_of(options);
+    ir_func *func = hdst__ir_copy_func(arena, scalar);
     hdst__tables *tables = (hdst__tables *)hdst__ir_accum_tables(arena, func, options->tiers);
-    ir_func *block = hdst__ir_copy_func(arena, func);
-    const bool singly = options->no_blocks && tables->accum_count;     // a block of records would combine them
-    if (singly) block->form_why = "record by record, each addend straight to the device's table";
-    const char *wrong = singly ? NULL : hdst__passes_cpu(block, tables, options->input);
-    hdst__row_sums sums = {0};
-    ir_func *split = wrong || singly ? NULL : with_row_sums(arena, func, block, tables, options, &sums, &wrong);
-    if (split) block = split;
+    hdst__cpu_forms forms;
+    const char *wrong = hdst__passes_cpu(func, tables, &limits, &forms);
     if (wrong) {
         hdst__diag_error(diags, (hdst__span){0, 0, 0}, NULL, "internal error: form for CPU devices of '%s': %s", func->name, wrong);
         return NULL;
     }
-    const bool prefetches = follow_layout(block, options->input);
-    hdst__printer *p = hdst__printer_create(arena, func, options, tables, &cpu_form);
-    hdst__unpacking_create(p);
-    p->unpacking->prefetches = prefetches;
-    const hdst__place_limits limits = {.rows = options->rows, .fast_sums = options->fast_sums,
-        .no_blocks = options->no_blocks, .may_turn = !split, .front = options->front};
-    hdst__pass_accumulator_placement_cpu(block, func, tables, &limits);
-    hdst__pass_sum_loops(block, options->facts.has_double);
-    hdst__emit_plan(p);
-    if (p->output.way == HDST__OUTPUT_BOUNDED) p->output.emit_bound = hdst__ir_emit_bound(block);    // branches became conditions, which all count
-    if (block->block) hdst__plan_unpack(p, block);
-    if (split) p->row_sums = &sums;
-    const uint64_t bytes = hdst__private_bytes(p, block) + (block->block ? hdst__private_bytes(p, func) : 0) + hdst__row_sums_bytes(&sums);
+    ir_func *block = forms.block;
+    hdst__printer *p = create_printer(arena, func, options, tables, &forms);
+    const uint64_t bytes = hdst__private_bytes(p, block) + (block->block ? hdst__private_bytes(p, func) : 0) + hdst__row_sums_bytes(&forms.row_sums);
     if (!hdst__private_fits(p, block, bytes, HDST__CPU_PRIVATE_BYTES, diags)) return NULL;
 
     hdst__kernel_add_common_args(p);
     hdst__printer_use(p, block);
     const char *block_loop = block->block ? hdst__print_section(p, print_block_loop) : "", *sum_loops = hdst__print_section(p, hdst__print_sum_loops);
-    ir_func *single = hdst__ir_copy_func(arena, block->block ? func : block);      // rows: one after another
-    if (p->output.way == HDST__OUTPUT_COUNTED) hdst__pass_emit_counts_place(single);
-    if (block->block) hdst__place_tail(single, block, tables);
-    hdst__printer_use(p, single);
-    count_texts counts;
-    if (!print_counts(p, func, diags, &counts)) return NULL;
+    hdst__printer_use(p, forms.single);
+    const count_texts counts = print_counts(p, &forms);
     hdst__filling fillings[] = {
         {"TITLE", hdst__arena_printf(arena, "%s", func->name)},
         {"BLOCK_DEFINE", block_define(p, block)},
         {"SUM_LOOPS", sum_loops},
-        {"STRIP_STEP", strip_step(p, block)},
+        {"STRIP_STEP", hdst__arena_printf(arena, "%" PRIu32, forms.strip_step)},
         {"BLOCK_LOOP", block_loop},
         {"RECORD_LOOP", hdst__print_section(p, print_record_loop)},
         {"FILE_SCOPE", hdst__print_section(p, print_own_place)},
@@ -312,12 +280,8 @@ const hdst__kernel *hdst__kernel_make_cpu(hdst__arena *arena, const ir_func *fun
     };
     if (!hdst__device_can(p, diags)) return NULL;
     hdst__kernel *kernel = HDST__NEW(arena, hdst__kernel);
-    *kernel = (hdst__kernel){.func = block, .local_size = 1, .one_group_per_strip = true, .strips_twice = block->tables->turns > 1, .private_bytes = bytes};
-    kernel->why = hdst__arena_printf(arena, "form: %s\n%s%s",
-                                     block->form_why ? block->form_why
-                                     : block->block  ? "block"
-                                                     : "record by record",
-                                     hdst__emit_why(p), hdst__tables_why(p));
+    *kernel = (hdst__kernel){.func = block, .local_size = 1, .one_group_per_strip = true, .strips_twice = block->tables->turns > 1, .private_bytes = bytes,
+        .why = why_text(p, block)};
     hdst__kernel_finish(p, kernel, "kernel_cpu.cl", fillings, sizeof fillings / sizeof *fillings);
     return kernel;
 }

@@ -46,7 +46,7 @@ static const char *whole_text(hdst__printer *p, const hdst__kernel *kernel, cons
 {
     hdst__writer text = {.arena = p->arena};
     write_frame(&text, frame, fillings, count);
-    if (p->output.more) write_frame(&text, p->output.more, fillings, count);
+    if (hdst__emit_frame(p)) write_frame(&text, hdst__emit_frame(p), fillings, count);
     if (kernel->merges) write_frame(&text, "merge_gpu.cl", fillings, count);
     hdst__tuples_write(p, &text, fillings, count);
     if (kernel->finish_arg_count) write_frame(&text, "finish_gpu.cl", fillings, count);

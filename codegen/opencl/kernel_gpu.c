@@ -96,7 +96,7 @@ static void print_broadcast_copies(hdst__printer *p)
 
 static void print_setup(hdst__printer *p)
 {
-    if (p->output.way == HDST__OUTPUT_COUNTED) hdst__write_line(&p->out, "__local uint sums[LANES];\nif (places[0] > room) return;");
+    if (p->output.way == IR_OUTPUT_COUNTED) hdst__write_line(&p->out, "__local uint sums[LANES];\nif (places[0] > room) return;");
     hdst__print_cooperative_memory(p);
     hdst__print_input_bases(p);
     print_broadcast_copies(p);
@@ -182,7 +182,7 @@ static const char *print_count(hdst__printer *p, const ir_func *count, void (*pr
 // A lane's place: those of the lanes before it follow from what each emits.
 static const char *place_text(hdst__printer *p, const char *count_record)
 {
-    if (p->output.way == HDST__OUTPUT_DENSE) return "";
+    if (p->output.way == IR_OUTPUT_DENSE) return "";
     return hdst__arena_printf(p->arena, "ulong place = 0;\nif (i < count) {\n%s}\nplace = places[1 + base / LANES] + before_lane(sums, lane, (uint)place);\n",
                               count_record);
 }
@@ -200,14 +200,14 @@ enum { OWN_FILLINGS = 13 };
 const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *scalar, const hdst__kernel_options *options, hdst__diags *diags)
 {
     const hdst__gpu_limits limits = limits_of(options);
-    ir_func *func = hdst__ir_copy_func(arena, scalar), *count;
+    ir_func *func = hdst__ir_copy_func(arena, scalar);
     hdst__gpu_forms forms;
     const char *wrong = hdst__passes_gpu(func, hdst__ir_accum_tables(arena, func, options->tiers), &limits, &forms);
     if (wrong) {
         hdst__diag_error(diags, (hdst__span){0, 0, 0}, NULL, "internal error: form for GPUs of '%s': %s", func->name, wrong);
         return NULL;
     }
-    ir_func *single = forms.single, *spans = forms.spans;
+    ir_func *single = forms.single, *spans = forms.spans, *count = forms.count;
     const ir_shape shape = *func->shape;
     hdst__printer *p = hdst__printer_create(arena, func, options, forms.tables, &gpu_form);
     p->vectors = hdst__vectors_create(arena);
@@ -216,10 +216,8 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *sca
     const uint64_t bytes = hdst__private_bytes(p, spans);
     if (!hdst__private_fits(p, func, bytes, HDST__GPU_PRIVATE_BYTES, diags)) return NULL;
     hdst__plan_words(p);
-    hdst__emit_plan(p);
     hdst__kernel_add_common_args(p);
     const bool local = add_local_arg(p, shape.group);
-    if (!hdst__emit_count_form(p, p->func, diags, &count)) return NULL;
     hdst__printer_use(p, single);       // its constants, for the file's scope
     const char *count_record = print_count(p, count, hdst__print_function);
     const bool merges = hdst__placed_anywhere(func, IR_PLACE_GROUP);

@@ -75,7 +75,7 @@ void hdst__kernel_add_common_args(hdst__printer *p)
     add_table_args(p);
     for (uint32_t i = 0; i < p->func->param_count; i++)
         if (p->func->params[i].kind == IR_OUTPUT) hdst__kernel_add_arg(p, HDST__ARG_OUTPUT, i, "__global uchar *restrict %sAt", p->param_name[i]);
-    if (p->output.way == HDST__OUTPUT_COUNTED) hdst__kernel_add_arg(p, HDST__ARG_ROOM, 0, "ulong room");
-    if (p->output.way != HDST__OUTPUT_DENSE) hdst__kernel_add_arg(p, HDST__ARG_PLACES, 0, "__global ulong *places");
+    if (p->output.way == IR_OUTPUT_COUNTED) hdst__kernel_add_arg(p, HDST__ARG_ROOM, 0, "ulong room");
+    if (p->output.way != IR_OUTPUT_DENSE) hdst__kernel_add_arg(p, HDST__ARG_PLACES, 0, "__global ulong *places");
     if (p->has_checks) hdst__kernel_add_arg(p, HDST__ARG_ERROR, 0, "__global ulong *error");
 }

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 
 // What is printed stores records that may not come out, and behind a strip's last one is the next strip's.
-static bool is_guarded(const hdst__printer *p) { return p->output.spare_records && !p->func->placed; }
+static bool is_guarded(const hdst__printer *p) { return p->output.spare && !p->func->placed; }
 
 // Its place in the output: that of the input record, or the next one. What is stored whether or not it comes out must not
 // meet the records of the next strip.

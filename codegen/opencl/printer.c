@@ -97,7 +97,7 @@ hdst__printer *hdst__printer_create(hdst__arena *arena, const ir_func *func, con
     const hdst__tables *tables, const hdst__form *form)
 {
     hdst__printer *p = HDST__NEW(arena, hdst__printer);
-    *p = (hdst__printer){.arena = arena, .func = func, .options = options, .tables = tables, .form = form};
+    *p = (hdst__printer){.arena = arena, .func = func, .options = options, .tables = tables, .form = form, .output = hdst__ir_output(func)};
     p->out = p->arg_text = (hdst__writer){.arena = arena};
     p->names = p->form_names = hdst__names_create(arena, NULL);
     p->gpu = options->facts.target == HDST__TARGET_GPU;

@@ -51,14 +51,6 @@ typedef struct hdst__constant_array {   // at file scope, shared by the forms
     const ir_var *var;
 } hdst__constant_array;
 
-// Output of which the data says how much (kernel_emit.h).
-typedef struct hdst__output {
-    hdst__output_way way;
-    uint64_t emit_bound;        // BOUNDED
-    uint64_t spare_records;     // COUNTED, CPU: behind the output's room, for each strip
-    const char *more;           // COUNTED: kernels beside the main one, a template
-} hdst__output;
-
 struct hdst__printer {
     hdst__arena *arena;
     const hdst__kernel_options *options;
@@ -91,7 +83,7 @@ struct hdst__printer {
     bool uses_local;                    // GPU: accumulators of the work-group lie in local memory
     bool has_checks;
     uint32_t first_read_input;          // inputs before it are not in memory (a fold's running value)
-    hdst__output output;
+    ir_output output;                   // where records go
     // Arguments of the kernel, and their text
     hdst__arg *args;
     size_t arg_count, arg_capacity;

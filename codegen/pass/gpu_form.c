@@ -34,6 +34,7 @@ static ir_func *span_body(ir_func *single, const hdst__gpu_limits *limits)
 
 const char *hdst__passes_gpu(ir_func *func, const hdst__tables *tables, const hdst__gpu_limits *limits, hdst__gpu_forms *forms)
 {
+    hdst__pass_output_way(func, false);
     hdst__pass_gpu_shape(func, &limits->asked, limits->most_group);
     forms->tables = (hdst__tables *)hdst__pass_accumulator_placement_gpu(func, tables, &limits->place);
     forms->single = single_body(func);
@@ -41,5 +42,8 @@ const char *hdst__passes_gpu(ir_func *func, const hdst__tables *tables, const hd
     hdst__pass_accumulator_placement_fixed_point(forms->single, forms->loops, forms->tables, &limits->place);
     hdst__pass_broadcast_placement(func, forms->loops, forms->tables, &limits->place);
     forms->spans = span_body(forms->single, limits);
+    forms->count = func->emits ? hdst__ir_copy_func(func->arena, func) : NULL;
+    const char *wrong = forms->count ? hdst__passes_count(forms->count) : NULL;
+    if (wrong) return hdst__arena_printf(func->arena, "as it counts: %s", wrong);
     return hdst__ir_verify(forms->spans);
 }

@@ -17,6 +17,7 @@ typedef struct hdst__gpu_forms {        // of one function; they share shape, ta
     ir_func *single;                    // record by record: the end of a slice, and records of which one failed
     ir_func *spans;                     // what a lane takes at once; single itself of functions that emit
     ir_func *loops;                     // what the work-group makes together behind either; NULL: nothing
+    ir_func *count;                     // what only counts the output; NULL: there is none
     hdst__tables *tables;               // what they go by
 } hdst__gpu_forms;
 

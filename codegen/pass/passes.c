@@ -212,7 +212,7 @@ static const char *passes_block_of_rows(ir_func *func, const hdst__tables *table
     return ran(func, "vector-width");
 }
 
-const char *hdst__passes_cpu(ir_func *func, const hdst__tables *tables, const hdst__storage *input)
+const char *hdst__passes_blocks_or_rows(ir_func *func, const hdst__tables *tables, const hdst__storage *input)
 {
     func->apart = input->layout == HDST__AOS;
     if (hdst__row_only_scatters(func)) {

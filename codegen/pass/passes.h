@@ -7,7 +7,7 @@
 #include "record/layout.h"
 #include "accum/tables.h"
 
-// Passes, each in a file of its own with its purpose, a before and an after. The order is hdst__passes_scalar, then for CPU devices hdst__passes_cpu.
+// Passes, each in a file of its own with its purpose, a before and an after. The order is hdst__passes_scalar, then those of a form: cpu_form.h, gpu_form.h.
 void hdst__pass_structured_exits(ir_func *func);               // early returns become structure
 void hdst__pass_constant_folding(ir_func *func);                // constants, algebra that is exact, dead branches; folds with the interpreter's own arithmetic
 void hdst__pass_fma_placement(ir_func *func);                 // x*y + z within one expression, leftmost product first
@@ -34,6 +34,8 @@ void hdst__pass_emit_counts_place(ir_func *func);               // only records 
 void hdst__pass_if_conversion_of_effects(ir_func *func);
 void hdst__pass_block_form(ir_func *func, uint32_t block);   // interchange: records innermost, uniform loops outside
 void hdst__pass_unroll_and_jam(ir_func *func);                 // uniform loops around one record loop: unroll and jam
+// Decides where records go of which the data says how many; in_strips: work-items write one record behind another (CPU devices).
+void hdst__pass_output_way(ir_func *func, bool in_strips);
 void hdst__pass_lane_reductions(ir_func *func);               // dot and sum: lanes side by side, for forms that handle one record at a time
 // GPU form: loops over the elements of wide accumulators (by param), which the lanes of a work-group share; NULL: none.
 ir_func *hdst__pass_cooperative_loops(ir_func *func, const bool *wide);
@@ -59,7 +61,7 @@ const char *hdst__passes_count(ir_func *func);
 const char *hdst__passes_block(ir_func *func, const hdst__tables *tables);
 const char *hdst__passes_row(ir_func *func, const hdst__tables *tables);
 // The form that suits the function and the input's layout: block form, or row form for wide records (func->block is 0 then).
-const char *hdst__passes_cpu(ir_func *func, const hdst__tables *tables, const hdst__storage *input);
+const char *hdst__passes_blocks_or_rows(ir_func *func, const hdst__tables *tables, const hdst__storage *input);
 
 // CPU: room can be left for so many output records of each record; a function that may emit more has its records counted first.
 enum { HDST__EMIT_BOUND = 4 };

@@ -112,7 +112,7 @@ static hdst_status read_results(hdst__executor *executor, hdst__slot *slot, hdst
         pass->stats->bytes_from_device += executor->told_words * sizeof *slot->told;
     }
     // how much came out is not known yet
-    if (!pass->output || pass->output->store || pass->window || device->unified || pass->way != HDST__OUTPUT_DENSE) return status;
+    if (!pass->output || pass->output->store || pass->window || device->unified || pass->way != IR_OUTPUT_DENSE) return status;
     uint64_t bytes = dense_records(slot, pass) * pass->output->record_bytes;
     if (status == HDST_OK) status = device->ops->read(device, slot->output, 0, slot->output->host, bytes, false, error);
     pass->stats->bytes_from_device += bytes;
@@ -160,7 +160,7 @@ static hdst_status start_slice(hdst__executor *executor, hdst__pass *pass, hdst_
     } else if (pass->window) {
         launch.output = &pass->window->memory;
         launch.room = pass->window->room;
-    } else if (executor->told_words == 2 && pass->way == HDST__OUTPUT_COUNTED) {       // the place where the output begins
+    } else if (executor->told_words == 2 && pass->way == IR_OUTPUT_COUNTED) {       // the place where the output begins
         status = device->ops->fill(device, slot->places, 2, 0, error);
     }
     if (status == HDST_OK) status = launch_slice(executor, pass, slot, &launch, error);
@@ -189,7 +189,7 @@ static hdst_status submit_slice(hdst__executor *executor, hdst__pass *pass, hdst
 // As many records as all of the input may be expected to give.
 static uint64_t expected_in_all(const hdst__pass *pass)
 {
-    if (pass->way == HDST__OUTPUT_DENSE) return (pass->reader->records + pass->group - 1) / pass->group;
+    if (pass->way == IR_OUTPUT_DENSE) return (pass->reader->records + pass->group - 1) / pass->group;
     const double records = (double)pass->reader->records * *pass->outputs_per_record;
     return records < (double)(UINT64_MAX / 2) ? (uint64_t)records : UINT64_MAX / 2;
 }
@@ -226,8 +226,8 @@ static hdst_status pass_on_runs(const hdst__executor *executor, const hdst__slot
 // The records of a slice lie in one run, or in one for each strip.
 static hdst_status add_runs(const hdst__executor *executor, const hdst__slot *slot, const hdst__pass *pass, hdst_error *error)
 {
-    if (pass->way == HDST__OUTPUT_DENSE) return add_run(slot, pass, 0, dense_records(slot, pass), error);
-    if (pass->way == HDST__OUTPUT_COUNTED) return add_run(slot, pass, 0, slot->told[0], error);
+    if (pass->way == IR_OUTPUT_DENSE) return add_run(slot, pass, 0, dense_records(slot, pass), error);
+    if (pass->way == IR_OUTPUT_COUNTED) return add_run(slot, pass, 0, slot->told[0], error);
     if (pass->output->consumer) return pass_on_runs(executor, slot, pass, error);
     hdst_status status = HDST_OK;
     for (uint64_t i = 0; i + 1 < executor->told_words && status == HDST_OK; i += 2) status = add_run(slot, pass, slot->told[i], slot->told[i + 1], error);
@@ -241,7 +241,7 @@ static hdst_status take_output(hdst__executor *executor, const hdst__slot *slot,
     if (pass->window && !pass->in_place) pass->window->used = slot->told[1];
     if (pass->window || pass->in_place) return HDST_OK;
     if (pass->output->store) return add_runs(executor, slot, pass, error);
-    if (pass->way == HDST__OUTPUT_COUNTED && !device->unified) {
+    if (pass->way == IR_OUTPUT_COUNTED && !device->unified) {
         const uint64_t bytes = slot->told[0] * pass->output->record_bytes;
         if (bytes) status = device->ops->read(device, slot->output, 0, slot->output->host, bytes, true, error);
         pass->stats->bytes_from_device += bytes;
@@ -254,7 +254,7 @@ static hdst_status take_output(hdst__executor *executor, const hdst__slot *slot,
 
 static bool overflows(const hdst__slot *slot, const hdst__pass *pass)
 {
-    return pass->way == HDST__OUTPUT_COUNTED && !pass->window && slot->told[0] > pass->room;
+    return pass->way == IR_OUTPUT_COUNTED && !pass->window && slot->told[0] > pass->room;
 }
 
 static void count_slice(const hdst__slot *slot, const hdst__pass *pass)
@@ -303,7 +303,7 @@ static hdst_status cut_slice(hdst__executor *executor, hdst__pass *pass, hdst__s
 
 static void count_outputs(const hdst__slot *slot, hdst__pass *pass)
 {
-    if (pass->way != HDST__OUTPUT_COUNTED) return;
+    if (pass->way != IR_OUTPUT_COUNTED) return;
     pass->outputs += slot->told[0];
     *pass->outputs_per_record = (double)pass->outputs / (double)pass->stats->device[0].records;
 }
@@ -347,7 +347,7 @@ static hdst_status open_window(hdst__executor *executor, hdst__pass *pass, uint6
 
 static bool lacks_room(const hdst__slot *slot, const hdst__pass *pass)
 {
-    return pass->window && pass->way == HDST__OUTPUT_COUNTED && slot->told[1] == UINT64_MAX;
+    return pass->window && pass->way == IR_OUTPUT_COUNTED && slot->told[1] == UINT64_MAX;
 }
 
 // The oldest slice's output did not fit the window, so neither it nor those behind it did anything. They run again behind a larger one.
@@ -401,7 +401,7 @@ static hdst_status slice_records(const hdst__pass *pass, uint64_t left, uint64_t
 // Whether what is in flight may be expected to give all that is missing; then it is waited for before more is submitted.
 static bool awaits_enough(const hdst__executor *executor, const hdst__pass *pass)
 {
-    if (!pass->enough || pass->way == HDST__OUTPUT_DENSE || executor->in_flight == 0) return false;
+    if (!pass->enough || pass->way == IR_OUTPUT_DENSE || executor->in_flight == 0) return false;
     uint64_t records = 0;
     for (uint32_t i = 0; i < executor->in_flight; i++) records += executor->slot[(executor->oldest + i) % HDST__HOST_SLICES_IN_FLIGHT].count;
     const double rate = *pass->outputs_per_record;

@@ -52,7 +52,7 @@ typedef struct hdst__pass {
     uint64_t slice_least, slice_most;   // records, multiples of 64
     hdst__output *output;               // NULL: none
     uint64_t group;                     // records for each output record: 1, or HDST__FOLD_RECORDS
-    hdst__output_way way;
+    ir_output_way way;
     uint64_t room;                      // output records of a slot
     bool in_place;                      // DENSE: kernels write straight into the output's store, or its window
     struct hdst__window *window;        // not NULL: kernels write the output on the host; `room` has no meaning then

@@ -208,14 +208,14 @@ static uint64_t round_to_64(uint64_t records)
 static void choose_room(hdst__launch_plan *plan, bool fold)
 {
     const uint64_t share = bytes_left(plan) / HDST__HOST_OUTPUT_SHARE;
-    const uint64_t most_bytes = plan->way == HDST__OUTPUT_BOUNDED ? HDST__CPU_STRIP_OUTPUT_BYTES : plan->device->facts.target == HDST__TARGET_GPU
+    const uint64_t most_bytes = plan->way == IR_OUTPUT_BOUNDED ? HDST__CPU_STRIP_OUTPUT_BYTES : plan->device->facts.target == HDST__TARGET_GPU
         ? HDST__GPU_OUTPUT_BYTES : HDST__HOST_OUTPUT_BYTES,
         bytes = share < most_bytes ? share : most_bytes;
     uint64_t fit = bytes / (plan->output_param->record->size + 1), group = fold ? HDST__FOLD_RECORDS : 1;
-    uint64_t bound = plan->way == HDST__OUTPUT_BOUNDED ? plan->kernel->emit_bound : plan->way == HDST__OUTPUT_COUNTED ? hdst__ir_emit_bound(plan->func) : 1;
+    uint64_t bound = plan->way == IR_OUTPUT_BOUNDED ? plan->kernel->emit_bound : plan->way == IR_OUTPUT_COUNTED ? hdst__ir_emit_bound(plan->func) : 1;
     if (bound == 0) bound = 1;          // one that never emits has an output all the same
     if (fit < 64) fit = 64;
-    if (plan->way != HDST__OUTPUT_COUNTED) {
+    if (plan->way != IR_OUTPUT_COUNTED) {
         const uint64_t most = fit * group / bound / 64 * 64;
         if (most < plan->slice_most) plan->slice_most = most < 64 ? 64 : most;
         fit = UINT64_MAX;
@@ -229,7 +229,7 @@ static void choose_room(hdst__launch_plan *plan, bool fold)
 static bool can_write_in_place(const hdst__launch_plan *plan, bool fold, uint64_t most_records)
 {
     const uint64_t segment = most_records ? most_records : plan->piece->capacity;
-    if (!plan->output_param || plan->way != HDST__OUTPUT_DENSE || fold || plan->passes_on || !plan->device->has_parts) return false;
+    if (!plan->output_param || plan->way != IR_OUTPUT_DENSE || fold || plan->passes_on || !plan->device->has_parts) return false;
     if (!plan->keep_output && !plan->device->unified) return false;
     if (plan->output_param->record->size > HDST__HOST_IN_PLACE_BYTES) return false;
     return plan->reader.records <= segment || segment % HDST__PART_RECORDS == 0;
@@ -237,7 +237,7 @@ static bool can_write_in_place(const hdst__launch_plan *plan, bool fold, uint64_
 
 static bool can_count_in_window(const hdst__launch_plan *plan)
 {
-    return plan->output_param && plan->way == HDST__OUTPUT_COUNTED && plan->kernel && plan->kernel->one_group_per_strip && plan->device->unified;
+    return plan->output_param && plan->way == IR_OUTPUT_COUNTED && plan->kernel && plan->kernel->one_group_per_strip && plan->device->unified;
 }
 
 static void choose_counted(hdst__launch_plan *plan)
@@ -391,9 +391,9 @@ hdst_status hdst__launch_plan_slots(hdst__launch_plan *plan, hdst_error *error)
     const uint64_t spare = plan->kernel ? hdst__kernel_spare(plan->kernel, plan->items) : 0;
     if (plan->output_param && !plan->in_place && !plan->in_window) sizes.output_bytes = (plan->room + spare) * plan->output_param->record->size;
     plan->checks = plan->kernel ? has_argument(plan, HDST__ARG_ERROR) : plan->func->check_count > 0 && !plan->code.callback;
-    if (plan->way == HDST__OUTPUT_BOUNDED) sizes.told_words = 2 * (uint64_t)plan->items;
-    if (plan->way == HDST__OUTPUT_COUNTED) sizes.told_words = plan->kernel && plan->kernel->one_group_per_strip ? 2 : 1;     // and where the output ends
-    if (plan->way != HDST__OUTPUT_DENSE) sizes.place_words = plan->kernel ? hdst__kernel_places(plan->kernel, plan->items, plan->slice_most) : 1;
+    if (plan->way == IR_OUTPUT_BOUNDED) sizes.told_words = 2 * (uint64_t)plan->items;
+    if (plan->way == IR_OUTPUT_COUNTED) sizes.told_words = plan->kernel && plan->kernel->one_group_per_strip ? 2 : 1;     // and where the output ends
+    if (plan->way != IR_OUTPUT_DENSE) sizes.place_words = plan->kernel ? hdst__kernel_places(plan->kernel, plan->items, plan->slice_most) : 1;
     sizes.place_words = hdst__plan_tuning_places(plan, sizes.place_words);
     if (plan->executor && sizes.output_bytes <= plan->slot.output_bytes && sizes.place_words <= plan->slot.place_words &&
         sizes.in_window == plan->slot.in_window) return HDST_OK;
@@ -419,7 +419,7 @@ static hdst_status build(hdst__launch_plan *plan, const hdst__launch_plan_reques
     hdst_status status = HDST_OK;
     if (plan->device->facts.target != HDST__TARGET_INTERP && !request->callback) status = make_kernel(plan, request, error);
     if (status != HDST_OK) return status;
-    plan->way = plan->kernel ? plan->kernel->output_way : plan->func->emits ? HDST__OUTPUT_COUNTED : HDST__OUTPUT_DENSE;
+    plan->way = plan->kernel ? plan->kernel->output_way : plan->func->emits ? IR_OUTPUT_COUNTED : IR_OUTPUT_DENSE;
     plan->outputs_per_record = plan->sampled ? (double)plan->emitted / (double)plan->sampled : 1;
     status = choose_items(plan, error);
     if (status != HDST_OK) return status;

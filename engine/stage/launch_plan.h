@@ -24,7 +24,7 @@ typedef struct hdst__launch_plan {
     hdst__program *program;
     const ir_param *output_param;   // NULL: no output records
     bool checks;                    // the code writes an error word
-    hdst__output_way way;           // of output records
+    ir_output_way way;           // of output records
     uint64_t room;                  // output records of a slice
     bool keep_output, in_place;     // output goes to a store; kernels write each record at its own place there, or in a window
     bool in_window;                 // output goes to the host, where kernels write it themselves

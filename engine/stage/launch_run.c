@@ -85,7 +85,7 @@ static hdst_status clear(hdst__launch_plan *plan, hdst_error *error)
 // The next run's table is cleared behind the reading of this one's, where that goes to other memory and is never repeated.
 static bool clears_ahead(const hdst__launch_plan *plan)
 {
-    return plan->table && !plan->pairs && !plan->device->unified && plan->way != HDST__OUTPUT_COUNTED;
+    return plan->table && !plan->pairs && !plan->device->unified && plan->way != IR_OUTPUT_COUNTED;
 }
 
 static hdst_status prepare_ring(const hdst__launch_plan *plan, const hdst__dataset_cache *cache, hdst__ring *ring, hdst_error *error)
@@ -101,7 +101,7 @@ static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cach
                               uint64_t *failure, hdst_error *error)
 {
     hdst__tuning *tuning = hdst__plan_tuning_before(plan);
-    hdst_status status = tuning && plan->way == HDST__OUTPUT_COUNTED ? hdst__launch_plan_slots(plan, error) : HDST_OK;
+    hdst_status status = tuning && plan->way == IR_OUTPUT_COUNTED ? hdst__launch_plan_slots(plan, error) : HDST_OK;
     if (status != HDST_OK) return status;
     const uint64_t spare = plan->kernel ? hdst__kernel_spare(plan->kernel, plan->items) : 0;
     hdst__window window = {.device = plan->device, .output = output, .spare = spare};

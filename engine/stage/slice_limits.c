@@ -18,7 +18,7 @@ uint64_t hdst__pass_output(const hdst__pass *pass)
 static uint64_t records_for_enough(const hdst__pass *pass)
 {
     const uint64_t have = hdst__pass_output(pass), done = pass->stats->device[0].records;
-    const double rate = pass->way == HDST__OUTPUT_DENSE ? 1 : *pass->outputs_per_record;
+    const double rate = pass->way == IR_OUTPUT_DENSE ? 1 : *pass->outputs_per_record;
     const double missing = have < pass->enough ? (double)(pass->enough - have) : 0, records = rate > 0 ? missing / rate * HDST__HOST_OUTPUT_MARGIN : 0;
     return records < (double)done ? done / 64 * 64 + 64 : records < (double)pass->slice_most ? (uint64_t)records / 64 * 64 + 64 : pass->slice_most;
 }
@@ -28,7 +28,7 @@ static uint64_t within(uint64_t records, uint64_t least, uint64_t most) { return
 // So many records give output that is expected to fit a slot.
 static uint64_t records_for_room(const hdst__pass *pass)
 {
-    const bool is_limited = pass->way == HDST__OUTPUT_COUNTED && !pass->window && *pass->outputs_per_record > 0;
+    const bool is_limited = pass->way == IR_OUTPUT_COUNTED && !pass->window && *pass->outputs_per_record > 0;
     const double fit = is_limited ? (double)pass->room / *pass->outputs_per_record / HDST__HOST_OUTPUT_MARGIN : HUGE_VAL;
     return fit >= (double)pass->slice_most ? pass->slice_most : fit < 64 ? 64 : (uint64_t)fit / 64 * 64;
 }

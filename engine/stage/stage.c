@@ -151,7 +151,7 @@ static void count_accums(hdst__stage *stage)
     hdst__run_stats *stats = &stage->stats;
     const hdst__launch_plan *plan = stage->plan;
     uint64_t cells = cells_of(plan), records = stats->device[0].records, blocks = plan->items;
-    if (!plan->tables && plan->way == HDST__OUTPUT_DENSE) return;
+    if (!plan->tables && plan->way == IR_OUTPUT_DENSE) return;
     if (!plan->tables) {        // what a filter or flat_map lets through meets nothing on the way up
         const uint64_t out = stage->stores ? stage->store.cache.reader.records : stage->output.count;
         hdst__levels_count(stats, HDST__HPR_CLUSTER, records, out, out);

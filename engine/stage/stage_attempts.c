@@ -17,7 +17,7 @@ static hdst_status pass_over(hdst__stage *stage, const hdst__stage_values *value
 {
     hdst__dataset_cache *cache = stage->spec.cache && !stage->spec.cache->streamed ? stage->spec.cache : NULL;
     hdst__launch_plan *plan = stage->plan;
-    const uint64_t expected = plan->output_param && plan->way == HDST__OUTPUT_DENSE ? stage->reader.records : 0;
+    const uint64_t expected = plan->output_param && plan->way == IR_OUTPUT_DENSE ? stage->reader.records : 0;
     const hdst__consumer *consumer = !plan->output_param || store ? NULL
         : stage->mode.is[HDST__MODE_OUTPUT_IN_FILE] ? &stage->file_consumer : stage->spec.consumer;
     hdst__output_reset(&stage->output);

@@ -553,6 +553,7 @@ static void read_func(reader *r)
         else if (accept(r, "tuples")) ir_text_tuples(r);
         else if (accept(r, "shape")) ir_text_shape(r);
         else if (accept(r, "together")) r->func->together = true;
+        else if (accept(r, "emits")) ir_text_output(r);
         else if (accept(r, "var")) read_var(r);
         else if (accept(r, "check")) read_check_kind(r);
         else if (accept(r, "sum loop")) read_sum_loop(r);

@@ -90,3 +90,15 @@ void ir_text_shape(reader *r)
     shape->records = (uint32_t)whole(r);
     r->func->shape = shape;
 }
+
+void ir_text_output(reader *r)
+{
+    ir_output *output = HDST__NEW(r->arena, ir_output);
+    output->way = accept(r, "bounded") ? IR_OUTPUT_BOUNDED : IR_OUTPUT_COUNTED;
+    if (output->way == IR_OUTPUT_COUNTED) {
+        expect(r, "counted");
+        expect(r, "spare");
+    }
+    *(output->way == IR_OUTPUT_BOUNDED ? &output->bound : &output->spare) = whole(r);
+    r->func->output = output;
+}

@@ -111,5 +111,6 @@ void ir_text_placement(reader *r);
 void ir_text_tables(reader *r);
 void ir_text_tuples(reader *r);
 void ir_text_shape(reader *r);
+void ir_text_output(reader *r);
 
 #endif

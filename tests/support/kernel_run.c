@@ -145,8 +145,8 @@ static bool collect_places(cl_run *run, kernel_case *c, const kernel_bound *boun
     const size_t bytes = place_bytes(c), size = c->output_bytes / room_of(c);
     uint64_t *places = malloc(bytes);
     bool ok = places && cl_run_read(run, bound->places, places, bytes);
-    c->emitted = ok && c->kernel->output_way == HDST__OUTPUT_COUNTED ? places[0] : 0;
-    for (size_t i = 0; ok && c->kernel->output_way == HDST__OUTPUT_BOUNDED && i < bytes / sizeof *places; i += 2) {
+    c->emitted = ok && c->kernel->output_way == IR_OUTPUT_COUNTED ? places[0] : 0;
+    for (size_t i = 0; ok && c->kernel->output_way == IR_OUTPUT_BOUNDED && i < bytes / sizeof *places; i += 2) {
         memmove((char *)c->output + c->emitted * size, (const char *)c->output + places[i] * size, places[i + 1] * size);
         c->emitted += places[i + 1];
     }

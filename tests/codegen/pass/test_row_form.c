@@ -120,7 +120,7 @@ static ir_func *form_of(const char *name, uint32_t elements, hdst__layout layout
 {
     ir_func *func = compile(name, elements);
     const hdst__storage *input = hdst__storage_make(&arena, func->params[0].record, layout, 0, 1000);
-    const char *wrong = hdst__passes_cpu(func, hdst__ir_accum_tables(&arena, func, NULL), input);
+    const char *wrong = hdst__passes_blocks_or_rows(func, hdst__ir_accum_tables(&arena, func, NULL), input);
     cr_assert_null(wrong, "%s", wrong);
     return func;
 }

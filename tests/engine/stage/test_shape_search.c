@@ -371,7 +371,7 @@ Test(tuned_stage, filters_take_part)
     fixture f;
     open_tuned(&f, true, HDST__TUNING_FULL);
     run_until_done(&f);
-    cr_assert_eq(f.stage->plan->way, HDST__OUTPUT_COUNTED);
+    cr_assert_eq(f.stage->plan->way, IR_OUTPUT_COUNTED);
     cr_assert_eq(search_of(&f)->tries[search_of(&f)->best].shape.group, 128);
     fixture_close(&f);
 }

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The form for CPU devices: a work-item takes a strip of records, block by block where its loops over the records of a
+// block pay, and what no block took one by one. Thread-safe: nothing is kept.
+#ifndef HDST_CODEGEN_PASS_CPU_FORM_H
+#define HDST_CODEGEN_PASS_CPU_FORM_H
+
+#include "codegen/pass/accumulator_placement.h"
+#include "codegen/pass/row_sums.h"
+
+typedef struct hdst__cpu_limits {       // what the form goes by: the device, and what was asked for
+    hdst__place_limits place;
+    const hdst__storage *input;         // where its records lie
+    bool has_double;                    // the device has
+} hdst__cpu_limits;
+
+typedef struct hdst__cpu_forms {        // of one function; they share placements and the way of their output
+    ir_func *block;                     // block form; or row form (block->block is 0), which `single` is too
+    ir_func *single;                    // record by record: what no block took
+    ir_func *count, *count_block;       // what only counts the output: record by record, by blocks; NULL: there is none
+    hdst__row_sums row_sums;            // of row form: what is added up over blocks of records; none: count is 0
+    uint32_t strip_step;                // records: strips begin at a multiple of so many
+    bool reads_ahead;                   // little is computed for a record, so memory is what counts
+} hdst__cpu_forms;
+
+// `func`: scalar passes done; it gets the way of its output. `tables`: of its accumulators; which sums are fast and
+// whether there are first-level accumulators is said in them. NULL, or what the verifier says.
+const char *hdst__passes_cpu(ir_func *func, hdst__tables *tables, const hdst__cpu_limits *limits, hdst__cpu_forms *forms);
+
+#endif

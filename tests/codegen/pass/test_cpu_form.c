@@ -51,7 +51,8 @@ Test(cpu_form, blocks_are_those_of_the_layout_where_they_are_small)
     static const struct { uint64_t layout; bool follows; } cases[] = {{64, true}, {512, true}, {1024, false}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const hdst__cpu_forms forms = forms_of(sums, adds, HDST__AOSOA, cases[i].layout, (hdst__place_limits){0});
-        cr_expect_eq(forms.block->block == cases[i].layout, cases[i].follows, "blocks of %u, of the layout %u", (unsigned)forms.block->block, (unsigned)cases[i].layout);
+        cr_expect_eq(forms.block->block == cases[i].layout, cases[i].follows, "blocks of %u, of the layout %u",
+            (unsigned)forms.block->block, (unsigned)cases[i].layout);
         cr_expect(forms.strip_step >= 64 && forms.strip_step % forms.block->block == 0);
     }
 }
@@ -61,7 +62,8 @@ Test(cpu_form, records_go_one_by_one_where_none_may_be_combined)
     const hdst__cpu_forms forms = forms_of(sums, adds, HDST__SOA, 0, (hdst__place_limits){.no_blocks = true});
     cr_expect(forms.block->block == 0 && forms.strip_step == 64);
     cr_expect(strstr(forms.block->form_why, "record by record"), "%s", forms.block->form_why);
-    const hdst__cpu_forms map = forms_of("  input p p {f32 x, u32 k}\n  output o o {f32 x}\n", "  store o.x = p.x\n", HDST__SOA, 0, (hdst__place_limits){.no_blocks = true});
+    const hdst__cpu_forms map = forms_of("  input p p {f32 x, u32 k}\n  output o o {f32 x}\n", "  store o.x = p.x\n",
+        HDST__SOA, 0, (hdst__place_limits){.no_blocks = true});
     cr_expect_gt(map.block->block, 0, "there is nothing to combine");
 }
 
@@ -95,7 +97,8 @@ Test(cpu_form, output_that_is_counted_has_forms_that_count)
 Test(cpu_form, branches_that_became_conditions_count_all)
 {
     static const char with[] = "  input p p {f32 x, u32 k}\n  output o o {f32 x}\n  var u32 i\n  var f32 d\n";
-    static const char either[] = "  for i = 0u to p.k {\n    d = add(d, p.x)\n  }\n  if lt(d, 1f) {\n    store o.x = d\n    emit\n  } else {\n    store o.x = p.x\n    emit\n  }\n";
+    static const char either[] = "  for i = 0u to p.k {\n    d = add(d, p.x)\n  }\n"
+        "  if lt(d, 1f) {\n    store o.x = d\n    emit\n  } else {\n    store o.x = p.x\n    emit\n  }\n";
     const hdst__cpu_forms forms = forms_of(with, either, HDST__SOA, 0, (hdst__place_limits){0});
     cr_expect_eq(hdst__ir_output(forms.block).way, IR_OUTPUT_BOUNDED);
     cr_expect_eq(hdst__ir_emit_bound(func), 1);

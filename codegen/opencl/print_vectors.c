@@ -70,7 +70,8 @@ static bool suits(const hdst__printer *p, const ir_expr *e)
     const ir_param *param = &p->func->params[e->param];
     const hdst__leaf *leaf = &param->record->leaves[e->leaf];
     if (hdst__scalar_size(leaf->kind) * WIDTH != WIDEST || param->record->size % WIDEST || leaf->offset % WIDEST || !hdst__leaf_is_dense(leaf)) return false;
-    return e->op == IR_BROADCAST || (p->options->input->layout == HDST__AOS && !(p->word_count && p->word_count[e->param]));
+    if (e->op == IR_BROADCAST) return true;
+    return p->options->input->layout == HDST__AOS && e->param >= p->first_read_input && !(p->word_count && p->word_count[e->param]);
 }
 
 // first + lane, where first is a multiple of four.

@@ -237,6 +237,99 @@ Test(fold, cpu_form_names_the_record_that_failed) { failing(CPU, HDST__STAGE_FOL
 Test(fold, gpu_form_names_the_record_that_failed) { failing(GPU_FORM, HDST__STAGE_FOLD); }
 Test(fold, ordered_reduces_name_the_record_that_failed) { failing(INTERP, HDST__STAGE_FOLD_ORDERED); }
 
+// --- Rows of numbers ---
+
+enum { NUMBERS = 32, LANES = 16, ROWS = 5000 };        // a C struct of whole vectors, in loops over lanes
+
+typedef struct row { uint32_t x[NUMBERS]; } row;
+
+static row row_input(uint64_t i)
+{
+    row made;
+    for (uint32_t e = 0; e < NUMBERS; e++) made.x[e] = (uint32_t)((i + 1) * 2654435761u) + e * e;
+    return made;
+}
+
+static hdst_status fill_rows(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first,
+                             hdst_error *error)
+{
+    (void)user, (void)error;
+    for (uint64_t i = 0; i < count; i++) {
+        const row value = row_input(first + i);
+        for (uint32_t e = 0; e < NUMBERS; e++)
+            memcpy((char *)buffers[storage->leaf[0].buffer] + hdst__storage_offset(storage, 0, to_first + i, e), &value.x[e], sizeof value.x[e]);
+    }
+    return HDST_OK;
+}
+
+static row mix_rows(row a, row b)
+{
+    for (uint32_t e = 0; e < NUMBERS; e++) a.x[e] = a.x[e] * 3 + b.x[e];
+    return a;
+}
+
+static ir_expr *element(ir_func *f, uint32_t param, ir_expr *index)
+{
+    ir_expr *e = field(f, param, 0);
+    e->a = index;
+    return e;
+}
+
+// for first = 0 to 32 step 16 { for lane = 0 to 16 { out.x[first + lane] = a.x[first + lane] * 3 + b.x[first + lane] } }
+static ir_func *row_func(void)
+{
+    const char *why;
+    hdst__record *made = HDST__NEW(&arena, hdst__record);
+    hdst__field *fields = HDST__NEW_ARRAY(&arena, hdst__field, 1);
+    fields[0] = (hdst__field){.name = "x", .type = hdst__type_array(&arena, hdst__type_scalar(HDST__U32), NUMBERS)};
+    *made = (hdst__record){.name = "row", .fields = fields, .field_count = 1};
+    cr_assert(hdst__record_finish(&arena, made, &why));
+    record = made;
+    ir_func *f = new_func("rows");
+    const uint32_t first = hdst__ir_add_var(f, "first", HDST__U32, 0), lane = hdst__ir_add_var(f, "lane", HDST__U32, 0);
+    ir_stmt *outer = hdst__ir_for(f, first, number(f, 0), number(f, NUMBERS), LANES), *inner = hdst__ir_for(f, lane, number(f, 0), number(f, LANES), 1);
+    ir_expr *index = plus(f, hdst__ir_var(f, first), hdst__ir_var(f, lane));
+    ir_stmt *stmt = hdst__ir_stmt(f, IR_STORE, (hdst__span){0, 0, 0});
+    stmt->param = 2;
+    stmt->index = index;
+    stmt->value = plus(f, times(f, element(f, 0, hdst__ir_copy(f, index)), number(f, 3)), element(f, 1, hdst__ir_copy(f, index)));
+    hdst__ir_push(f, &inner->body, stmt);
+    hdst__ir_push(f, &outer->body, inner);
+    hdst__ir_push(f, &f->body, outer);
+    return f;
+}
+
+static row rows_by_tree(void)
+{
+    row *rows = malloc(ROWS * sizeof *rows);
+    uint64_t count = ROWS;
+    for (uint64_t i = 0; i < count; i++) rows[i] = row_input(i);
+    for (; count > 1; count = (count + 63) / 64)
+        for (uint64_t r = 0; r < (count + 63) / 64; r++) {
+            row sum = rows[64 * r];
+            for (uint64_t i = 64 * r + 1; i < 64 * r + 64 && i < count; i++) sum = mix_rows(sum, rows[i]);
+            rows[r] = sum;
+        }
+    const row result = rows[0];
+    free(rows);
+    return result;
+}
+
+// Lanes of the record are loaded as vectors, those of the running value lie in an array of its own.
+Test(fold, gpu_form_folds_rows_over_lanes)
+{
+    open_engine(GPU_FORM);
+    hdst_error error = HDST_ERROR_INIT;
+    hdst__stage_output output;
+    const ir_func *func = row_func();
+    const hdst__reader reader = {.fill = fill_rows, .records = ROWS, .record = record, .layout = HDST__AOS};
+    hdst__stage *stage = hdst__stage_create(engine, &(hdst__stage_spec){.kind = HDST__STAGE_FOLD, .func = func, .reader = reader});
+    cr_assert_eq(hdst__stage_run(stage, NULL, &output, &error), HDST_OK, "%s %s", error.message, error.cause);
+    const row wanted = rows_by_tree();
+    cr_expect(!memcmp(output.records, &wanted, sizeof wanted));
+    hdst__stage_destroy(stage);
+}
+
 // --- Records that are skipped ---
 
 typedef struct counted { pair value; uint64_t taken; } counted;

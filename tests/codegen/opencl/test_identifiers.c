@@ -111,7 +111,8 @@ static const char more_programs[] =
 // Words that mean something in these programs, whoever is to have a name: they stay. Those for kinds of functions too:
 // a helper whose result is a record called `group` would be a group.
 static const char of_language[] =
-    "param const struct enum map filter reduce flat_map group join associative commutative import broadcast accum return if else for while do switch case default break continue emit true false "
+    "param const struct enum map filter reduce flat_map group join associative commutative import "
+    "broadcast accum return if else for while do switch case default break continue emit true false "
     "bool int float double int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t text INFINITY "
     "abs sqrt min max sum dot len isnan record_index acc_min acc_max ";
 

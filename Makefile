@@ -93,7 +93,9 @@ long:
 # Which lines of the compiler the random programs reach. Another suite: make coverage COVERAGE_SUITE=codegen
 COVERAGE_SUITE ?= differential
 COVERAGE_KERNELS ?= 160
+COVERAGE_PROGRAMS ?= 900
 coverage: export HDST_DIFF_KERNELS ?= $(COVERAGE_KERNELS)
+coverage: export HDST_DIFF_PROGRAMS ?= $(COVERAGE_PROGRAMS)
 coverage:
 	@sh tools/setup.sh build test
 	@test -f build-coverage/build.ninja || $(MESON) setup build-coverage -Dtests=enabled -Db_coverage=true -Dbuildtype=debugoptimized

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random programs on the interpreter against their C translations: outputs, kept records, accumulators and the first failing record, bit for bit.
 //
-// HDST_DIFF_PROGRAMS: how many (900 unless given); HDST_DIFF_SEED: the first seed (1); HDST_DIFF_RECORDS: over how
+// HDST_DIFF_PROGRAMS: how many (400 unless given); HDST_DIFF_SEED: the first seed (1); HDST_DIFF_RECORDS: over how
 // many records each (300); HDST_DIFF_THEMES: how many of a hundred have a theme (12); HDST_DIFF_SHOW: writes the
 // programs too. A difference prints the seed, the program and what differs.
 #include "harness.h"
@@ -120,7 +120,7 @@ static void run_batch(uint64_t first, int count, tally *t)
 
 Test(differential, random_programs_give_the_bits_of_their_c_translations)
 {
-    const uint64_t count = setting("HDST_DIFF_PROGRAMS", 900), first = setting("HDST_DIFF_SEED", 1);
+    const uint64_t count = setting("HDST_DIFF_PROGRAMS", 400), first = setting("HDST_DIFF_SEED", 1);
     tally t = {0};
     for (uint64_t done = 0; done < count; done += BATCH) {
         run_batch(first + done, count - done < BATCH ? (int)(count - done) : BATCH, &t);

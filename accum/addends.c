@@ -6,7 +6,7 @@
 #include "accum/rounding.h"
 
 enum { LAST_BINS = sizeof((hdst__addends *)0)->last_bit / sizeof(uint64_t), TOP_BINS = sizeof((hdst__addends *)0)->top_bit / sizeof(uint64_t) };
-enum { OUTLIERS = 64, MISFITS = 32 };      // one in so many
+enum { OUTLIERS = 64, EXCEPTIONS = 32 };      // one in so many
 
 void hdst__addends_init(hdst__addends *addends)
 {
@@ -78,15 +78,15 @@ static int32_t scale_for(const hdst__addends *addends, hdst__kind kind, int32_t 
 {
     const int32_t span = highest - addends->lowest_bit + 1;
     int32_t s = scale_with_room(bits, highest, bits - span);
-    if (bits == HDST__FIXED_BITS && addends_below(addends, -s) > addends->count / MISFITS) s = scale_with_room(bits, highest, 2 * bits - span);
+    if (bits == HDST__FIXED_BITS && addends_below(addends, -s) > addends->count / EXCEPTIONS) s = scale_with_room(bits, highest, 2 * bits - span);
     return hdst__fixed_scale(kind, s);
 }
 
 // Addends of the sample that do not fit; more than all where two words are needed.
-static uint64_t misfits(const hdst__addends *addends, int32_t s, int32_t bits)
+static uint64_t exceptions(const hdst__addends *addends, int32_t s, int32_t bits)
 {
     const uint64_t above = addends_above(addends, bits - s), one = above + addends_below(addends, -s);
-    return one <= addends->count / MISFITS ? one : addends->count + above + addends_below(addends, -s - HDST__FIXED_BITS);
+    return one <= addends->count / EXCEPTIONS ? one : addends->count + above + addends_below(addends, -s - HDST__FIXED_BITS);
 }
 
 int32_t hdst__addends_scale(const hdst__addends *addends, hdst__kind kind, int32_t bits)
@@ -97,15 +97,15 @@ int32_t hdst__addends_scale(const hdst__addends *addends, hdst__kind kind, int32
     const int32_t s = scale_for(addends, kind, bits, addends->highest);
     while (below < TOP_BINS - 1 && outliers + addends->top_bit[below] <= addends->count / OUTLIERS) outliers += addends->top_bit[below++];
     const int32_t without = scale_for(addends, kind, bits, addends->highest - below);
-    return misfits(addends, without, bits) < misfits(addends, s, bits) ? without : s;
+    return exceptions(addends, without, bits) < exceptions(addends, s, bits) ? without : s;
 }
 
 // More than one in 32 that would not fit is too many for the slow path.
-hdst__tier hdst__addends_tier(const hdst__addends *addends, hdst__kind kind, int32_t s, int32_t bits)
+hdst__precision_class hdst__addends_precision(const hdst__addends *addends, hdst__kind kind, int32_t s, int32_t bits)
 {
-    if (addends->count == 0) return kind == HDST__F32 ? HDST__TIER_ONE : HDST__TIER_TWO;
-    const uint64_t too_many = addends->count / MISFITS, above = addends_above(addends, bits - s);
-    if (above + addends_below(addends, -s) <= too_many) return HDST__TIER_ONE;
-    if (above + addends_below(addends, -s - HDST__FIXED_BITS) <= too_many) return HDST__TIER_TWO;
-    return HDST__TIER_WIDE;
+    if (addends->count == 0) return kind == HDST__F32 ? HDST__CLASS_ONE_WORD : HDST__CLASS_TWO_WORDS;
+    const uint64_t too_many = addends->count / EXCEPTIONS, above = addends_above(addends, bits - s);
+    if (above + addends_below(addends, -s) <= too_many) return HDST__CLASS_ONE_WORD;
+    if (above + addends_below(addends, -s - HDST__FIXED_BITS) <= too_many) return HDST__CLASS_TWO_WORDS;
+    return HDST__CLASS_SUPERACCUMULATOR;
 }

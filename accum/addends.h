@@ -18,6 +18,6 @@ void hdst__addends_add(hdst__addends *addends, hdst__kind kind, uint64_t bits); 
 
 // `bits`: of an addend in fixed point, HDST__FIXED_BITS at most. A few addends that are far larger than the others are left out of account if more fit then.
 int32_t hdst__addends_scale(const hdst__addends *addends, hdst__kind kind, int32_t bits);               // s; 0 without any addend
-hdst__tier hdst__addends_tier(const hdst__addends *addends, hdst__kind kind, int32_t s, int32_t bits);
+hdst__precision_class hdst__addends_precision(const hdst__addends *addends, hdst__kind kind, int32_t s, int32_t bits);
 
 #endif

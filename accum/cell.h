@@ -10,30 +10,31 @@
 typedef enum hdst__word_op { HDST__WORD_ADD, HDST__WORD_MAX /* unsigned */, HDST__WORD_OR, HDST__WORD_XOR } hdst__word_op;
 
 // Where a float sum's addends go first: its precision class, chosen per leaf from a sample of the data.
-typedef enum hdst__tier {
-    HDST__TIER_PLAIN,       // no float sum: one word in both tables
-    HDST__TIER_ONE,         // one int64: |v * 2^s| < 2^40 and v * 2^s an integer
-    HDST__TIER_TWO,         // two int64: 80 bits in all
-    HDST__TIER_WIDE,        // every addend straight to the device table
-} hdst__tier;
+typedef enum hdst__precision_class {
+    HDST__CLASS_PLAIN,       // no float sum: one word in both tables
+    HDST__CLASS_ONE_WORD,         // one int64: |v * 2^s| < 2^40 and v * 2^s an integer
+    HDST__CLASS_TWO_WORDS,         // two int64: 80 bits in all
+    HDST__CLASS_SUPERACCUMULATOR,        // every addend straight to the device table
+} hdst__precision_class;
 
 typedef struct hdst__cell {
     hdst__kind kind;
     hdst__accumulate_op acc;
     hdst__word_op op;
-    hdst__tier tier;
+    hdst__precision_class precision;
     uint32_t digits;                // of its superaccumulator; 0 when plain
     uint32_t device_words;          // per element: digits + 1, or 1
-    uint32_t strip_words;           // per element: 0, 1 or 2
+    uint32_t private_words;           // per element: 0, 1 or 2
     uint64_t elements;
-    uint64_t device_first, strip_first;     // word of element 0 within a row
+    uint64_t device_first, private_first;     // word of element 0 within a row
     bool of_floats;                 // a float sum whose addends are floats
     int32_t scale;                  // index into the scales (of the launch), or -1 when plain
     bool fast;                      // a float sum that the kernel rounds at each addition, in any order: asked for, and set by the form that does it
 } hdst__cell;
 
-// A cell of one element in tier `tier` (of a float sum; others are plain), without a place yet. A float sum's scale is for the caller to number.
-hdst__cell hdst__cell_make(hdst__kind kind, hdst__accumulate_op acc, hdst__tier tier);
+// A cell of one element in precision class `precision` (of a float sum; others are plain), without a place yet. A float sum's scale is for the
+// caller to number.
+hdst__cell hdst__cell_make(hdst__kind kind, hdst__accumulate_op acc, hdst__precision_class precision);
 
 static inline bool hdst__is_key(hdst__accumulate_op acc) { return acc == HDST__MIN || acc == HDST__MAX; }
 

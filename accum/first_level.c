@@ -15,26 +15,26 @@ enum { TOGETHER = 64 };     // elements whose marks are looked at once
 
 uint64_t hdst__tables_mark_words(const hdst__tables *tables, const uint64_t *rows)
 {
-    return tables->front ? hdst__tables_device_words(tables, rows) / HDST__PAGE_WORDS + 1 : 0;
+    return tables->first_level ? hdst__tables_device_words(tables, rows) / HDST__PAGE_WORDS + 1 : 0;
 }
 
-uint64_t hdst__tables_front_words(const hdst__tables *tables, const uint64_t *rows)
+uint64_t hdst__tables_first_level_words(const hdst__tables *tables, const uint64_t *rows)
 {
-    return tables->front ? hdst__tables_mark_words(tables, rows) + 2 * hdst__tables_strip_words(tables, rows) : 0;
+    return tables->first_level ? hdst__tables_mark_words(tables, rows) + 2 * hdst__tables_private_words(tables, rows) : 0;
 }
 
-hdst__front hdst__front_of(const hdst__tables *tables, const uint64_t *rows, const int64_t *memory, const int32_t *scale)
+hdst__first_level hdst__first_level_of(const hdst__tables *tables, const uint64_t *rows, const int64_t *memory, const int32_t *scale)
 {
-    const uint64_t count = hdst__tables_strip_words(tables, rows);
+    const uint64_t count = hdst__tables_private_words(tables, rows);
     const int64_t *words = memory + hdst__tables_mark_words(tables, rows);
-    return (hdst__front){.marks = memory, .words = words, .low = words + count, .cells = words + 2 * count, .scale = scale};
+    return (hdst__first_level){.marks = memory, .words = words, .low = words + count, .cells = words + 2 * count, .scale = scale};
 }
 
-static bool is_marked(const hdst__front *front, const int64_t *cell, uint64_t words)
+static bool is_marked(const hdst__first_level *level, const int64_t *cell, uint64_t words)
 {
-    const uint64_t first = (uint64_t)(cell - front->cells), last = first + words - 1;
+    const uint64_t first = (uint64_t)(cell - level->cells), last = first + words - 1;
     for (uint64_t page = first / HDST__PAGE_WORDS; page <= last / HDST__PAGE_WORDS; page++)
-        if (front->marks[page]) return true;
+        if (level->marks[page]) return true;
     return false;
 }
 
@@ -43,42 +43,42 @@ typedef struct place {
     const int64_t *word, *low, *cell;
 } place;
 
-static place place_of(const hdst__tables *tables, const uint64_t *rows, const hdst__front *front, size_t accum, uint64_t row, const hdst__cell *cell,
+static place place_of(const hdst__tables *tables, const uint64_t *rows, const hdst__first_level *level, size_t accum, uint64_t row, const hdst__cell *cell,
                       uint64_t element)
 {
     const hdst__accum *a = &tables->accum[accum];
-    const uint64_t word = hdst__tables_strip_first(tables, rows, accum) + row * a->strip_row_words + cell->strip_first + element * cell->strip_words;
+    const uint64_t word = hdst__tables_private_first(tables, rows, accum) + row * a->private_row_words + cell->private_first + element * cell->private_words;
     const uint64_t at = hdst__tables_device_first(tables, rows, accum) + row * a->device_row_words + cell->device_first + element * cell->device_words;
-    return (place){front->words + word, front->low + word, front->cells + at};
+    return (place){level->words + word, level->low + word, level->cells + at};
 }
 
-static int32_t scale_of(const hdst__cell *cell, const hdst__front *front)
+static int32_t scale_of(const hdst__cell *cell, const hdst__first_level *level)
 {
-    return hdst__fixed_scale(cell->of_floats ? HDST__F32 : HDST__F64, front->scale[cell->scale]);
+    return hdst__fixed_scale(cell->of_floats ? HDST__F32 : HDST__F64, level->scale[cell->scale]);
 }
 
 // --- One cell ---
 
-static uint64_t read_sum(const hdst__cell *cell, place at, const hdst__front *front)
+static uint64_t read_sum(const hdst__cell *cell, place at, const hdst__first_level *level)
 {
     int64_t all[HDST__F64_DIGITS + 1] = {0};
-    const int32_t s = scale_of(cell, front);
-    if (is_marked(front, at.cell, cell->device_words)) memcpy(all, at.cell, cell->device_words * sizeof *all);
-    if (cell->strip_words == 1) hdst__wide_add_fixed(all, cell->kind, *at.low, s + HDST__FIXED_BITS);
+    const int32_t s = scale_of(cell, level);
+    if (is_marked(level, at.cell, cell->device_words)) memcpy(all, at.cell, cell->device_words * sizeof *all);
+    if (cell->private_words == 1) hdst__superaccumulator_add_fixed(all, cell->kind, *at.low, s + HDST__FIXED_BITS);
     return hdst__fixed_point.round(cell, at.word, s, all);
 }
 
 // What is no float sum has all in its first-level word.
-static uint64_t read_cell(const hdst__cell *cell, place at, const hdst__front *front)
+static uint64_t read_cell(const hdst__cell *cell, place at, const hdst__first_level *level)
 {
-    return cell->digits ? read_sum(cell, at, front) : hdst__cell_read(cell, at.word);
+    return cell->digits ? read_sum(cell, at, level) : hdst__cell_read(cell, at.word);
 }
 
-uint64_t hdst__front_read(const hdst__tables *tables, const uint64_t *rows, const hdst__front *front, size_t accum, uint64_t row, uint32_t leaf,
+uint64_t hdst__first_level_read(const hdst__tables *tables, const uint64_t *rows, const hdst__first_level *level, size_t accum, uint64_t row, uint32_t leaf,
                           uint64_t element)
 {
     const hdst__cell *cell = &tables->accum[accum].cell[leaf];
-    return read_cell(cell, place_of(tables, rows, front, accum, row, cell, element), front);
+    return read_cell(cell, place_of(tables, rows, level, accum, row, cell, element), level);
 }
 
 // --- Rows ---
@@ -94,7 +94,7 @@ static void round_floats(const hdst__cell *cell, place at, uint64_t count, int32
 {
     float *out = (float *)(void *)to;       // aligned, as in the C struct
     const float one = ldexpf(1, -s), half = ldexpf(1, -s - 1), two = ldexpf(1, -s - HDST__FIXED_BITS);
-    if (cell->strip_words == 2)
+    if (cell->private_words == 2)
         for (uint64_t e = 0; e < count; e++) out[e] = hdst__round_two_float(at.word[2 * e], at.word[2 * e + 1], half, two);
     else if (any(at.low, count))
         for (uint64_t e = 0; e < count; e++) out[e] = at.low[e] ? hdst__round_two_float(at.word[e], at.low[e], half, two) : hdst__round_float(at.word[e], one);
@@ -106,34 +106,35 @@ static void round_doubles(const hdst__cell *cell, place at, uint64_t count, int3
 {
     double *out = (double *)(void *)to;
     const double one = ldexp(1, -s), two = ldexp(1, -s - HDST__FIXED_BITS);
-    if (cell->strip_words == 2)
+    if (cell->private_words == 2)
         for (uint64_t e = 0; e < count; e++) out[e] = hdst__round_two_double(at.word[2 * e], at.word[2 * e + 1], two);
     else
         for (uint64_t e = 0; e < count; e++) out[e] = hdst__round_double(at.word[e], one);     // their low words are not in use
 }
 
-static void read_leaf(const hdst__cell *cell, const hdst__leaf *leaf, const hdst__front *front, place at, char *to)
+static void read_leaf(const hdst__cell *cell, const hdst__leaf *leaf, const hdst__first_level *level, place at, char *to)
 {
     const size_t size = hdst__scalar_size(cell->kind);
     const bool together = hdst__leaf_offset(leaf, cell->elements - 1) == leaf->offset + (cell->elements - 1) * size;
-    const int32_t s = cell->digits ? scale_of(cell, front) : 0;
+    const int32_t s = cell->digits ? scale_of(cell, level) : 0;
     const bool rounds = hdst__rounds_directly(cell->kind, -s) && hdst__rounds_directly(cell->kind, -s - HDST__FIXED_BITS);
-    const bool direct = together && cell->digits && cell->strip_words && rounds;
+    const bool direct = together && cell->digits && cell->private_words && rounds;
     for (uint64_t first = 0; first < cell->elements; first += TOGETHER) {
-        const uint64_t left = cell->elements - first, count = left < TOGETHER ? left : TOGETHER, word = first * cell->strip_words;
+        const uint64_t left = cell->elements - first, count = left < TOGETHER ? left : TOGETHER, word = first * cell->private_words;
         const place here = {at.word + word, at.low + word, at.cell + first * cell->device_words};
-        if (direct && !is_marked(front, here.cell, count * cell->device_words)) {
+        if (direct && !is_marked(level, here.cell, count * cell->device_words)) {
             (cell->kind == HDST__F32 ? round_floats : round_doubles)(cell, here, count, s, to + leaf->offset + first * size);
             continue;
         }
         for (uint64_t e = 0; e < count; e++) {
-            const uint64_t w = e * cell->strip_words, bits = read_cell(cell, (place){here.word + w, here.low + w, here.cell + e * cell->device_words}, front);
+            const uint64_t w = e * cell->private_words, bits = read_cell(cell, (place){here.word + w, here.low + w, here.cell + e * cell->device_words}, level);
             memcpy(to + hdst__leaf_offset(leaf, first + e), &bits, size);       // little-endian hosts
         }
     }
 }
 
-void hdst__front_read_rows(const hdst__tables *tables, const uint64_t *rows, const hdst__front *front, size_t accum, const hdst__record *record, void *out)
+void hdst__first_level_read_rows(const hdst__tables *tables, const uint64_t *rows, const hdst__first_level *level, size_t accum, const hdst__record *record,
+                                 void *out)
 {
     const hdst__accum *a = &tables->accum[accum];
     const uint64_t count = a->is_table ? rows[a->param] : 1;
@@ -141,6 +142,6 @@ void hdst__front_read_rows(const hdst__tables *tables, const uint64_t *rows, con
     for (uint64_t row = 0; row < count; row++, to += record->size)
         for (size_t leaf = 0; leaf < record->leaf_count; leaf++) {
             const hdst__cell *cell = &a->cell[leaf];
-            if (cell->elements) read_leaf(cell, &record->leaves[leaf], front, place_of(tables, rows, front, accum, row, cell, 0), to);
+            if (cell->elements) read_leaf(cell, &record->leaves[leaf], level, place_of(tables, rows, level, accum, row, cell, 0), to);
         }
 }

@@ -1,6 +1,6 @@
 #pragma once
 #include "accum/fixed_point.cl"
-// Front words of a device table (CPU devices): what strips add in fixed point. A cell is touched only for what does
+// First-level accumulators of a device table (CPU devices): what strips add in fixed point. A cell is touched only for what does
 // not fit there, and its pages (of HDST__PAGE_WORDS) are marked then.
 inline volatile __global long *marked(volatile __global long *marks, __global const long *cells_at, volatile __global long *cell, uint words)
 {
@@ -10,18 +10,18 @@ inline volatile __global long *marked(volatile __global long *marks, __global co
     return cell;
 }
 // True: the word went past 2^63 and stands for 2^64 less (v < 0: more) than the sum.
-inline bool front_add(volatile __global long *word, long v)
+inline bool first_level_add(volatile __global long *word, long v)
 {
     if (v == 0) return false;
     const long old = atom_add(word, v), now = (long)((ulong)old + (ulong)v);
     return ((old ^ now) & (v ^ now)) < 0;
 }
-__attribute__((noinline)) void front_carry(volatile __global long *cell, uint last, int lowest, long v, int s)
+__attribute__((noinline)) void first_level_carry(volatile __global long *cell, uint last, int lowest, long v, int s)
 {
-    for (int n = 0; n < 4; n++) wide_add_fixed(cell, last, lowest, v < 0 ? -(1L << 62) : 1L << 62, s);
+    for (int n = 0; n < 4; n++) superaccumulator_add_fixed(cell, last, lowest, v < 0 ? -(1L << 62) : 1L << 62, s);
 }
 // Without atomic operations, for who is alone. False: some number is not below 2^62, and nothing was added.
-inline bool front_add_all(__global long *restrict to, __global const long *restrict from, ulong count)
+inline bool first_level_add_all(__global long *restrict to, __global const long *restrict from, ulong count)
 {
     ulong high = 0;
     for (ulong n = 0; n < count; n++) high |= ((ulong)to[n] ^ (ulong)to[n] << 1) | ((ulong)from[n] ^ (ulong)from[n] << 1);
@@ -29,15 +29,15 @@ inline bool front_add_all(__global long *restrict to, __global const long *restr
     for (ulong n = 0; n < count; n++) to[n] += from[n];
     return true;
 }
-// What a strip's word did not take. `low`: from a front word to its low word.
-__attribute__((noinline)) void front_settle_float(volatile __global long *marks, __global const long *cells_at, volatile __global long *cell,
+// What a strip's word did not take. `low`: from a first-level accumulator to its low word.
+__attribute__((noinline)) void first_level_exception_float(volatile __global long *marks, __global const long *cells_at, volatile __global long *cell,
                                                   volatile __global long *word, ulong low, float v, float up, float down, int s)
 {
     if (!fits_two_float(v, up, down)) {
-        wide_add_float(marked(marks, cells_at, cell, FLOAT_LAST + 2), v);
+        superaccumulator_add_float(marked(marks, cells_at, cell, FLOAT_LAST + 2), v);
         return;
     }
     const long high = (long)(v * up), rest = (long)rest_of_float(v * up);
-    if (front_add(word, high)) front_carry(marked(marks, cells_at, cell, FLOAT_LAST + 2), FLOAT_LAST, FLOAT_LOWEST, high, s);
-    if (front_add(word + low, rest)) front_carry(marked(marks, cells_at, cell, FLOAT_LAST + 2), FLOAT_LAST, FLOAT_LOWEST, rest, s + 40);
+    if (first_level_add(word, high)) first_level_carry(marked(marks, cells_at, cell, FLOAT_LAST + 2), FLOAT_LAST, FLOAT_LOWEST, high, s);
+    if (first_level_add(word + low, rest)) first_level_carry(marked(marks, cells_at, cell, FLOAT_LAST + 2), FLOAT_LAST, FLOAT_LOWEST, rest, s + 40);
 }

@@ -44,7 +44,7 @@ bool hdst__fixed_split(hdst__kind kind, uint32_t words, int32_t s, uint64_t bits
 
 void hdst__fixed_spill(const int64_t *word, uint32_t words, int32_t s, int64_t *superaccumulator, hdst__kind kind)
 {
-    for (uint32_t w = 0; w < words; w++) hdst__wide_add_fixed(superaccumulator, kind, word[w], s + (int32_t)w * HDST__FIXED_BITS);
+    for (uint32_t w = 0; w < words; w++) hdst__superaccumulator_add_fixed(superaccumulator, kind, word[w], s + (int32_t)w * HDST__FIXED_BITS);
 }
 
 // --- Rounding ---
@@ -78,43 +78,43 @@ uint64_t hdst__fixed_round(const int64_t *word, uint32_t words, int32_t s, hdst_
 
 // --- The representation ---
 
-static uint32_t applies(const hdst__cell *cell) { return cell->digits ? cell->strip_words : 0; }
+static uint32_t applies(const hdst__cell *cell) { return cell->digits ? cell->private_words : 0; }
 
 static bool merge(const hdst__cell *cell, int64_t *to, const int64_t *from)
 {
-    for (uint32_t w = 0; w < cell->strip_words; w++)
+    for (uint32_t w = 0; w < cell->private_words; w++)
         if (!hdst__fixed_has_room(to[w], HDST__FIXED_FULL) || !hdst__fixed_has_room(from[w], HDST__FIXED_FULL)) return false;
-    for (uint32_t w = 0; w < cell->strip_words; w++) to[w] += from[w];
+    for (uint32_t w = 0; w < cell->private_words; w++) to[w] += from[w];
     return true;
 }
 
 static bool add(const hdst__cell *cell, int64_t *word, int32_t s, uint64_t bits)
 {
     int64_t q[2];
-    return cell->strip_words && hdst__fixed_split(cell->kind, cell->strip_words, s, bits, q) && merge(cell, word, q);
+    return cell->private_words && hdst__fixed_split(cell->kind, cell->private_words, s, bits, q) && merge(cell, word, q);
 }
 
 static void spill(const hdst__cell *cell, int64_t *word, int32_t s, int64_t *superaccumulator)
 {
-    hdst__fixed_spill(word, cell->strip_words, s, superaccumulator, cell->kind);
-    memset(word, 0, cell->strip_words * sizeof *word);
+    hdst__fixed_spill(word, cell->private_words, s, superaccumulator, cell->kind);
+    memset(word, 0, cell->private_words * sizeof *word);
 }
 
 static uint64_t value(const hdst__cell *cell, const int64_t *word, int32_t s, const int64_t *rest)
 {
-    if (!rest && cell->strip_words) return hdst__fixed_round(word, cell->strip_words, s, cell->kind);
+    if (!rest && cell->private_words) return hdst__fixed_round(word, cell->private_words, s, cell->kind);
     int64_t all[HDST__F64_DIGITS + 1] = {0};
     if (rest) memcpy(all, rest, (cell->digits + 1) * sizeof *all);
-    hdst__fixed_spill(word, cell->strip_words, s, all, cell->kind);
-    return hdst__wide_round(all, cell->kind);
+    hdst__fixed_spill(word, cell->private_words, s, all, cell->kind);
+    return hdst__superaccumulator_round(all, cell->kind);
 }
 
-static void read_words(const hdst__cell *cell, const int64_t *in, int64_t *word) { memcpy(word, in, cell->strip_words * sizeof *word); }
+static void read_words(const hdst__cell *cell, const int64_t *in, int64_t *word) { memcpy(word, in, cell->private_words * sizeof *word); }
 
 static void write_words(const hdst__cell *cell, const int64_t *word, int64_t *out)
 {
     read_words(cell, word, out);
-    if (cell->strip_words == 2) hdst__fixed_carry(out);
+    if (cell->private_words == 2) hdst__fixed_carry(out);
 }
 
 const hdst__representation hdst__fixed_point = {"fixed_point", "fixed_point.cl fixed_point_double.cl", applies, add, merge, spill, value,

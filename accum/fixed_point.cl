@@ -23,7 +23,7 @@ inline long rest_two_float(float v, float up, float down) { return (long)(fits_t
 __attribute__((noinline)) void add_singly_float(__global long *word, volatile __global long *cell, float v, float up, float down)
 {
     if (fits_float(v, up, down)) *word += (long)(v * up);
-    else wide_add_float(cell, v);
+    else superaccumulator_add_float(cell, v);
 }
 
 // For GPUs: the addend in fixed point, 0 if it does not fit for sure, which its size tells without a way back. From
@@ -37,17 +37,17 @@ inline long likely_below_float(float v, float up, float least, float limit, bool
 }
 inline long likely_float(float v, float up, float least, bool *fits) { return likely_below_float(v, up, least, 0x1p40f, fits); }
 inline float float_least(int s) { return s >= 0 ? 0.0f : float_power(max(-126, -149 - s)); }
-// An addend of fewer bits: `limit` is 2^bits, so that no number of addends overflows a word. 0, and its bit in `misfits`, where it does not fit.
-inline long word_of_float(float v, float up, float down, float limit, uint bit, uint *misfits)
+// An addend of fewer bits: `limit` is 2^bits, so that no number of addends overflows a word. 0, and its bit in `exceptions`, where it does not fit.
+inline long word_of_float(float v, float up, float down, float limit, uint bit, uint *exceptions)
 {
     const bool fits = fits_float(v, up, down) & (fabs(v * up) < limit);
-    *misfits |= fits ? 0 : bit;
+    *exceptions |= fits ? 0 : bit;
     return (long)(fits ? v * up : 0.0f);
 }
 // What was refused, out of line: what fits after all comes back, the rest goes to the cell.
-__attribute__((noinline)) long settle_float(volatile __global long *cell, float v, float up, float down)
+__attribute__((noinline)) long exception_float(volatile __global long *cell, float v, float up, float down)
 {
     if (fits_float(v, up, down)) return (long)(v * up);
-    wide_add_float(cell, v);
+    superaccumulator_add_float(cell, v);
     return 0;
 }

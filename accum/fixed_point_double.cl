@@ -34,27 +34,27 @@ inline long likely_below_double(double v, double up, double down, double limit, 
     return (long)(*fits ? v * up : 0.0);
 }
 inline long likely_double(double v, double up, double down, bool *fits) { return likely_below_double(v, up, down, 0x1p40, fits); }
-__attribute__((noinline)) long settle_float_as_double(volatile __global long *cell, float v, float up, float down)
+__attribute__((noinline)) long exception_float_as_double(volatile __global long *cell, float v, float up, float down)
 {
     if (fits_float(v, up, down)) return (long)(v * up);
-    wide_add_double(cell, v);
+    superaccumulator_add_double(cell, v);
     return 0;
 }
 // Addends of fewer bits, as word_of_float has them.
-inline long word_of_double(double v, double up, double down, double limit, uint bit, uint *misfits)
+inline long word_of_double(double v, double up, double down, double limit, uint bit, uint *exceptions)
 {
     bool fits;
     const long word = likely_below_double(v, up, down, limit, &fits);
-    if (!fits) *misfits |= bit;
+    if (!fits) *exceptions |= bit;
     return word;
 }
 // The whole part nearest to v * up, and what is left in units of 1 / limit of it. A product that lost bits, far below 1, leaves a rest that is no whole
 // number.
-inline long two_words_of(double v, double up, double limit, uint bit, uint *misfits, long *low)
+inline long two_words_of(double v, double up, double limit, uint bit, uint *exceptions, long *low)
 {
     const double x = v * up, whole = rint(x), rest = (x - whole) * limit, whole_rest = rint(rest);
     const bool fits = (fabs(x) < limit) & (whole_rest == rest) & ((x != 0) | (v == 0));
     *low = fits ? (long)whole_rest : 0;
-    if (!fits) *misfits |= bit;
+    if (!fits) *exceptions |= bit;
     return fits ? (long)whole : 0;
 }

@@ -143,7 +143,7 @@ static uint64_t value(const hdst__cell *cell, const int64_t *word, int32_t s, co
     if (!rest) return hdst__fixed_round(own, totals(cell), total_scale(cell, s), cell->kind);
     memcpy(all, rest, (cell->digits + 1) * sizeof *all);
     hdst__fixed_spill(own, totals(cell), total_scale(cell, s), all, cell->kind);
-    return hdst__wide_round(all, cell->kind);
+    return hdst__superaccumulator_round(all, cell->kind);
 }
 
 static void write_words(const hdst__cell *cell, const int64_t *word, int64_t *out)

@@ -31,7 +31,7 @@
 // leaves nothing and no sum left its binade, nothing was lost, and the sums' bits count the units. (Ogita, Rump,
 // Oishi, "Accurate sum and dot product", 2005; levels of running sums: Demmel, Nguyen, "Fast reproducible
 // floating-point summation", 2013.) Otherwise the block is added again, with other levels or in part straight to the
-// wide cell.
+// superaccumulator.
 typedef struct LEVELS {
     REALS sum[3];
     INTS units[3];    // of each level and lane, without those that the sums hold
@@ -88,7 +88,7 @@ __attribute__((noinline)) void OF(levels_publish)(LEVELS *s, volatile __global l
         JOIN(vstore, LANES)(s->units[l], 0, units);
         long total = 0;
         for (uint n = 0; n < LANES; n++) total += units[n];
-        wide_add_fixed(cell, last, lowest, total, -OF(level_unit)(s, l));
+        superaccumulator_add_fixed(cell, last, lowest, total, -OF(level_unit)(s, l));
         s->units[l] = 0;
     }
     s->emptied = 0;
@@ -163,8 +163,8 @@ void OF(levels_to_cell)(volatile __global long *cell, uint last, int lowest, REA
     const BITS magnitude = AS_BITS(v) & (BITS)MAGNITUDE, fraction = magnitude & (((BITS)1 << MANTISSA) - 1);
     const int exponent = (int)(magnitude >> MANTISSA);
     const bool negative = AS_BITS(v) != magnitude;
-    if (exponent == BIAS * 2 + 1) wide_flag(cell, last, fraction != 0, negative);
-    else wide_add_bits(cell, last, exponent ? fraction | (BITS)1 << MANTISSA : fraction, negative, (uint)(max(exponent, 1) - 1 + LOWEST - lowest));
+    if (exponent == BIAS * 2 + 1) superaccumulator_flag(cell, last, fraction != 0, negative);
+    else superaccumulator_add_bits(cell, last, exponent ? fraction | (BITS)1 << MANTISSA : fraction, negative, (uint)(max(exponent, 1) - 1 + LOWEST - lowest));
 }
 // Rare: the levels do not hold all of the block. `values` is used up.
 __attribute__((noinline)) void OF(levels_settle)(LEVELS *s, REAL *values, uint records, volatile __global long *cell, uint last, int lowest)

@@ -26,8 +26,8 @@ inline void broad_publish_float(float_levels *s, volatile __global long *cell, u
         high += units[n] >> 32;
         low += units[n] & 0xffffffffL;
     }
-    wide_add_fixed(cell, last, lowest, high, 23 - 32 - s->low);
-    wide_add_fixed(cell, last, lowest, low, 23 - s->low);
+    superaccumulator_add_fixed(cell, last, lowest, high, 23 - 32 - s->low);
+    superaccumulator_add_fixed(cell, last, lowest, low, 23 - s->low);
     s->broad_units[0] = s->broad_units[1] = 0;
 }
 void levels_to_cell_float(volatile __global long *cell, uint last, int lowest, float v);

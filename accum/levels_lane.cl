@@ -35,7 +35,7 @@ inline long lane_take(float *sum, int s)
 // A word that is nearly full goes to the cell: few addends, each as great as a running sum takes, fill it sooner than their number says.
 __attribute__((noinline)) void lane_empty(volatile __global long *cell, uint last, int lowest, long word, int s)
 {
-    wide_add_fixed(cell, last, lowest, word, s);
+    superaccumulator_add_fixed(cell, last, lowest, word, s);
 }
 inline long lane_room(long word, volatile __global long *cell, uint last, int lowest, int s)
 {

@@ -30,11 +30,11 @@ inline void pair_take(double *sum, int s, volatile __local uint *words)
     pair_start(sum, s);
 }
 // Rare: an addend that the sums may not hold.
-__attribute__((noinline)) void settle_pair(volatile __local uint *words, volatile __global long *cell, double v, double up)
+__attribute__((noinline)) void exception_pair(volatile __local uint *words, volatile __global long *cell, double v, double up)
 {
     long high, low;
     if (!split_double(v, up, &high, &low)) {
-        wide_add_double(cell, v);
+        superaccumulator_add_double(cell, v);
         return;
     }
     local_add64(words, high);

@@ -1,4 +1,4 @@
-//# WIDE_LIMBS 12 | 69
+//# SUPERACCUMULATOR_LIMBS 12 | 69
 #pragma once
 // Rounding to nearest, ties to even: the one place in kernels where an exact sum becomes a float or a double, once, when it is read (accum/rounding.h
 // is its like on the host).
@@ -9,7 +9,7 @@ inline float round_float(long count, float unit) { return (float)count * unit; }
 
 // The sum of a superaccumulator, as IEEE bits. (Kulisch, "Advanced Arithmetic for the Digital Computer", 2002.)
 // The digits become limbs of 32 bits, of the absolute value, lowest first.
-inline bool wide_limbs(__global const long *cell, uint digits, uint *limb)
+inline bool superaccumulator_limbs(__global const long *cell, uint digits, uint *limb)
 {
     long rest = 0;
     for (uint i = 0; i + 1 < digits; i++) {
@@ -37,7 +37,7 @@ inline ulong limb_bits(const uint *limb, uint first)
     const ulong low = limb[at] | (ulong)limb[at + 1] << 32;
     return shift ? low >> shift | (ulong)limb[at + 2] << (64 - shift) : low;
 }
-inline ulong wide_magnitude(const uint *limb, uint digits, uint fraction_bits, uint exponent_mask, ulong infinity)
+inline ulong superaccumulator_magnitude(const uint *limb, uint digits, uint fraction_bits, uint exponent_mask, ulong infinity)
 {
     int top = (int)digits;
     while (top >= 0 && limb[top] == 0) top--;
@@ -52,15 +52,18 @@ inline ulong wide_magnitude(const uint *limb, uint digits, uint fraction_bits, u
     const ulong bits = ((ulong)shift << fraction_bits) + mantissa + (half_way && (more || (mantissa & 1)));
     return min(bits, infinity);
 }
-inline ulong wide_round(__global const long *cell, uint digits, uint fraction_bits, uint exponent_mask, ulong sign, ulong infinity)
+inline ulong superaccumulator_round(__global const long *cell, uint digits, uint fraction_bits, uint exponent_mask, ulong sign, ulong infinity)
 {
     const long flags = cell[digits];    // 1: NaN, 2: infinity, 4: negative infinity
     if (flags & 1 || (flags & 6) == 6) return infinity | 1UL << (fraction_bits - 1);
     if (flags) return flags & 4 ? sign | infinity : infinity;
-    uint limb[WIDE_LIMBS];
-    const bool negative = wide_limbs(cell, digits, limb);
-    const ulong magnitude = wide_magnitude(limb, digits, fraction_bits, exponent_mask, infinity);
+    uint limb[SUPERACCUMULATOR_LIMBS];
+    const bool negative = superaccumulator_limbs(cell, digits, limb);
+    const ulong magnitude = superaccumulator_magnitude(limb, digits, fraction_bits, exponent_mask, infinity);
     return negative ? sign | magnitude : magnitude;
 }
-inline ulong wide_round_float(__global const long *cell) { return wide_round(cell, 9, 23, 0xff, 0x80000000UL, 0x7f800000UL); }
-inline ulong wide_round_double(__global const long *cell) { return wide_round(cell, 66, 52, 0x7ff, 0x8000000000000000UL, 0x7ff0000000000000UL); }
+inline ulong superaccumulator_round_float(__global const long *cell) { return superaccumulator_round(cell, 9, 23, 0xff, 0x80000000UL, 0x7f800000UL); }
+inline ulong superaccumulator_round_double(__global const long *cell)
+{
+    return superaccumulator_round(cell, 66, 52, 0x7ff, 0x8000000000000000UL, 0x7ff0000000000000UL);
+}

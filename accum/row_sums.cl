@@ -106,22 +106,22 @@ inline long8 row_add_fast_two(__global long *own, double8 sum, double up, double
     return ~fits;
 }
 // A sum of floats: a multiple of 2^-149 below 2^135, or not finite.
-inline void row_add_wide(volatile __global long *cell, double v)
+inline void row_add_superaccumulator(volatile __global long *cell, double v)
 {
     const ulong bits = as_ulong(v);
     const int exponent = (int)(bits >> 52 & 2047), place = exponent - 926;
     const ulong fraction = (bits & 0xfffffffffffffUL) | 1UL << 52;
-    if (exponent == 2047) wide_flag(cell, FLOAT_LAST, v != v, bits >> 63);
-    else if (place >= 0) wide_add_bits(cell, FLOAT_LAST, fraction, bits >> 63, (uint)place);
-    else if (place > -64) wide_add_bits(cell, FLOAT_LAST, fraction >> -place, bits >> 63, 0);
+    if (exponent == 2047) superaccumulator_flag(cell, FLOAT_LAST, v != v, bits >> 63);
+    else if (place >= 0) superaccumulator_add_bits(cell, FLOAT_LAST, fraction, bits >> 63, (uint)place);
+    else if (place > -64) superaccumulator_add_bits(cell, FLOAT_LAST, fraction >> -place, bits >> 63, 0);
 }
-__attribute__((noinline)) void row_settle(__global long *cell, uint words, double8 sum, long8 odd)
+__attribute__((noinline)) void row_exceptions(__global long *cell, uint words, double8 sum, long8 odd)
 {
     for (int lane = 0; lane < 8; lane++)
-        if (odd[lane]) row_add_wide(cell + lane * words, sum[lane]);
+        if (odd[lane]) row_add_superaccumulator(cell + lane * words, sum[lane]);
 }
-// With front words; `low`: from a front word to its low word, 0 where it has none. `alone`: nobody else adds to them meanwhile.
-__attribute__((noinline)) void row_settle_front(volatile __global long *marks, __global const long *cells_at, __global long *cell, uint words,
+// With first-level accumulators; `low`: from a first-level accumulator to its low word, 0 where it has none. `alone`: nobody else adds to them meanwhile.
+__attribute__((noinline)) void row_exceptions_first_level(volatile __global long *marks, __global const long *cells_at, __global long *cell, uint words,
                                                 __global long *word, ulong low, double8 sum, long8 odd, double up, double down, int s, bool alone)
 {
     if (alone && low != 0) {
@@ -138,10 +138,10 @@ __attribute__((noinline)) void row_settle_front(volatile __global long *marks, _
         const long high = (long)inside, rest = (long)((inside - (double)high) * 0x1p40);
         volatile __global long *to = cell + lane * words;
         if (low == 0 || ((double)high + (double)rest * 0x1p-40) * down != sum[lane]) {
-            row_add_wide(marked(marks, cells_at, to, FLOAT_LAST + 2), sum[lane]);
+            row_add_superaccumulator(marked(marks, cells_at, to, FLOAT_LAST + 2), sum[lane]);
             continue;
         }
-        if (front_add(word + lane, high)) front_carry(marked(marks, cells_at, to, FLOAT_LAST + 2), FLOAT_LAST, FLOAT_LOWEST, high, s);
-        if (front_add(word + low + lane, rest)) front_carry(marked(marks, cells_at, to, FLOAT_LAST + 2), FLOAT_LAST, FLOAT_LOWEST, rest, s + 40);
+        if (first_level_add(word + lane, high)) first_level_carry(marked(marks, cells_at, to, FLOAT_LAST + 2), FLOAT_LAST, FLOAT_LOWEST, high, s);
+        if (first_level_add(word + low + lane, rest)) first_level_carry(marked(marks, cells_at, to, FLOAT_LAST + 2), FLOAT_LAST, FLOAT_LOWEST, rest, s + 40);
     }
 }

@@ -18,9 +18,9 @@ static void carry(int64_t *cell, uint32_t digits)
     }
 }
 
-void hdst__wide_carry(int64_t *cell, hdst__kind kind)
+void hdst__superaccumulator_carry(int64_t *cell, hdst__kind kind)
 {
-    carry(cell, hdst__wide_digits(kind));
+    carry(cell, hdst__superaccumulator_digits(kind));
 }
 
 // Adds value * 2^bit units of digit 0. A digit is changed by less than 2^32; `carry` runs while it still has room for that.
@@ -38,9 +38,9 @@ static void add_at(int64_t *cell, uint32_t digits, int64_t value, uint32_t bit)
     if (full) carry(cell, digits);
 }
 
-void hdst__wide_add(int64_t *cell, hdst__kind kind, uint64_t bits)
+void hdst__superaccumulator_add(int64_t *cell, hdst__kind kind, uint64_t bits)
 {
-    const uint32_t digits = hdst__wide_digits(kind);
+    const uint32_t digits = hdst__superaccumulator_digits(kind);
     uint64_t mantissa;
     int32_t exponent;
     bool negative;
@@ -53,9 +53,9 @@ void hdst__wide_add(int64_t *cell, hdst__kind kind, uint64_t bits)
     if (mantissa != 0) add_at(cell, digits, negative ? -(int64_t)mantissa : (int64_t)mantissa, (uint32_t)(exponent - lowest));
 }
 
-void hdst__wide_add_fixed(int64_t *cell, hdst__kind kind, int64_t q, int32_t s)
+void hdst__superaccumulator_add_fixed(int64_t *cell, hdst__kind kind, int64_t q, int32_t s)
 {
-    const uint32_t digits = hdst__wide_digits(kind);
+    const uint32_t digits = hdst__superaccumulator_digits(kind);
     int32_t bit = -s - hdst__float_format_of(kind).lowest;
     // A sum of floats is a multiple of their smallest denormal, so what a fine scale has below it is zero.
     for (; bit < 0 && q % 2 == 0 && q != 0; bit++) q /= 2;
@@ -64,9 +64,9 @@ void hdst__wide_add_fixed(int64_t *cell, hdst__kind kind, int64_t q, int32_t s)
     add_at(cell, digits, q, (uint32_t)bit);
 }
 
-void hdst__wide_merge(int64_t *to, const int64_t *from, hdst__kind kind)
+void hdst__superaccumulator_merge(int64_t *to, const int64_t *from, hdst__kind kind)
 {
-    const uint32_t digits = hdst__wide_digits(kind);
+    const uint32_t digits = hdst__superaccumulator_digits(kind);
     int64_t other[HDST__F64_DIGITS];
     memcpy(other, from, digits * sizeof *other);
     carry(other, digits);
@@ -137,10 +137,10 @@ static bool few_digits(const int64_t *cell, uint32_t digits, uint32_t *first, __
     return true;
 }
 
-uint64_t hdst__wide_round(const int64_t *cell, hdst__kind kind)
+uint64_t hdst__superaccumulator_round(const int64_t *cell, hdst__kind kind)
 {
     const hdst__float_format format = hdst__float_format_of(kind);
-    const uint32_t digits = hdst__wide_digits(kind);
+    const uint32_t digits = hdst__superaccumulator_digits(kind);
     const int64_t flags = cell[digits], both = HDST__FLAG_INF | HDST__FLAG_NEG_INF;
     if (flags & HDST__FLAG_NAN || (flags & both) == both) return format.quiet_nan;
     if (flags & HDST__FLAG_INF) return format.infinity;
@@ -163,13 +163,13 @@ static uint32_t applies(const hdst__cell *cell) { return cell->digits ? cell->di
 static bool add(const hdst__cell *cell, int64_t *word, int32_t s, uint64_t bits)
 {
     (void)s;
-    hdst__wide_add(word, cell->kind, bits);
+    hdst__superaccumulator_add(word, cell->kind, bits);
     return true;
 }
 
 static bool merge(const hdst__cell *cell, int64_t *to, const int64_t *from)
 {
-    hdst__wide_merge(to, from, cell->kind);
+    hdst__superaccumulator_merge(to, from, cell->kind);
     return true;
 }
 
@@ -177,10 +177,10 @@ static uint64_t value(const hdst__cell *cell, const int64_t *word, int32_t s, co
 {
     (void)s;
     int64_t all[HDST__F64_DIGITS + 1];
-    if (!rest) return hdst__wide_round(word, cell->kind);
+    if (!rest) return hdst__superaccumulator_round(word, cell->kind);
     memcpy(all, word, (cell->digits + 1) * sizeof *all);
-    hdst__wide_merge(all, rest, cell->kind);
-    return hdst__wide_round(all, cell->kind);
+    hdst__superaccumulator_merge(all, rest, cell->kind);
+    return hdst__superaccumulator_round(all, cell->kind);
 }
 
 static void read_words(const hdst__cell *cell, const int64_t *in, int64_t *word) { memcpy(word, in, (cell->digits + 1) * sizeof *word); }
@@ -188,7 +188,7 @@ static void read_words(const hdst__cell *cell, const int64_t *in, int64_t *word)
 static void write_words(const hdst__cell *cell, const int64_t *word, int64_t *out)
 {
     read_words(cell, word, out);
-    hdst__wide_carry(out, cell->kind);
+    hdst__superaccumulator_carry(out, cell->kind);
 }
 
 const hdst__representation hdst__superaccumulator = {"superaccumulator", "superaccumulator.cl superaccumulator_double.cl", applies, add, merge, NULL, value,

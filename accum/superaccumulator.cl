@@ -1,5 +1,6 @@
 #pragma once
-// Exact sums. A wide cell is a row of signed digits of 32 bits, each in a long of its own so that carries can wait, and a word of flags after the last digit.
+// Exact sums. A superaccumulator is a row of signed digits of 32 bits, each in a long of its own so that carries can wait, and a word of flags after the
+// last digit.
 // A digit that has grown past 2^62 passes 2^43 on to the next one. Every addition is below 2^33 (2^45 in the last digit), so it takes half a million
 // work-items adding at the same moment to overflow the room above 2^62, and a carry never overshoots.
 inline void digit_add(volatile __global long *cell, uint digit, uint last, long v)
@@ -13,7 +14,7 @@ inline void digit_add(volatile __global long *cell, uint digit, uint last, long 
     }
 }
 // Adds magnitude * 2^place units of digit 0, with magnitude < 2^63.
-inline void wide_add_bits(volatile __global long *cell, uint last, ulong magnitude, bool negative, uint place)
+inline void superaccumulator_add_bits(volatile __global long *cell, uint last, ulong magnitude, bool negative, uint place)
 {
     uint digit = place >> 5, shift = place & 31;
     ulong low = (magnitude & 0xffffffff) << shift, high = ((magnitude >> 32) << shift) + (low >> 32);
@@ -27,19 +28,19 @@ inline void wide_add_bits(volatile __global long *cell, uint last, ulong magnitu
     }
 }
 // Adds q * 2^-s, where lowest is the exponent of digit 0.
-inline void wide_add_fixed(volatile __global long *cell, uint last, int lowest, long q, int s)
+inline void superaccumulator_add_fixed(volatile __global long *cell, uint last, int lowest, long q, int s)
 {
-    if (q != 0) wide_add_bits(cell, last, q < 0 ? 0 - (ulong)q : (ulong)q, q < 0, (uint)(-s - lowest));
+    if (q != 0) superaccumulator_add_bits(cell, last, q < 0 ? 0 - (ulong)q : (ulong)q, q < 0, (uint)(-s - lowest));
 }
 enum { FLAG_NAN = 1, FLAG_INF = 2, FLAG_NEG_INF = 4, FLOAT_LAST = 8, FLOAT_LOWEST = -149, DOUBLE_LAST = 65, DOUBLE_LOWEST = -1074 };
-inline void wide_flag(volatile __global long *cell, uint last, bool nan, bool negative)
+inline void superaccumulator_flag(volatile __global long *cell, uint last, bool nan, bool negative)
 {
     atomic_or((volatile __global uint *)(cell + last + 1), nan ? FLAG_NAN : negative ? FLAG_NEG_INF : FLAG_INF);
 }
 // Out of line: what comes here is rare, and a small record loop is quick.
-__attribute__((noinline)) void wide_add_float(volatile __global long *cell, float v)
+__attribute__((noinline)) void superaccumulator_add_float(volatile __global long *cell, float v)
 {
     uint bits = as_uint(v), exponent = bits >> 23 & 255, fraction = bits & 0x7fffff;
-    if (exponent == 255) wide_flag(cell, FLOAT_LAST, fraction != 0, bits >> 31);
-    else wide_add_bits(cell, FLOAT_LAST, exponent ? fraction | 0x800000 : fraction, bits >> 31, exponent ? exponent - 1 : 0);
+    if (exponent == 255) superaccumulator_flag(cell, FLOAT_LAST, fraction != 0, bits >> 31);
+    else superaccumulator_add_bits(cell, FLOAT_LAST, exponent ? fraction | 0x800000 : fraction, bits >> 31, exponent ? exponent - 1 : 0);
 }

@@ -18,11 +18,11 @@ enum {
     HDST__FLAG_NAN = 1, HDST__FLAG_INF = 2, HDST__FLAG_NEG_INF = 4,     // or-ed
 };
 
-static inline uint32_t hdst__wide_digits(hdst__kind kind) { return kind == HDST__F32 ? HDST__F32_DIGITS : HDST__F64_DIGITS; }
-void hdst__wide_add(int64_t *cell, hdst__kind kind, uint64_t bits);         // adds one float or double (IEEE bits), NaN and infinities to the flags
-void hdst__wide_add_fixed(int64_t *cell, hdst__kind kind, int64_t q, int32_t s);   // adds q * 2^-s
-void hdst__wide_merge(int64_t *to, const int64_t *from, hdst__kind kind);
-void hdst__wide_carry(int64_t *cell, hdst__kind kind);      // digits but the last in 0 .. 2^32 - 1, the same sum
-uint64_t hdst__wide_round(const int64_t *cell, hdst__kind kind);            // IEEE bits of the sum, to nearest even; +0 when exactly zero
+static inline uint32_t hdst__superaccumulator_digits(hdst__kind kind) { return kind == HDST__F32 ? HDST__F32_DIGITS : HDST__F64_DIGITS; }
+void hdst__superaccumulator_add(int64_t *cell, hdst__kind kind, uint64_t bits);         // adds one float or double (IEEE bits), NaN and infinities to the flags
+void hdst__superaccumulator_add_fixed(int64_t *cell, hdst__kind kind, int64_t q, int32_t s);   // adds q * 2^-s
+void hdst__superaccumulator_merge(int64_t *to, const int64_t *from, hdst__kind kind);
+void hdst__superaccumulator_carry(int64_t *cell, hdst__kind kind);      // digits but the last in 0 .. 2^32 - 1, the same sum
+uint64_t hdst__superaccumulator_round(const int64_t *cell, hdst__kind kind);            // IEEE bits of the sum, to nearest even; +0 when exactly zero
 
 #endif

@@ -6,10 +6,10 @@
 
 // --- Cells ---
 
-static hdst__tier default_tier(const hdst__accum_shape *shape, size_t leaf)
+static hdst__precision_class default_class(const hdst__accum_shape *shape, size_t leaf)
 {
-    if (shape->record->leaves[leaf].kind == HDST__F32) return HDST__TIER_ONE;
-    return shape->from_float && shape->from_float[leaf] ? HDST__TIER_ONE : HDST__TIER_TWO;
+    if (shape->record->leaves[leaf].kind == HDST__F32) return HDST__CLASS_ONE_WORD;
+    return shape->from_float && shape->from_float[leaf] ? HDST__CLASS_ONE_WORD : HDST__CLASS_TWO_WORDS;
 }
 
 // A small row is padded to a vector, so that a CPU device adds a record to all of its words at once.
@@ -18,7 +18,7 @@ static uint64_t padded(uint64_t words)
     return words == 3 ? 4 : words > 4 && words < 8 ? 8 : words;
 }
 
-static void make_accum(hdst__arena *arena, hdst__accum *accum, const hdst__accum_shape *shape, const hdst__tier *tiers, uint32_t *scales)
+static void make_accum(hdst__arena *arena, hdst__accum *accum, const hdst__accum_shape *shape, const hdst__precision_class *classes, uint32_t *scales)
 {
     const hdst__record *record = shape->record;
     hdst__cell *cells = HDST__NEW_ARRAY(arena, hdst__cell, record->leaf_count);
@@ -26,30 +26,30 @@ static void make_accum(hdst__arena *arena, hdst__accum *accum, const hdst__accum
         hdst__cell *cell = &cells[i];
         const hdst__accumulate_op op = shape->op ? shape->op[i] : HDST__SUM;
         const bool float_sum = op == HDST__SUM && hdst__kind_is_float(record->leaves[i].kind);
-        *cell = hdst__cell_make(record->leaves[i].kind, op, !float_sum ? HDST__TIER_PLAIN : tiers ? tiers[*scales] : default_tier(shape, i));
+        *cell = hdst__cell_make(record->leaves[i].kind, op, !float_sum ? HDST__CLASS_PLAIN : classes ? classes[*scales] : default_class(shape, i));
         cell->elements = record->leaves[i].elements;
         if (float_sum) {
             cell->scale = (int32_t)(*scales)++;
             cell->of_floats = cell->kind == HDST__F32 || (shape->from_float && shape->from_float[i]);
         }
         cell->device_first = accum->device_row_words;
-        cell->strip_first = accum->strip_row_words;
+        cell->private_first = accum->private_row_words;
         accum->device_row_words += cell->elements * cell->device_words;
-        accum->strip_row_words += cell->elements * cell->strip_words;
+        accum->private_row_words += cell->elements * cell->private_words;
     }
-    if (shape->is_table) accum->strip_row_words = padded(accum->strip_row_words);
+    if (shape->is_table) accum->private_row_words = padded(accum->private_row_words);
     accum->cell = cells;
     accum->leaf_count = record->leaf_count;
     accum->is_table = shape->is_table;
 }
 
-const hdst__tables *hdst__tables_make(hdst__arena *arena, const hdst__accum_shape *shapes, size_t count, const hdst__tier *tiers)
+const hdst__tables *hdst__tables_make(hdst__arena *arena, const hdst__accum_shape *shapes, size_t count, const hdst__precision_class *classes)
 {
     hdst__tables *tables = HDST__NEW(arena, hdst__tables);
     hdst__accum *accums = HDST__NEW_ARRAY(arena, hdst__accum, count);
     for (size_t i = 0; i < count; i++) {
         accums[i].param = shapes[i].param;
-        make_accum(arena, &accums[i], &shapes[i], tiers, &tables->scale_count);
+        make_accum(arena, &accums[i], &shapes[i], classes, &tables->scale_count);
     }
     tables->accum = accums;
     tables->accum_count = count;
@@ -69,10 +69,10 @@ uint64_t hdst__tables_device_first(const hdst__tables *tables, const uint64_t *r
     return words;
 }
 
-uint64_t hdst__tables_strip_first(const hdst__tables *tables, const uint64_t *rows, size_t accum)
+uint64_t hdst__tables_private_first(const hdst__tables *tables, const uint64_t *rows, size_t accum)
 {
     uint64_t words = 0;
-    for (size_t i = 0; i < accum; i++) words += hdst__accum_rows(&tables->accum[i], rows) * tables->accum[i].strip_row_words;
+    for (size_t i = 0; i < accum; i++) words += hdst__accum_rows(&tables->accum[i], rows) * tables->accum[i].private_row_words;
     return words;
 }
 
@@ -81,50 +81,51 @@ uint64_t hdst__tables_device_words(const hdst__tables *tables, const uint64_t *r
     return hdst__tables_device_first(tables, rows, tables->accum_count);
 }
 
-uint64_t hdst__tables_strip_words(const hdst__tables *tables, const uint64_t *rows)
+uint64_t hdst__tables_private_words(const hdst__tables *tables, const uint64_t *rows)
 {
-    return hdst__tables_strip_first(tables, rows, tables->accum_count);
+    return hdst__tables_private_first(tables, rows, tables->accum_count);
 }
 
 uint64_t hdst__tables_turns_words(const hdst__tables *tables, const uint64_t *rows)
 {
-    return 2 * ((hdst__tables_strip_words(tables, rows) + HDST__TURN_UNIT - 1) / HDST__TURN_UNIT * HDST__TURN_UNIT + HDST__TURN_APART);
+    return 2 * ((hdst__tables_private_words(tables, rows) + HDST__TURN_UNIT - 1) / HDST__TURN_UNIT * HDST__TURN_UNIT + HDST__TURN_APART);
 }
 
-// --- Compact tables ---
+// --- Tables in fixed point ---
 
-enum { LEAST_COMPACT_BITS = 30 };
+enum { LEAST_FIXED_POINT_BITS = 30 };
 
-bool hdst__accum_may_be_compact(const hdst__accum *accum)
+bool hdst__accum_may_be_fixed_point(const hdst__accum *accum)
 {
     bool may = accum->is_table;
-    for (size_t leaf = 0; leaf < accum->leaf_count; leaf++) may &= accum->cell[leaf].tier == HDST__TIER_PLAIN || accum->cell[leaf].tier == HDST__TIER_ONE;
+    for (size_t leaf = 0; leaf < accum->leaf_count; leaf++) may &= accum->cell[leaf].precision == HDST__CLASS_PLAIN
+        || accum->cell[leaf].precision == HDST__CLASS_ONE_WORD;
     return may;
 }
 
-void hdst__accum_make_compact(hdst__accum *accum)
+void hdst__accum_make_fixed_point(hdst__accum *accum)
 {
-    accum->compact = true;
+    accum->fixed_point = true;
     accum->device_row_words = 0;
     for (size_t leaf = 0; leaf < accum->leaf_count; leaf++) {
         hdst__cell *cell = (hdst__cell *)&accum->cell[leaf];
-        cell->device_words = cell->strip_words;
+        cell->device_words = cell->private_words;
         cell->device_first = accum->device_row_words;
         accum->device_row_words += cell->elements * cell->device_words;
     }
 }
 
-bool hdst__tables_are_compact(const hdst__tables *tables)
+bool hdst__tables_are_fixed_point(const hdst__tables *tables)
 {
-    bool compact = false;
-    for (size_t a = 0; a < tables->accum_count; a++) compact |= tables->accum[a].compact;
-    return compact;
+    bool fixed_point = false;
+    for (size_t a = 0; a < tables->accum_count; a++) fixed_point |= tables->accum[a].fixed_point;
+    return fixed_point;
 }
 
-uint32_t hdst__compact_bits(uint64_t additions)
+uint32_t hdst__fixed_point_bits(uint64_t additions)
 {
     const uint32_t count_bits = additions > 1 ? 64 - (uint32_t)__builtin_clzll(additions - 1) : 0, bits = count_bits < 63 ? 63 - count_bits : 0;
-    return bits < LEAST_COMPACT_BITS ? 0 : bits > HDST__FIXED_BITS ? HDST__FIXED_BITS : bits;
+    return bits < LEAST_FIXED_POINT_BITS ? 0 : bits > HDST__FIXED_BITS ? HDST__FIXED_BITS : bits;
 }
 
 const hdst__accum *hdst__tables_accum(const hdst__tables *tables, uint32_t param)

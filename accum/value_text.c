@@ -35,7 +35,7 @@ const char *hdst__fixed_two_value_text(hdst__arena *arena, const hdst__cell *cel
     return hdst__arena_printf(arena, "%s(round_two_%s(%s, %s, %s, %s))", bits_of(cell), type_of(cell), high, low, s, bits);
 }
 
-const char *hdst__wide_value_text(hdst__arena *arena, const hdst__cell *cell, const char *word)
+const char *hdst__superaccumulator_value_text(hdst__arena *arena, const hdst__cell *cell, const char *word)
 {
-    return hdst__arena_printf(arena, "wide_round_%s(%s)", type_of(cell), word);
+    return hdst__arena_printf(arena, "superaccumulator_round_%s(%s)", type_of(cell), word);
 }

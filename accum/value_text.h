@@ -13,10 +13,10 @@ const char *hdst__word_value_text(hdst__arena *arena, const hdst__cell *cell, co
 const char *hdst__fixed_value_text(hdst__arena *arena, const hdst__cell *cell, const char *word, const char *unit);
 // A float sum in two words at scale `s`, the second one of which counts multiples of 2^-(s + bits).
 const char *hdst__fixed_two_value_text(hdst__arena *arena, const hdst__cell *cell, const char *high, const char *low, const char *s, const char *bits);
-// A superaccumulator; the program defines WIDE_LIMBS (hdst__wide_limbs).
-const char *hdst__wide_value_text(hdst__arena *arena, const hdst__cell *cell, const char *word);
+// A superaccumulator; the program defines SUPERACCUMULATOR_LIMBS (hdst__superaccumulator_limbs).
+const char *hdst__superaccumulator_value_text(hdst__arena *arena, const hdst__cell *cell, const char *word);
 
 // Limbs that reading superaccumulators of so many digits takes (accum/rounding.cl).
-static inline uint32_t hdst__wide_limbs(uint32_t digits) { return digits + 3; }
+static inline uint32_t hdst__superaccumulator_limbs(uint32_t digits) { return digits + 3; }
 
 #endif

@@ -44,9 +44,9 @@ enum {
     HDST__GPU_TUNING_MOST_UNITS = 1024,     // work-groups per compute unit
 
     // Fixed-point accumulators. Chosen, not measured
-    HDST__GPU_LEAST_SPARE_CELLS = 1 << 10,  // of the overflow table
-    HDST__GPU_SPARE_CELLS_PER_WORD = 2,     // of the table: no more than are ever needed
-    HDST__GPU_SPARE_BYTES = 128 << 20, HDST__GPU_SPARE_SHARE = 16,      // the overflow table; its share of what is left
+    HDST__GPU_LEAST_OVERFLOW_CELLS = 1 << 10,  // of the overflow table
+    HDST__GPU_OVERFLOW_CELLS_PER_WORD = 2,     // of the table: no more than are ever needed
+    HDST__GPU_OVERFLOW_BYTES = 128 << 20, HDST__GPU_OVERFLOW_SHARE = 16,      // the overflow table; its share of what is left
     HDST__GPU_HOT_PAIRS = 3,                // equal rows among a sample's: then additions in device memory wait for each other
 
     // Reductions by key and sorts. Chosen, not measured
@@ -72,7 +72,7 @@ enum {
     HDST__GPU_HEAVY_SEEDS = 32,             // of a hash, that are tried so that they lie apart in their table
     HDST__GPU_HEAVY_LEAST_PLACES = 16,      // of that table
     HDST__GPU_HEAVY_COPIES = 16,            // of it, at most
-    HDST__GPU_KEY_SPARE_CELLS = 512,        // of the overflow table, beside those that the sample lets expect
+    HDST__GPU_KEY_OVERFLOW_CELLS = 512,        // of the overflow table, beside those that the sample lets expect
 
     HDST__GPU_SMALL_COPY_BYTES = 64 << 10,  // a copy that goes the way of the launches: overlapped it saves less than a wait between queues. Chosen
 };
@@ -88,7 +88,7 @@ enum {
 #define HDST__GPU_COMPILE_SHARE 4               // shapes that need a compiler are tried once a kernel was busy for so many times the time of compiling. Chosen
 #define HDST__GPU_COMPILE_SECONDS 0.3           // of a kernel, as a guess
 
-#define HDST__GPU_KEY_SPARE_MARGIN 1.5         // times those
+#define HDST__GPU_KEY_OVERFLOW_MARGIN 1.5         // times those
 
 // --- The compiler (codegen/). A "node" is an operation in an expression. Measured on an H200 where times are given; chosen, not measured, elsewhere ---
 

@@ -216,7 +216,7 @@ static hdst_status finish_table(hdst__node *node, const hdst__stage_output *outp
     hdst_status status = make_rows(node, table, rows_of_param[table->param], error);
     if (status != HDST_OK) return status;
     if (table->resident) return hdst__stage_read_finished(node->call->stage, i, table->rows, error);
-    if (output->tables->front) hdst__front_read_rows(output->tables, rows_of_param, &output->front, i, table->record, table->rows);
+    if (output->tables->first_level) hdst__first_level_read_rows(output->tables, rows_of_param, &output->first_level, i, table->record, table->rows);
     else hdst__table_read_rows(output->tables, rows_of_param, output->table, i, table->record, 0, table->row_count, table->rows);
     return HDST_OK;
 }

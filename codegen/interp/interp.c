@@ -57,7 +57,7 @@ hdst_status hdst__interp_open(interp_state *s, hdst__interp_run *run, hdst_error
     s->accum_table = hdst__alloc_zero(run->allocator, func->param_count * sizeof *s->accum_table);
     const bool words = (func->block || func->rows) && run->tables;
     s->in_records = func->rows && !func->block;
-    if (words) s->private_words = hdst__alloc_zero(run->allocator, hdst__tables_strip_words(run->tables, run->accum_rows) * sizeof(int64_t));
+    if (words) s->private_words = hdst__alloc_zero(run->allocator, hdst__tables_private_words(run->tables, run->accum_rows) * sizeof(int64_t));
     const bool gives = hdst__interp_given_open(s);
     if (!registers || !s->vars || !s->accum || !s->accum_table || !gives || (words && !s->private_words)) {
         hdst__free(run->allocator, registers);

@@ -24,7 +24,7 @@ lanes hdst__interp_block_expr(interp_state *s, const ir_expr *e, size_t at)
             out[i] = hdst__key_encode(e->a->kind, e->op == IR_KEY_MIN ? HDST__MIN : HDST__MAX, a.v[i]);
         } else {
             int64_t word[2];
-            const bool fits = hdst__fixed_split(e->a->kind, cell->tier == HDST__TIER_TWO ? 2 : 1, scale_of(s, cell), a.v[i], word);
+            const bool fits = hdst__fixed_split(e->a->kind, cell->precision == HDST__CLASS_TWO_WORDS ? 2 : 1, scale_of(s, cell), a.v[i], word);
             out[i] = e->op == IR_FITS ? fits : (uint64_t)word[e->bits];
         }
     }
@@ -69,7 +69,7 @@ static void add_to_table(interp_state *s, const ir_stmt *stmt, const interp_mask
     const hdst__accum *accum = s->accum[stmt->param];
     const hdst__cell *cell = &accum->cell[stmt->leaf];
     const size_t number = (size_t)(accum - s->run->tables->accum);
-    const uint64_t rows = hdst__accum_rows(accum, s->run->accum_rows), strip_first = hdst__tables_strip_first(s->run->tables, s->run->accum_rows, number);
+    const uint64_t rows = hdst__accum_rows(accum, s->run->accum_rows), private_first = hdst__tables_private_first(s->run->tables, s->run->accum_rows, number);
     const target t = evaluate(s, stmt);
     hdst__interp_guard(s, t.row, rows, "an unguarded row of an accumulator");
     hdst__interp_guard(s, t.element, cell->elements, "an unguarded index of an accumulator's field");
@@ -77,10 +77,10 @@ static void add_to_table(interp_state *s, const ir_stmt *stmt, const interp_mask
         const uint64_t row = at_lane(t.row, i), e = at_lane(t.element, i);
         if (!mask->bits[i] || row >= rows || e >= cell->elements) continue;
         if (!s->run->device_table) continue;
-        if (stmt->kind == IR_ACCUM_WIDE) {
+        if (stmt->kind == IR_ACCUM_SUPERACCUMULATOR) {
             hdst__cell_accumulate(cell, s->accum_table[stmt->param] + row * accum->device_row_words + cell->device_first + e * cell->device_words, t.value[i]);
         } else {
-            int64_t *word = s->private_words + strip_first + row * accum->strip_row_words + cell->strip_first + e * cell->strip_words + stmt->word;
+            int64_t *word = s->private_words + private_first + row * accum->private_row_words + cell->private_first + e * cell->private_words + stmt->word;
             *word = (int64_t)hdst__words_combined(cell->op, (uint64_t)*word, t.value[i]);
         }
     }
@@ -115,7 +115,7 @@ void hdst__interp_block_stmt(interp_state *s, const ir_stmt *stmt, interp_mask *
         s->in_records = false;
         break;
     case IR_REDUCE: reduce(s, stmt, mask); break;
-    case IR_ACCUM_WORDS: case IR_ACCUM_WIDE: add_to_table(s, stmt, mask); break;
+    case IR_ACCUM_WORDS: case IR_ACCUM_SUPERACCUMULATOR: add_to_table(s, stmt, mask); break;
     case IR_ACCUM_BLOCK: add_block(s, stmt, mask); break;
     default: s->wrong = "a statement that has no meaning here"; break;
     }
@@ -145,10 +145,10 @@ void hdst__interp_flush_strip(interp_state *s)
             for (size_t l = 0; l < leaves; l++) {
                 const hdst__cell *cell = &accum->cell[l];
                 for (uint64_t e = 0; e < cell->elements; e++)
-                    flush_element(s, cell, to + cell->device_first + e * cell->device_words, from + cell->strip_first + e * cell->strip_words);
+                    flush_element(s, cell, to + cell->device_first + e * cell->device_words, from + cell->private_first + e * cell->private_words);
             }
             to += accum->device_row_words;
-            from += accum->strip_row_words;
+            from += accum->private_row_words;
         }
     }
 }

@@ -29,7 +29,7 @@ static size_t own_slabs(const ir_stmt *stmt)
 
 static bool readable(const ir_func *func, const ir_stmt *stmt)
 {
-    if (func->rows && !func->block && (stmt->kind == IR_ACCUM_WORDS || stmt->kind == IR_ACCUM_WIDE)) return true;
+    if (func->rows && !func->block && (stmt->kind == IR_ACCUM_WORDS || stmt->kind == IR_ACCUM_SUPERACCUMULATOR)) return true;
     return func->block ? stmt->kind != IR_ACCUM : stmt->kind <= IR_CHECK || stmt->kind == IR_REDUCE;
 }
 

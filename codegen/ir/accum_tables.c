@@ -2,7 +2,7 @@
 // Accumulator tables of a function's accumulators (codegen/ir/accum_tables.h).
 #include "codegen/ir/accum_tables.h"
 
-const hdst__tables *hdst__ir_accum_tables(hdst__arena *arena, const ir_func *func, const hdst__tier *tiers)
+const hdst__tables *hdst__ir_accum_tables(hdst__arena *arena, const ir_func *func, const hdst__precision_class *classes)
 {
     hdst__accum_shape *shape = HDST__NEW_ARRAY(arena, hdst__accum_shape, func->param_count + 1);
     size_t count = 0;
@@ -11,5 +11,5 @@ const hdst__tables *hdst__ir_accum_tables(hdst__arena *arena, const ir_func *fun
         if (param->kind == IR_ACCUM_TABLE) shape[count++] = (hdst__accum_shape){(uint32_t)i, param->record,
             param->is_table, param->leaf_op, param->leaf_from_float};
     }
-    return hdst__tables_make(arena, shape, count, tiers);
+    return hdst__tables_make(arena, shape, count, classes);
 }

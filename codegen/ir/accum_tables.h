@@ -7,6 +7,6 @@
 #include "codegen/ir/ir.h"
 
 // hdst__tables_make of the IR_ACCUM_TABLE params, under the params' indices. In `arena`.
-const hdst__tables *hdst__ir_accum_tables(hdst__arena *arena, const ir_func *func, const hdst__tier *tiers);
+const hdst__tables *hdst__ir_accum_tables(hdst__arena *arena, const ir_func *func, const hdst__precision_class *classes);
 
 #endif

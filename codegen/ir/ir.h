@@ -117,7 +117,7 @@ typedef enum ir_stmt_kind {
     // outside of record loops: the cell takes value of every record of the block, by `sum_loop` once there are such
     // (sum_loop.h); of variables only per_record ones; index2 is the same for all, the row is 0
     IR_ACCUM_BLOCK,
-    IR_ACCUM_WIDE,  // the exact slow path: value (of the cell's kind) goes straight to the device table's cell
+    IR_ACCUM_SUPERACCUMULATOR,  // the exact slow path: value (of the cell's kind) goes straight to the device table's cell
 } ir_stmt_kind;
 
 typedef struct ir_block {
@@ -178,7 +178,7 @@ typedef struct ir_param {
 
 // Row form (CPU devices, wide records) is scalar form with marks: an IR_FOR with `vectorize` has turns that do not
 // need one another (but for sums of integers, and for bools that are or-ed); what is added in it to float sums is
-// IR_ACCUM_WORDS, with IR_ACCUM_WIDE after it for what does not fit. IR_ACCUM stands elsewhere.
+// IR_ACCUM_WORDS, with IR_ACCUM_SUPERACCUMULATOR after it for what does not fit. IR_ACCUM stands elsewhere.
 enum { HDST__LANES = 16 };      // partial sums of dot and sum (lower_lanes.c): part of their meaning, whatever the device
 
 // Where output records go (codegen/opencl/kernel_args.h says what kernels are given for it).

@@ -42,7 +42,8 @@ static const char *const op_names[] = {
 static const char *const stmt_names[] = {
     [IR_SET] = "set", [IR_SET_ELEM] = "set_elem", [IR_IF] = "if", [IR_FOR] = "for", [IR_LOOP] = "loop", [IR_BREAK] = "break",
     [IR_CONTINUE] = "continue", [IR_RETURN] = "return", [IR_ACCUM] = "accum", [IR_STORE] = "store", [IR_EMIT] = "emit",
-    [IR_CHECK] = "check", [IR_RECORDS] = "records", [IR_REDUCE] = "reduce", [IR_ACCUM_WORDS] = "words", [IR_ACCUM_WIDE] = "wide", [IR_ACCUM_BLOCK] = "block",
+    [IR_CHECK] = "check", [IR_RECORDS] = "records", [IR_REDUCE] = "reduce", [IR_ACCUM_WORDS] = "words", [IR_ACCUM_SUPERACCUMULATOR] = "superaccumulator",
+    [IR_ACCUM_BLOCK] = "block",
 };
 
 static const char *const place_names[] = {
@@ -52,14 +53,14 @@ static const char *const place_names[] = {
 };
 
 static const char *const way_names[] = {
-    [IR_WAY_WORD] = "word", [IR_WAY_WIDE] = "wide", [IR_WAY_TESTED] = "tested", [IR_WAY_CALLED] = "called",
+    [IR_WAY_WORD] = "word", [IR_WAY_SUPERACCUMULATOR] = "superaccumulator", [IR_WAY_TESTED] = "tested", [IR_WAY_CALLED] = "called",
         [IR_WAY_JOINT] = "joint", [IR_WAY_LEVELS] = "levels", [IR_WAY_PAIR] = "pair",
 };
 
 static const char *const kind_names[] = {"bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64", "text"};
 
 const char *hdst__ir_op_name(ir_op op) { return op <= IR_KEY_MAX ? op_names[op] : "?"; }
-const char *hdst__ir_stmt_name(ir_stmt_kind kind) { return kind <= IR_ACCUM_WIDE ? stmt_names[kind] : "?"; }
+const char *hdst__ir_stmt_name(ir_stmt_kind kind) { return kind <= IR_ACCUM_SUPERACCUMULATOR ? stmt_names[kind] : "?"; }
 
 const char *hdst__ir_place_name(ir_place place) { return place < IR_PLACES ? place_names[place] : "?"; }
 const char *hdst__ir_way_name(ir_way way) { return way < IR_WAYS ? way_names[way] : "?"; }
@@ -278,7 +279,7 @@ static void dump_stmt(dumper *d, const ir_stmt *s)
         dump_expr(d, s->cond);
         break;
     case IR_ACCUM_WORDS: dump_words(d, s); break;
-    case IR_ACCUM_WIDE: dump_target(d, "wide ", s, " += "); break;
+    case IR_ACCUM_SUPERACCUMULATOR: dump_target(d, "superaccumulator ", s, " += "); break;
     case IR_ACCUM_BLOCK:
         dump_target(d, "block ", s, " += ");
         if (d->func->sum_loop_count) hdst__buffer_printf(d->out, " by loop %" PRIu32, s->sum_loop);

@@ -222,7 +222,7 @@ static bool placed_ok(verifier *v, const ir_stmt *s, const char *where)
 {
     const ir_placement *placement = v->func->params[s->param].placement;
     REQUIRE(!placement || placement->place != IR_PLACE_REGISTERS || !s->index2 || s->index2->op == IR_CONST ||
-        s->kind == IR_ACCUM_WIDE, "a register by number", where);
+        s->kind == IR_ACCUM_SUPERACCUMULATOR, "a register by number", where);
     if (s->home == IR_HOME_PLACE) return true;
     REQUIRE(s->kind == IR_ACCUM && v->func->together && v->func->tables, "a place of a work-group's loop elsewhere", where);
     REQUIRE(placement && placement->place == IR_PLACE_GROUP, "a place of its own, of an accumulator that is not in a group's table", where);
@@ -332,7 +332,7 @@ static bool stmt_ok(verifier *v, ir_stmt *s)
         return nested_ok(v, s, true);
     case IR_BREAK: case IR_CONTINUE: REQUIRE(v->loops, "outside of a loop", where); return true;
     case IR_RETURN: REQUIRE(!v->func->block, "in block form", where); return true;
-    case IR_ACCUM: case IR_ACCUM_WORDS: case IR_ACCUM_WIDE: return accum_ok(v, s, where);
+    case IR_ACCUM: case IR_ACCUM_WORDS: case IR_ACCUM_SUPERACCUMULATOR: return accum_ok(v, s, where);
     case IR_ACCUM_BLOCK: return accum_block_ok(v, s, where);
     case IR_STORE: return store_ok(v, s, where);
     case IR_EMIT: return emit_ok(v, s, where);
@@ -362,7 +362,8 @@ static bool leaf_placement_ok(verifier *v, const ir_param *p, size_t l)
     const ir_tuples *tuples = v->func->tables && v->func->tables->has_tuples ? &v->func->tables->tuples : NULL;
     REQUIRE(leaf->way < IR_WAYS, "no such way", p->name);
     REQUIRE(leaf->way != IR_WAY_PAIR || placement->place == IR_PLACE_REGISTERS, "running sums elsewhere than in registers", p->name);
-    REQUIRE(placement->place != IR_PLACE_GLOBAL || leaf->way == IR_WAY_WORD || leaf->way == IR_WAY_WIDE, "words where there are superaccumulators", p->name);
+    REQUIRE(placement->place != IR_PLACE_GLOBAL || leaf->way == IR_WAY_WORD || leaf->way == IR_WAY_SUPERACCUMULATOR,
+            "words where there are superaccumulators", p->name);
     REQUIRE(leaf->slot_words <= 2 &&
         leaf->slot + p->record->leaves[l].elements * leaf->slot_words <= placement->slots,
         "words beyond the row in local memory", p->name);

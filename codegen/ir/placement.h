@@ -22,7 +22,7 @@ typedef enum ir_place {
 // What an addition of scalar or row form is made of.
 typedef enum ir_way {
     IR_WAY_WORD,                // no float sum: one operation on a word
-    IR_WAY_WIDE,                // to the device's superaccumulator
+    IR_WAY_SUPERACCUMULATOR,                // to the device's superaccumulator
     IR_WAY_TESTED,              // in fixed point if it fits, else to the superaccumulator
     IR_WAY_CALLED,              // the same, by a call: of what is rarely run
     IR_WAY_JOINT,               // GPU: in fixed point, as 0 if it does not fit for sure; additions that stand together share the test behind them

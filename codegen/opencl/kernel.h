@@ -17,12 +17,12 @@ typedef struct hdst__kernel_options {
     hdst__target_facts facts;
     const hdst__storage *input;         // layout, block (offsets only matter for AoS and AoSoA, whose capacity does not enter them)
     const uint64_t *rows;               // by param: rows of broadcasts and accums, as planning advice (where tables go); not baked in
-    const hdst__tier *tiers;            // see hdst__tables_make
+    const hdst__precision_class *classes;        // see hdst__tables_make
     hdst__gpu_shape shape;              // GPU
-    bool front;                         // CPU: large tables may have first-level words (accum/tables.h)
-    uint32_t compact_bits;              // GPU: tables with many rows may be compact (accum/tables.h), and an addend there has so many bits
+    bool first_level;                   // CPU: large tables may have first-level words (accum/tables.h)
+    uint32_t fixed_point_bits;          // GPU: tables with many rows may be in fixed point (accum/tables.h), and an addend there has so many bits
                                         // at most; 0: they may not
-    bool may_part;                      // GPU: with many records for a compact table, which have room as pairs (hdst__kernel.part_name)
+    bool may_part;                      // GPU: with many records for a table in fixed point, which have room as pairs (hdst__kernel.part_name)
     bool fast_sums;                     // float sums may be plain: rounded at each addition, in any order. Which became so, the cells of the
                                         // kernel's tables say
     bool no_blocks;                     // for measurement: strips and work-groups have no tables, each addend goes straight to the device's
@@ -48,9 +48,9 @@ typedef struct hdst__kernel {
     const char *finish_name;            // GPU: turns the device table into C structs, in work-groups of local_size, as many as one likes; NULL: no accumulators
     const hdst__arg *finish_args;       // its own arguments. What a row has between its fields is left as it is
     size_t finish_arg_count;
-    const char *spare_name;             // with overflow cells: runs behind finish_name, with its arguments, as many work-items as one likes, and
+    const char *overflow_name;          // with overflow cells: runs behind finish_name, with its arguments, as many work-items as one likes, and
                                         // empties the cells; NULL: none
-    uint32_t spare_words;               // of an overflow cell
+    uint32_t overflow_cell_words;       // of an overflow cell
     // GPU, tables with many rows: these kernels, in this order and with the same arguments and work-items, take the
     // slice's records but the last COUNT % part_tile; those are left to `name`, as a slice of their own. The words of
     // the table are written, and not added to, if FIRST is 0: nobody needs to clear it.
@@ -58,14 +58,14 @@ typedef struct hdst__kernel {
     uint32_t part_count;                // 0: `name` takes all records
     uint32_t part_tile, pair_bytes, parts_high, parts_low;
     uint32_t group_tables;              // with `merges`: tables of STRIP_TABLES; 0: one for each work-group
-    bool tables_in_local;               // GPU: strip tables in local memory (else adds go straight to the device table)
+    bool tables_in_local;               // GPU: privatised accumulators in local memory (else adds go straight to the device table)
     ir_output_way output_way;
     uint64_t emit_bound;                // BOUNDED: records that one record may emit
     uint64_t spare_records;             // COUNTED, CPU: records that a work-item may write behind ROOM
     const char *count_name, *scan_name; // COUNTED
     uint64_t private_bytes;             // estimate of private memory of a work-item
     uint32_t fast_sums;                 // cells that are summed plainly (hdst__cell.fast); 0: every sum is exact
-    const char *why;                    // form, table place, tiers with reasons, one per line, for `hdst kernel show` and explain
+    const char *why;                    // form, table place, precision classes with reasons, one per line, for `hdst kernel show` and explain
 } hdst__kernel;
 
 // Prints `func` (scalar passes done; it is copied) for a target. Returns NULL with diags set when the target cannot run it (private memory, no double).

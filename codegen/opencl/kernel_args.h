@@ -16,9 +16,9 @@ typedef enum hdst__arg_kind {
     HDST__ARG_BROADCAST,        // buffer: rows of parameter `index` as C structs
     HDST__ARG_ROWS,             // ulong: rows of parameter `index` (broadcast or accum)
     HDST__ARG_DEVICE_TABLE,     // buffer of long: all accumulators one after another
-    HDST__ARG_STRIP_TABLES,     // buffer of long: work-items (CPU) times strip words; GPU: `group_tables` times, zero before the first launch
+    HDST__ARG_PRIVATE_TABLES,     // buffer of long: work-items (CPU) times strip words; GPU: `group_tables` times, zero before the first launch
     HDST__ARG_SCALES,           // buffer of int: one scale s per float-sum leaf
-    HDST__ARG_SPARES,           // buffer of long: the overflow table (accum/overflow_table.h)
+    HDST__ARG_OVERFLOW,           // buffer of long: the overflow table (accum/overflow_table.h)
     HDST__ARG_PARTS,            // buffer of uint, hdst__kernel_part_words of them
     HDST__ARG_PAIRS,            // buffer: `pair_bytes` for each record of the slice
     HDST__ARG_FLUSH,            // ulong: records after which a strip must flush

@@ -166,7 +166,7 @@ static void print_record_loop(hdst__printer *p)
 
 static void print_flush(hdst__printer *p)
 {
-    if (takes_turns(p)) hdst__write_line(&p->out, "for (ulong w = 0; w < strip_words; w++) strip_table[w] += strip_table[turn_words + w];");
+    if (takes_turns(p)) hdst__write_line(&p->out, "for (ulong w = 0; w < private_words; w++) strip_table[w] += strip_table[turn_words + w];");
     hdst__print_strip_flush(p);
 }
 
@@ -218,7 +218,7 @@ static count_texts print_counts(hdst__printer *p, const hdst__cpu_forms *forms)
 
 static hdst__cpu_limits limits_of(const hdst__kernel_options *options)
 {
-    const hdst__place_limits place = {.rows = options->rows, .fast_sums = options->fast_sums, .no_blocks = options->no_blocks, .front = options->front};
+    const hdst__place_limits place = {.rows = options->rows, .fast_sums = options->fast_sums, .no_blocks = options->no_blocks, .first_level = options->first_level};
     return (hdst__cpu_limits){.place = place, .input = options->input, .has_double = options->facts.has_double};
 }
 
@@ -243,7 +243,7 @@ const hdst__kernel *hdst__kernel_make_cpu(hdst__arena *arena, const ir_func *sca
 {
     const hdst__cpu_limits limits = limits_of(options);
     ir_func *func = hdst__ir_copy_func(arena, scalar);
-    hdst__tables *tables = (hdst__tables *)hdst__ir_accum_tables(arena, func, options->tiers);
+    hdst__tables *tables = (hdst__tables *)hdst__ir_accum_tables(arena, func, options->classes);
     hdst__cpu_forms forms;
     const char *wrong = hdst__passes_cpu(func, tables, &limits, &forms);
     if (wrong) {

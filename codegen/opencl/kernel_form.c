@@ -50,7 +50,7 @@ static const char *whole_text(hdst__printer *p, const hdst__kernel *kernel, cons
     if (kernel->merges) write_frame(&text, "merge_gpu.cl", fillings, count);
     hdst__tuples_write(p, &text, fillings, count);
     if (kernel->finish_arg_count) write_frame(&text, "finish_gpu.cl", fillings, count);
-    if (kernel->spare_words) write_frame(&text, "finish_spare.cl", fillings, count);
+    if (kernel->overflow_cell_words) write_frame(&text, "finish_overflow.cl", fillings, count);
     return hdst__writer_text(&text);
 }
 
@@ -70,7 +70,7 @@ static void name_kernels(hdst__printer *p, hdst__kernel *kernel)
 {
     hdst__kernel_name_counts(p, kernel);
     if (kernel->finish_arg_count) kernel->finish_name = hdst__arena_printf(p->arena, "%s_finish", kernel->name);
-    if (kernel->spare_words) kernel->spare_name = hdst__arena_printf(p->arena, "%s_spare", kernel->name);
+    if (kernel->overflow_cell_words) kernel->overflow_name = hdst__arena_printf(p->arena, "%s_overflow", kernel->name);
     if (kernel->merges) kernel->merge_name = hdst__arena_printf(p->arena, "%s_merge", kernel->name);
     hdst__tuples_finish(p, kernel);
 }
@@ -78,7 +78,7 @@ static void name_kernels(hdst__printer *p, hdst__kernel *kernel)
 // KERNEL, and KERNEL_count and the like in frames.
 static const char *with_names(hdst__printer *p, const hdst__kernel *kernel, const char *text)
 {
-    const char *names[HDST__PART_KERNELS + 6] = {kernel->name, kernel->finish_name, kernel->spare_name, kernel->merge_name,
+    const char *names[HDST__PART_KERNELS + 6] = {kernel->name, kernel->finish_name, kernel->overflow_name, kernel->merge_name,
         kernel->count_name, kernel->scan_name};
     memcpy(names + 6, kernel->part_name, sizeof kernel->part_name);
     hdst__filling fillings[HDST__PART_KERNELS + 6];
@@ -141,11 +141,11 @@ static const char *leaf_why(const hdst__cell *cell, const ir_leaf_placement *lea
     if (cell->fast) return "fast sum, rounded at each addition";
     if (leaf->way == IR_WAY_LEVELS) return "exact sum, in levels of floats in a lane's registers, then two words";
     if (leaf->way == IR_WAY_PAIR) return "exact sum, in two levels of doubles in a lane's registers, then two words";
-    switch (cell->tier) {
-    case HDST__TIER_ONE: return "exact sum, one word";
-    case HDST__TIER_TWO: return "exact sum, two words";
-    case HDST__TIER_WIDE: return "exact sum, wide cells: the addends seen do not fit fixed point";
-    case HDST__TIER_PLAIN: break;
+    switch (cell->precision) {
+    case HDST__CLASS_ONE_WORD: return "exact sum, one word";
+    case HDST__CLASS_TWO_WORDS: return "exact sum, two words";
+    case HDST__CLASS_SUPERACCUMULATOR: return "exact sum, superaccumulators: the addends seen do not fit fixed point";
+    case HDST__CLASS_PLAIN: break;
     }
     return "one word";
 }

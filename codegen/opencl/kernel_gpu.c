@@ -189,7 +189,7 @@ static const char *place_text(hdst__printer *p, const char *count_record)
 
 static hdst__gpu_limits limits_of(const hdst__kernel_options *options)
 {
-    const hdst__place_limits place = {.local_bytes = options->facts.local_bytes, .rows = options->rows, .fixed_point_bits = options->compact_bits,
+    const hdst__place_limits place = {.local_bytes = options->facts.local_bytes, .rows = options->rows, .fixed_point_bits = options->fixed_point_bits,
         .may_part = options->may_part, .fast_sums = options->fast_sums, .no_blocks = options->no_blocks};
     return (hdst__gpu_limits){.place = place, .asked = options->shape, .most_group = options->facts.max_group,
         .no_unroll_hints = options->facts.portable};
@@ -202,7 +202,7 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *sca
     const hdst__gpu_limits limits = limits_of(options);
     ir_func *func = hdst__ir_copy_func(arena, scalar);
     hdst__gpu_forms forms;
-    const char *wrong = hdst__passes_gpu(func, hdst__ir_accum_tables(arena, func, options->tiers), &limits, &forms);
+    const char *wrong = hdst__passes_gpu(func, hdst__ir_accum_tables(arena, func, options->classes), &limits, &forms);
     if (wrong) {
         hdst__diag_error(diags, (hdst__span){0, 0, 0}, NULL, "internal error: form for GPUs of '%s': %s", func->name, wrong);
         return NULL;
@@ -241,7 +241,7 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *sca
     if (!hdst__device_can(p, diags)) return NULL;
     hdst__kernel *kernel = HDST__NEW(arena, hdst__kernel);
     *kernel = (hdst__kernel){.func = func, .local_size = shape.group, .shape = shape, .private_bytes = bytes, .merges = merges,
-        .group_tables = func->tables->shared, .spare_words = func->tables->overflow_words,
+        .group_tables = func->tables->shared, .overflow_cell_words = func->tables->overflow_words,
         .tables_in_local = hdst__placed_anywhere(func, IR_PLACE_LOCAL)};
     kernel->why = hdst__arena_printf(arena, "form: %" PRIu32 " record%s per lane%s, %" PRIu32 " copies of tables\n%s%s", shape.records,
         shape.records > 1 ? "s" : "", local ? "" : ", no local memory", func->tables->copies, hdst__emit_why(p), hdst__tables_why(p));

@@ -73,8 +73,9 @@ static const char *numbers_text(const hdst__printer *p, const hdst__words *words
 {
     hdst__writer text = {.arena = p->arena};
     if (has_word(words, "COPIES")) hdst__write_line(&text, "#define COPIES %" PRIu32, p->func->tables->copies);
-    if (has_word(words, "SPARE_WORDS")) hdst__write_line(&text, "#define SPARE_WORDS %" PRIu32 "", p->func->tables->overflow_words);
-    if (has_word(words, "WIDE_LIMBS")) hdst__write_line(&text, "#define WIDE_LIMBS %" PRIu32, hdst__wide_limbs(most_digits(p->tables)));
+    if (has_word(words, "OVERFLOW_CELL_WORDS")) hdst__write_line(&text, "#define OVERFLOW_CELL_WORDS %" PRIu32 "", p->func->tables->overflow_words);
+    if (has_word(words, "SUPERACCUMULATOR_LIMBS")) hdst__write_line(&text, "#define SUPERACCUMULATOR_LIMBS %" PRIu32,
+                                                                    hdst__superaccumulator_limbs(most_digits(p->tables)));
     return hdst__writer_text(&text);
 }
 

@@ -55,7 +55,7 @@ static const char *word_place(hdst__printer *p, const hdst__accum_plan *plan, co
     const ir_expr *row = place == IR_PLACE_REGISTERS ? NULL : stmt->index;
     const bool in_turn = place == IR_PLACE_STRIP && p->func->tables->turns > 1;
     return hdst__arena_printf(p->arena, "%s%s[%s]", plan->name, in_turn ? "Turn" : "Own",
-                              offset_text(p, "ulong", row, plan->accum->strip_row_words, cell->strip_first + word, stmt->index2, cell->strip_words));
+                              offset_text(p, "ulong", row, plan->accum->private_row_words, cell->private_first + word, stmt->index2, cell->private_words));
 }
 
 // In local memory: the first slot of a cell's word, as a pointer to 32-bit words; copies lie side by side.
@@ -65,7 +65,7 @@ static const char *slot_place(hdst__printer *p, const hdst__accum_plan *plan, co
     const ir_placement *placement = hdst__placement(p, plan);
     const ir_leaf_placement *leaf = &placement->leaf[stmt->leaf];
     const char *slot = offset_text(p, "uint", stmt->index, placement->slots, leaf->slot + word * leaf->slot_words,
-        stmt->index2, (uint64_t)leaf->slot_words * cell->strip_words);
+        stmt->index2, (uint64_t)leaf->slot_words * cell->private_words);
     return hdst__arena_printf(p->arena, "%sLocal + (%s) * COPIES + copy", plan->name, slot);
 }
 
@@ -131,16 +131,16 @@ void hdst__print_add_word(hdst__printer *p, const ir_stmt *stmt, uint32_t word, 
     else hdst__print_word_into(p, &plan->accum->cell[stmt->leaf], to.place, value);
 }
 
-static bool has_low_word(const hdst__cell *cell) { return cell->kind == HDST__F32 && cell->tier == HDST__TIER_ONE; }
+static bool has_low_word(const hdst__cell *cell) { return cell->kind == HDST__F32 && cell->precision == HDST__CLASS_ONE_WORD; }
 
 // To the first-level word and its low word, or to the cell at `place`.
 static void print_front_settle(hdst__printer *p, const hdst__accum_plan *plan, const ir_stmt *stmt, const char *place, const char *addend)
 {
     const hdst__cell *cell = &plan->accum->cell[stmt->leaf];
     const char *scale = hdst__scale_name(p, stmt->param, stmt->leaf);
-    const char *word = offset_text(p, "ulong", stmt->index, plan->accum->strip_row_words, cell->strip_first, stmt->index2, cell->strip_words);
+    const char *word = offset_text(p, "ulong", stmt->index, plan->accum->private_row_words, cell->private_first, stmt->index2, cell->private_words);
     hdst__write_line(&p->out,
-        "front_settle_float(marks, cells_at, %s, %sFront + %s, strip_words, %s, %sUp, %sDown, %sScale);", place,
+        "first_level_exception_float(marks, cells_at, %s, %sFirstLevel + %s, private_words, %s, %sUp, %sDown, %sScale);", place,
         plan->name, word, addend, scale, scale, scale);
 }
 
@@ -155,7 +155,7 @@ static void print_wide(hdst__printer *p, const hdst__accum_plan *plan, const ir_
     }
     if (p->func->tables->first_level) place = hdst__arena_printf(p->arena,
         "marked(marks, cells_at, %s, %" PRIu32 ")", place, plan->accum->cell[stmt->leaf].device_words);
-    hdst__write_line(&p->out, "wide_add_%s(%s, %s);", is_float ? "float" : "double", place, addend);
+    hdst__write_line(&p->out, "superaccumulator_add_%s(%s, %s);", is_float ? "float" : "double", place, addend);
 }
 
 // Of a sum in one word.
@@ -168,7 +168,7 @@ static void print_call(hdst__printer *p, const hdst__accum_plan *plan, const ir_
 static void print_tested(hdst__printer *p, const hdst__accum_plan *plan, const ir_stmt *stmt)
 {
     const char *value = hdst__addend_text(p, stmt->param, stmt->leaf, stmt->value), *type = hdst__sum_type(p, stmt->param, stmt->leaf);
-    const bool two = plan->accum->cell[stmt->leaf].tier == HDST__TIER_TWO;
+    const bool two = plan->accum->cell[stmt->leaf].precision == HDST__CLASS_TWO_WORDS;
     hdst__write_line(&p->out, "{");
     p->out.indent++;
     hdst__write_line(&p->out, "const %s addend = %s;", type, value);
@@ -199,7 +199,7 @@ static void print_wide_value(hdst__printer *p, const hdst__accum_plan *plan, con
 
 // Additions by themselves. Those that stand together, as joint ones may, and those in registers are print_accum_run.c's.
 static void (*const print_way[IR_WAYS])(hdst__printer *p, const hdst__accum_plan *plan, const ir_stmt *stmt) = {
-    [IR_WAY_WORD] = print_word, [IR_WAY_WIDE] = print_wide_value, [IR_WAY_TESTED] = print_tested, [IR_WAY_CALLED] = print_call,
+    [IR_WAY_WORD] = print_word, [IR_WAY_SUPERACCUMULATOR] = print_wide_value, [IR_WAY_TESTED] = print_tested, [IR_WAY_CALLED] = print_call,
     [IR_WAY_JOINT] = print_tested, [IR_WAY_LEVELS] = print_tested, [IR_WAY_PAIR] = print_tested,
 };
 
@@ -220,14 +220,14 @@ void hdst__print_accum_wide(hdst__printer *p, const ir_stmt *stmt)
 static uint64_t word_in_row(const hdst__cell *cell, const ir_stmt *stmt)
 {
     if (stmt->index2 && stmt->index2->op != IR_CONST) return UINT64_MAX;
-    return cell->strip_first + (stmt->index2 ? stmt->index2->bits : 0) * cell->strip_words + stmt->word;
+    return cell->private_first + (stmt->index2 ? stmt->index2->bits : 0) * cell->private_words + stmt->word;
 }
 
 // How many statements from the first one on add to different words of one row.
 static size_t run_length(const hdst__printer *p, ir_stmt *const *stmts, size_t count)
 {
     const hdst__accum_plan *plan = hdst__find_plan(p, stmts[0]->param);
-    const uint64_t words = plan->accum->strip_row_words;
+    const uint64_t words = plan->accum->private_row_words;
     if (hdst__placement(p, plan)->place != IR_PLACE_STRIP || (words != 4 && words != 8)) return 1;
     size_t n = 0;
     uint64_t last = 0;
@@ -245,7 +245,7 @@ static size_t run_length(const hdst__printer *p, ir_stmt *const *stmts, size_t c
 static void print_row_add(hdst__printer *p, ir_stmt *const *stmts, size_t count)
 {
     const hdst__accum_plan *plan = hdst__find_plan(p, stmts[0]->param);
-    const unsigned words = (unsigned)plan->accum->strip_row_words;
+    const unsigned words = (unsigned)plan->accum->private_row_words;
     const char *value[8] = {"0", "0", "0", "0", "0", "0", "0", "0"};
     for (size_t i = 0; i < count; i++)
         value[word_in_row(&plan->accum->cell[stmts[i]->leaf], stmts[i])] = hdst__expr_text(p, stmts[i]->value, HDST__WHOLE);

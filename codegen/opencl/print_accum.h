@@ -7,7 +7,7 @@
 
 void hdst__print_accum(hdst__printer *p, const ir_stmt *stmt);          // IR_ACCUM
 void hdst__print_accum_words(hdst__printer *p, const ir_stmt *stmt);    // IR_ACCUM_WORDS
-void hdst__print_accum_wide(hdst__printer *p, const ir_stmt *stmt);     // IR_ACCUM_WIDE
+void hdst__print_accum_wide(hdst__printer *p, const ir_stmt *stmt);     // IR_ACCUM_SUPERACCUMULATOR
 size_t hdst__print_accum_row(hdst__printer *p, ir_stmt *const *stmts, size_t count);       // hdst__print_run: IR_ACCUM_WORDS of one row
 
 // By the cell's operation, to a word that is nobody else's.

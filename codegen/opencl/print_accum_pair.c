@@ -33,7 +33,7 @@ static const char *name_of(hdst__printer *p, const pair *s) { return hdst__arena
 static const char *words_of(hdst__printer *p, const pair *s)
 {
     const hdst__cell *cell = &s->plan->accum->cell[s->leaf];
-    const uint64_t slot = hdst__placement(p, s->plan)->leaf[s->leaf].slot + s->element * 2 * cell->strip_words;
+    const uint64_t slot = hdst__placement(p, s->plan)->leaf[s->leaf].slot + s->element * 2 * cell->private_words;
     return hdst__arena_printf(p->arena, "%sLocal + %" PRIu64 " * COPIES + copy", s->plan->name, slot);
 }
 
@@ -69,7 +69,7 @@ static void print_settles(hdst__printer *p, ir_stmt *const *stmts, size_t count)
     for (size_t n = 0; n < count; n++) {
         const pair s = pair_of(p, stmts[n]);
         const char *scale = scale_of(p, &s);
-        hdst__write_line(&p->out, "if (!pair_holds(addend%zu, %sScale)) settle_pair(%s, %s, addend%zu, %sUp);", n, scale, words_of(p, &s),
+        hdst__write_line(&p->out, "if (!pair_holds(addend%zu, %sScale)) exception_pair(%s, %s, addend%zu, %sUp);", n, scale, words_of(p, &s),
             hdst__device_place(p, stmts[n]), n, scale);
     }
 }

@@ -34,7 +34,7 @@ static bool is_lane_sum(const hdst__printer *p, const ir_stmt *stmt)
 // Its addends go to two words.
 static bool is_double_word(const hdst__printer *p, const ir_stmt *stmt)
 {
-    return hdst__find_cell(p, stmt->param, stmt->leaf)->tier == HDST__TIER_TWO && type_of(p, stmt)[0] == 'd';
+    return hdst__find_cell(p, stmt->param, stmt->leaf)->precision == HDST__CLASS_TWO_WORDS && type_of(p, stmt)[0] == 'd';
 }
 
 static bool is_quick(const hdst__printer *p, const ir_stmt *stmt)
@@ -55,10 +55,10 @@ static void print_double_word(hdst__printer *p, const ir_stmt *stmt, size_t n)
     hdst__write_line(&p->out, "quick &= fits%zu;", n);
 }
 
-// Of addends to words of a compact table, which no number of them that there may be makes overflow.
+// Of addends to words of a table in fixed point, which no number of them that there may be makes overflow.
 static const char *limit_text(hdst__printer *p, const char *type)
 {
-    return hdst__arena_printf(p->arena, "0x1p%" PRIu32 "%s", p->options->compact_bits, type[0] == 'f' ? "f" : "");
+    return hdst__arena_printf(p->arena, "0x1p%" PRIu32 "%s", p->options->fixed_point_bits, type[0] == 'f' ? "f" : "");
 }
 
 static void print_sum(hdst__printer *p, const ir_stmt *stmt, size_t n)
@@ -86,9 +86,9 @@ static void print_settle_value(hdst__printer *p, const hdst__accum_plan *plan, u
     const bool is_float = cell->kind == HDST__F32;
     p->uses_local = true;
     if (!is_float) p->uses_double = true;
-    const uint64_t slot = hdst__placement(p, plan)->leaf[leaf].slot + element * 2 * cell->strip_words;
+    const uint64_t slot = hdst__placement(p, plan)->leaf[leaf].slot + element * 2 * cell->private_words;
     const char *local = hdst__arena_printf(p->arena, "%sLocal + %" PRIu64 " * COPIES + copy", plan->name, slot);
-    hdst__write_line(&p->out, "settle_lane_%s(%s, %sTotal + %" PRIu64 ", %s, %sUp * 0x1p-%df, %sDown * 0x1p%df);", is_float ? "float" : "double",
+    hdst__write_line(&p->out, "exception_lane_%s(%s, %sTotal + %" PRIu64 ", %s, %sUp * 0x1p-%df, %sDown * 0x1p%df);", is_float ? "float" : "double",
         local, plan->name, cell->device_first + element * cell->device_words, value, scale, HDST__LANE_BITS, scale, HDST__LANE_BITS);
 }
 
@@ -159,7 +159,7 @@ static void print_lane_take(hdst__printer *p, const hdst__accum_plan *plan, uint
         print_fast_take(p, plan, leaf, element);
         return;
     }
-    const char *own = hdst__arena_printf(p->arena, "%sOwn[%" PRIu64 "]", plan->name, cell->strip_first + element * cell->strip_words);
+    const char *own = hdst__arena_printf(p->arena, "%sOwn[%" PRIu64 "]", plan->name, cell->private_first + element * cell->private_words);
     const char *scale = hdst__scale_name(p, plan->accum->param, leaf), *kind = cell->kind == HDST__F32 ? "FLOAT" : "DOUBLE";
     const char *take = hdst__arena_printf(p->arena, "lane_take(%s, %sScale)", lane_name(p, plan->accum->param, leaf, element), scale);
     if (!p->lane_sums->room) hdst__write_line(&p->out, "%s += %s;", own, take);
@@ -237,8 +237,8 @@ static void print_settle_word(hdst__printer *p, const ir_stmt *stmt, size_t n)
     const char *scale = hdst__scale_name(p, stmt->param, stmt->leaf), *type = type_of(p, stmt);
     const char *place = hdst__arena_printf(p->arena, "(ulong)((%s) - device_table)", hdst__device_place(p, stmt));
     const char *of = hdst__find_cell(p, stmt->param, stmt->leaf)->kind == HDST__F32 ? "" : "_as_double";
-    if (type[0] == 'd') hdst__write_line(&p->out, "settle_word_double(spares, %s, addend%zu);", place, n);
-    else hdst__print_add_word(p, stmt, 0, hdst__arena_printf(p->arena, "settle_word_float%s(spares, %s, addend%zu, %sUp, %sDown, %s)", of,
+    if (type[0] == 'd') hdst__write_line(&p->out, "exception_word_double(overflow, %s, addend%zu);", place, n);
+    else hdst__print_add_word(p, stmt, 0, hdst__arena_printf(p->arena, "exception_word_float%s(overflow, %s, addend%zu, %sUp, %sDown, %s)", of,
         place, n, scale, scale, limit_text(p, type)));
 }
 
@@ -254,8 +254,8 @@ static void print_settle(hdst__printer *p, const ir_stmt *stmt, size_t n)
     hdst__write_line(&p->out, "if (!fits%zu) {", n);
     p->out.indent++;
     if (hdst__placement(p, hdst__find_plan(p, stmt->param))->place == IR_PLACE_FIXED_POINT) print_settle_word(p, stmt, n);
-    else if (type[0] == 'd') hdst__write_line(&p->out, "wide_add_double(%s, addend%zu);", place, n);
-    else hdst__print_add_word(p, stmt, 0, hdst__arena_printf(p->arena, "settle_float%s(%s, addend%zu, %sUp, %sDown)", of, place, n, scale, scale));
+    else if (type[0] == 'd') hdst__write_line(&p->out, "superaccumulator_add_double(%s, addend%zu);", place, n);
+    else hdst__print_add_word(p, stmt, 0, hdst__arena_printf(p->arena, "exception_float%s(%s, addend%zu, %sUp, %sDown)", of, place, n, scale, scale));
     p->out.indent--;
     hdst__write_line(&p->out, "}");
 }

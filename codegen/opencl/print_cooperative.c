@@ -156,7 +156,7 @@ static const ir_stmt *next_in_registers(const ir_block *body, uint32_t number)
     return NULL;
 }
 
-static uint32_t words_of(const hdst__printer *p, const ir_stmt *s) { return hdst__find_cell(p, s->param, s->leaf)->strip_words; }
+static uint32_t words_of(const hdst__printer *p, const ir_stmt *s) { return hdst__find_cell(p, s->param, s->leaf)->private_words; }
 
 static void begin_sums(hdst__printer *p, const ir_block *body)
 {
@@ -211,12 +211,12 @@ static void end_tile(hdst__printer *p, const ir_block *body)
     const uint32_t words = p->func->tables->tile_words;
     hdst__write_line(&p->out, "for (uint row = 0; row < tile_rows / %" PRIu32 "; row++) {", words);
     p->out.indent++;
-    for (uint32_t w = 0; w < cell->strip_words; w++) {
+    for (uint32_t w = 0; w < cell->private_words; w++) {
         const char *from = hdst__arena_printf(p->arena, "tile[(row * %" PRIu32 " + %" PRIu32 ") * LANES + lane]", words, w);
         const char *index = s->index2 ? hdst__expr_text(p, s->index2, HDST__WHOLE) : NULL;
-        const char *element = index ? hdst__arena_printf(p->arena, "(ulong)(%s) * %" PRIu32 " + ", index, cell->strip_words) : "";
-        const char *to = hdst__arena_printf(p->arena, "%sOwn[row * %" PRIu64 " + %s%" PRIu64 "]", plan->name, plan->accum->strip_row_words,
-            element, cell->strip_first + w);
+        const char *element = index ? hdst__arena_printf(p->arena, "(ulong)(%s) * %" PRIu32 " + ", index, cell->private_words) : "";
+        const char *to = hdst__arena_printf(p->arena, "%sOwn[row * %" PRIu64 " + %s%" PRIu64 "]", plan->name, plan->accum->private_row_words,
+            element, cell->private_first + w);
         hdst__print_word_into(p, cell, to, from);
     }
     p->out.indent--;

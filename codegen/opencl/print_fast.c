@@ -217,7 +217,8 @@ static void print_end(hdst__printer *p, const hdst__accum_plan *plan, uint32_t l
     const bool narrow = cell->kind == HDST__F32;
     print_empty(p, plan, leaf, is_double);
     hdst__write_line(&p->out, "for (uint e = 0; e < %" PRIu64 "; e++)", cell->elements);
-    hdst__write_line(&p->out, "    wide_add_%s(%s, %sfast_total(%s%sTotal[e]));", narrow ? "float" : "double", hdst__levels_place(p, plan, leaf, "e"),
+    hdst__write_line(&p->out, "    superaccumulator_add_%s(%s, %sfast_total(%s%sTotal[e]));", narrow ? "float" : "double", hdst__levels_place(p, plan, leaf,
+        "e"),
                      narrow ? "(float)" : "", hdst__scale_name(p, plan->accum->param, leaf), is_double ? "Double" : "Float");
 }
 

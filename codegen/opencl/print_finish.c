@@ -30,7 +30,7 @@ static const char *bits_text(hdst__printer *p, const hdst__accum_plan *plan, uin
 {
     const hdst__cell *cell = &plan->accum->cell[leaf];
     if (!cell->digits) return hdst__word_value_text(p->arena, cell, "*word");
-    return plan->accum->compact ? fixed_text(p, plan, leaf) : hdst__wide_value_text(p->arena, cell, "word");
+    return plan->accum->fixed_point ? fixed_text(p, plan, leaf) : hdst__superaccumulator_value_text(p->arena, cell, "word");
 }
 
 static void print_put(hdst__printer *p, const hdst__record *record, const hdst__leaf *leaf, const char *at, const char *bits)
@@ -67,7 +67,7 @@ static void print_finish(hdst__printer *p)
 }
 
 // The word at `place` of the device table goes to the overflow cell `cell`, if it is of this leaf, and the sum to its row.
-static void print_spare_leaf(hdst__printer *p, const hdst__accum_plan *plan, uint32_t l)
+static void print_overflow_leaf(hdst__printer *p, const hdst__accum_plan *plan, uint32_t l)
 {
     const hdst__record *record = p->func->params[plan->accum->param].record;
     const hdst__cell *cell = &plan->accum->cell[l];
@@ -78,25 +78,25 @@ static void print_spare_leaf(hdst__printer *p, const hdst__accum_plan *plan, uin
         cell->device_first + cell->elements);
     p->out.indent++;
     hdst__write_line(&p->out, "const ulong e = at_word - %" PRIu64 ";", cell->device_first);
-    hdst__write_line(&p->out, "wide_add_fixed(cell, %s_LAST, %s_LOWEST, device_table[place], %s);", kind, kind, scale_text(p, plan, l));
+    hdst__write_line(&p->out, "superaccumulator_add_fixed(cell, %s_LAST, %s_LOWEST, device_table[place], %s);", kind, kind, scale_text(p, plan, l));
     const char *at = hdst__arena_printf(p->arena, "%sOut + row * %" PRIu64 " + %" PRIu64 "%s", plan->name, record->size, record->leaves[l].offset,
                                         hdst__element_offset(p->arena, &record->leaves[l]));
-    print_put(p, record, &record->leaves[l], at, hdst__wide_value_text(p->arena, cell, "cell"));
+    print_put(p, record, &record->leaves[l], at, hdst__superaccumulator_value_text(p->arena, cell, "cell"));
     p->out.indent--;
     hdst__write_line(&p->out, "}");
 }
 
-static void print_spare(hdst__printer *p)
+static void print_overflow(hdst__printer *p)
 {
     for (size_t a = 0; a < p->tables->accum_count; a++) {
         const hdst__accum_plan *plan = &p->plan[a];
-        if (!plan->accum->compact) continue;
+        if (!plan->accum->fixed_point) continue;
         hdst__write_line(&p->out, "{");
         p->out.indent++;
         hdst__write_line(&p->out, "const ulong words = (ulong)(%sTotal - device_table);", plan->name);
         hdst__write_line(&p->out, "const ulong row = place < words ? ULONG_MAX : (place - words) / %" PRIu64 ";", plan->accum->device_row_words);
         hdst__write_line(&p->out, "const ulong at_word = (place - words) %% %" PRIu64 ";", plan->accum->device_row_words);
-        for (uint32_t l = 0; l < p->func->params[plan->accum->param].record->leaf_count; l++) print_spare_leaf(p, plan, l);
+        for (uint32_t l = 0; l < p->func->params[plan->accum->param].record->leaf_count; l++) print_overflow_leaf(p, plan, l);
         p->out.indent--;
         hdst__write_line(&p->out, "}");
     }
@@ -109,7 +109,7 @@ static void add_args(hdst__printer *p)
         if (p->tables->accum[a].is_table) hdst__kernel_add_arg(p, HDST__ARG_ROWS, p->tables->accum[a].param, "ulong %sRows", p->plan[a].name);
     hdst__kernel_add_arg(p, HDST__ARG_DEVICE_TABLE, 0, "__global const long *device_table");
     if (p->func->tables->overflow_words) hdst__kernel_add_arg(p, HDST__ARG_SCALES, 0, "__global const int *scales");
-    if (p->func->tables->overflow_words) hdst__kernel_add_arg(p, HDST__ARG_SPARES, 0, "__global long *spares");
+    if (p->func->tables->overflow_words) hdst__kernel_add_arg(p, HDST__ARG_OVERFLOW, 0, "__global long *overflow");
     for (size_t a = 0; a < p->tables->accum_count; a++) hdst__kernel_add_arg(p, HDST__ARG_FINISHED, (uint32_t)a, "__global uchar *%sOut", p->plan[a].name);
 }
 
@@ -125,7 +125,7 @@ void hdst__finish_texts(hdst__printer *p, hdst__kernel *kernel, hdst__filling fi
     fillings[0] = (hdst__filling){"FINISH_ARGS", hdst__writer_text(&p->arg_text)};
     fillings[1] = (hdst__filling){"FINISH_SETUP", hdst__print_section(p, hdst__print_finish_bases)};
     fillings[2] = (hdst__filling){"FINISH", hdst__print_section(p, print_finish)};
-    fillings[3] = (hdst__filling){"SPARE", hdst__print_section(p, print_spare)};
+    fillings[3] = (hdst__filling){"OVERFLOW", hdst__print_section(p, print_overflow)};
     p->args = outer.args;
     p->arg_count = outer.arg_count;
     p->arg_capacity = outer.arg_capacity;

@@ -6,7 +6,7 @@
 #include "base/pieces.h"
 #include "codegen/opencl/printer.h"
 
-// The fillings of finish_gpu.cl and finish_spare.cl, and the kernel's list of its arguments.
+// The fillings of finish_gpu.cl and finish_overflow.cl, and the kernel's list of its arguments.
 enum { HDST__FINISH_FILLINGS = 4 };
 void hdst__finish_texts(hdst__printer *p, hdst__kernel *kernel, hdst__filling fillings[HDST__FINISH_FILLINGS]);
 

@@ -34,17 +34,18 @@ uint64_t hdst__row_sums_bytes(const hdst__row_sums *sums)
 
 static const char *word_of(hdst__printer *p, const tile *t, const char *element)      // from the strip's table, or from the first-level words
 {
-    const uint64_t first = t->cell->strip_first + t->sum->first * t->cell->strip_words;
-    return hdst__arena_printf(p->arena, "(%s) * %" PRIu32 " + %" PRIu64, element, t->cell->strip_words, first);
+    const uint64_t first = t->cell->private_first + t->sum->first * t->cell->private_words;
+    return hdst__arena_printf(p->arena, "(%s) * %" PRIu32 " + %" PRIu64, element, t->cell->private_words, first);
 }
 
 static const char *settle_text(hdst__printer *p, const tile *t, const char *element)
 {
     const char *cell = hdst__arena_printf(p->arena, "%sTotal + (%s) * %" PRIu32 " + %" PRIu64, t->plan->name, element, t->cell->device_words,
                                           t->cell->device_first + t->sum->first * t->cell->device_words);
-    if (!p->func->tables->first_level) return hdst__arena_printf(p->arena, "row_settle(%s, %" PRIu32 ", rest", cell, t->cell->device_words);
-    return hdst__arena_printf(p->arena, "row_settle_front(marks, cells_at, %s, %" PRIu32 ", %sFront + %s, %s, rest", cell, t->cell->device_words, t->plan->name,
-                              word_of(p, t, element), t->cell->tier == HDST__TIER_ONE ? "strip_words" : "0");
+    if (!p->func->tables->first_level) return hdst__arena_printf(p->arena, "row_exceptions(%s, %" PRIu32 ", rest", cell, t->cell->device_words);
+    return hdst__arena_printf(p->arena, "row_exceptions_first_level(marks, cells_at, %s, %" PRIu32 ", %sFirstLevel + %s, %s, rest", cell,
+                              t->cell->device_words, t->plan->name,
+                              word_of(p, t, element), t->cell->precision == HDST__CLASS_ONE_WORD ? "private_words" : "0");
 }
 
 // Eight sums, `sum`, to the words of the elements from `element` on.
@@ -53,7 +54,7 @@ static void print_to_words(hdst__printer *p, const tile *t, const char *element)
     const char *scale = hdst__arena_printf(p->arena, t->fast ? "%sUp" : "%sUp, %sDown, &rest", t->scale, t->scale);
     if (t->fast) hdst__write_line(&p->out, "const double8 rest = sum;");
     else hdst__write_line(&p->out, "double8 rest;");
-    hdst__write_line(&p->out, "const long8 odd = row_add_%s%s(%sOwn + %s, sum, %s, most);", t->fast ? "fast_" : "", t->cell->strip_words > 1 ? "two" : "one",
+    hdst__write_line(&p->out, "const long8 odd = row_add_%s%s(%sOwn + %s, sum, %s, most);", t->fast ? "fast_" : "", t->cell->private_words > 1 ? "two" : "one",
                      t->plan->name, word_of(p, t, element), scale);
     const char *front = ", odd";
     if (p->func->tables->first_level) front = hdst__arena_printf(p->arena, ", odd, %sUp, %sDown, %sScale, alone", t->scale, t->scale, t->scale);

@@ -277,7 +277,7 @@ static void (*const print_one[HDST__STMT_KINDS])(hdst__printer *p, const ir_stmt
     [IR_IF] = print_if, [IR_FOR] = print_for, [IR_LOOP] = print_loop, [IR_RECORDS] = print_records,
     [IR_BREAK] = print_break, [IR_CONTINUE] = print_break, [IR_RETURN] = print_nothing,
     [IR_STORE] = hdst__print_store, [IR_EMIT] = print_emit,
-    [IR_ACCUM] = hdst__print_accum, [IR_ACCUM_WORDS] = hdst__print_accum_words, [IR_ACCUM_WIDE] = hdst__print_accum_wide,
+    [IR_ACCUM] = hdst__print_accum, [IR_ACCUM_WORDS] = hdst__print_accum_words, [IR_ACCUM_SUPERACCUMULATOR] = hdst__print_accum_wide,
 };
 
 static size_t print_stmts(hdst__printer *p, ir_stmt *const *stmts, size_t count)

@@ -19,7 +19,7 @@ static const char *rows_text(const hdst__printer *p, const hdst__accum_plan *pla
 
 static bool is_sum(const hdst__cell *cell)
 {
-    return cell->tier != HDST__TIER_PLAIN;
+    return cell->precision != HDST__CLASS_PLAIN;
 }
 
 static size_t leaf_count(const hdst__printer *p, const hdst__accum_plan *plan)
@@ -32,7 +32,7 @@ static size_t leaf_count(const hdst__printer *p, const hdst__accum_plan *plan)
 static void print_scale(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf)
 {
     const hdst__cell *cell = &plan->accum->cell[leaf];
-    if (!is_sum(cell) || cell->tier == HDST__TIER_WIDE || hdst__placement(p, plan)->place == IR_PLACE_GLOBAL) return;
+    if (!is_sum(cell) || cell->precision == HDST__CLASS_SUPERACCUMULATOR || hdst__placement(p, plan)->place == IR_PLACE_GLOBAL) return;
     const char *name = hdst__scale_name(p, plan->accum->param, leaf), *type = hdst__sums_floats(p, plan->accum->param, leaf) ? "float" : "double";
     if (type[0] == 'd') p->uses_double = true;
     const int more = hdst__placement(p, plan)->leaf[leaf].way == IR_WAY_LEVELS ? HDST__LANE_BITS : 0;
@@ -51,12 +51,12 @@ static void print_fronts(hdst__printer *p, const char **cells)
     for (size_t a = 0; a < p->tables->accum_count; a++)
         words = hdst__arena_printf(p->arena, "%s%s%s * %" PRIu64, words, a ? " + " : "", rows_text(p, &p->plan[a]), p->plan[a].accum->device_row_words);
     hdst__write_line(&p->out, "__global long *marks = device_table;");
-    hdst__write_line(&p->out, "__global long *front_words = marks + (%s) / %d + 1;", words, HDST__PAGE_WORDS);
+    hdst__write_line(&p->out, "__global long *first_level_words = marks + (%s) / %d + 1;", words, HDST__PAGE_WORDS);
     for (size_t a = 0; a < p->tables->accum_count; a++) {
-        hdst__write_line(&p->out, "__global long *%sFront = front_words%s;", p->plan[a].name, offset);
-        offset = hdst__arena_printf(p->arena, "%s + %s * %" PRIu64, offset, rows_text(p, &p->plan[a]), p->plan[a].accum->strip_row_words);
+        hdst__write_line(&p->out, "__global long *%sFirstLevel = first_level_words%s;", p->plan[a].name, offset);
+        offset = hdst__arena_printf(p->arena, "%s + %s * %" PRIu64, offset, rows_text(p, &p->plan[a]), p->plan[a].accum->private_row_words);
     }
-    hdst__write_line(&p->out, "__global long *cells_at = front_words%s%s;", offset, offset);
+    hdst__write_line(&p->out, "__global long *cells_at = first_level_words%s%s;", offset, offset);
     hdst__write_line(&p->out, "const bool alone = start == 0 && end == count;      // nobody else adds to the device's table meanwhile");
     *cells = "cells_at";
 }
@@ -84,19 +84,19 @@ static void print_strip_bases(hdst__printer *p, const char *strip)
 {
     const char *offset = "";
     for (size_t a = 0; a < p->tables->accum_count; a++)
-        offset = hdst__arena_printf(p->arena, "%s%s%s * %" PRIu64, offset, a ? " + " : "", rows_text(p, &p->plan[a]), p->plan[a].accum->strip_row_words);
-    hdst__write_line(&p->out, "const ulong strip_words = %s;", offset);
+        offset = hdst__arena_printf(p->arena, "%s%s%s * %" PRIu64, offset, a ? " + " : "", rows_text(p, &p->plan[a]), p->plan[a].accum->private_row_words);
+    hdst__write_line(&p->out, "const ulong private_words = %s;", offset);
     if (p->func->tables->turns > 1)
-        hdst__write_line(&p->out, "const ulong turn_words = (strip_words + %d) / %d * %d + %d;", HDST__TURN_UNIT - 1, HDST__TURN_UNIT,
+        hdst__write_line(&p->out, "const ulong turn_words = (private_words + %d) / %d * %d + %d;", HDST__TURN_UNIT - 1, HDST__TURN_UNIT,
             HDST__TURN_UNIT, HDST__TURN_APART);
-    hdst__write_line(&p->out, "__global long *strip_table = strip_tables + %s * %s;", strip, p->func->tables->turns > 1 ? "2 * turn_words" : "strip_words");
+    hdst__write_line(&p->out, "__global long *strip_table = strip_tables + %s * %s;", strip, p->func->tables->turns > 1 ? "2 * turn_words" : "private_words");
     offset = "";
     for (size_t a = 0; a < p->tables->accum_count; a++) {
         const hdst__accum_plan *plan = &p->plan[a];
         const ir_place place = hdst__placement(p, plan)->place;
         if (place == IR_PLACE_STRIP || place == IR_PLACE_GROUP)
             hdst__write_line(&p->out, "__global long *%sOwn = strip_table%s;", plan->name, offset);
-        offset = hdst__arena_printf(p->arena, "%s + %s * %" PRIu64, offset, rows_text(p, plan), plan->accum->strip_row_words);
+        offset = hdst__arena_printf(p->arena, "%s + %s * %" PRIu64, offset, rows_text(p, plan), plan->accum->private_row_words);
     }
 }
 
@@ -104,10 +104,10 @@ static void print_private_bases(hdst__printer *p)
 {
     for (size_t a = 0; a < p->tables->accum_count; a++) {
         const hdst__accum_plan *plan = &p->plan[a];
-        if (hdst__placement(p, plan)->place != IR_PLACE_REGISTERS || plan->accum->strip_row_words == 0) continue;
+        if (hdst__placement(p, plan)->place != IR_PLACE_REGISTERS || plan->accum->private_row_words == 0) continue;
         const char *zeroes = "0";
-        for (uint64_t w = 1; w < plan->accum->strip_row_words; w++) zeroes = hdst__arena_printf(p->arena, "%s, 0", zeroes);
-        hdst__write_line(&p->out, "long %sOwn[%" PRIu64 "] = {%s};", plan->name, plan->accum->strip_row_words, zeroes);
+        for (uint64_t w = 1; w < plan->accum->private_row_words; w++) zeroes = hdst__arena_printf(p->arena, "%s, 0", zeroes);
+        hdst__write_line(&p->out, "long %sOwn[%" PRIu64 "] = {%s};", plan->name, plan->accum->private_row_words, zeroes);
     }
 }
 
@@ -162,7 +162,8 @@ static void print_flush_word(hdst__printer *p, const hdst__accum_plan *plan, uin
         return;
     }
     const char *kind = kind_name(cell);
-    hdst__write_line(&p->out, "wide_add_fixed(%s, %s_LAST, %s_LOWEST, %s, %sScale%s);", to, kind, kind, from, hdst__scale_name(p, plan->accum->param, leaf),
+    hdst__write_line(&p->out, "superaccumulator_add_fixed(%s, %s_LAST, %s_LOWEST, %s, %sScale%s);", to, kind, kind, from, hdst__scale_name(p,
+        plan->accum->param, leaf),
                      word ? " + 40" : "");
 }
 
@@ -171,7 +172,7 @@ static void print_flush_word(hdst__printer *p, const hdst__accum_plan *plan, uin
 void hdst__print_strip_reset(hdst__printer *p)
 {
     if (!hdst__placed_anywhere(p->func, IR_PLACE_STRIP)) return;
-    hdst__write_line(&p->out, "for (ulong w = 0; w < %s; w++) strip_table[w] = 0;", p->func->tables->turns > 1 ? "2 * turn_words" : "strip_words");
+    hdst__write_line(&p->out, "for (ulong w = 0; w < %s; w++) strip_table[w] = 0;", p->func->tables->turns > 1 ? "2 * turn_words" : "private_words");
 }
 
 void hdst__print_strip_turn(hdst__printer *p)
@@ -190,7 +191,7 @@ static void print_front_word(hdst__printer *p, const hdst__accum_plan *plan, uin
         return;
     }
     const char *marked = hdst__arena_printf(p->arena, "marked(marks, cells_at, %s, %" PRIu32 ")", to, cell->device_words);
-    hdst__write_line(&p->out, "if (front_add(%s, %s)) front_carry(%s, %s_LAST, %s_LOWEST, %s, %sScale%s);", front, from, marked,
+    hdst__write_line(&p->out, "if (first_level_add(%s, %s)) first_level_carry(%s, %s_LAST, %s_LOWEST, %s, %sScale%s);", front, from, marked,
         kind_name(cell), kind_name(cell), from, hdst__scale_name(p, plan->accum->param, leaf), word ? " + 40" : "");
 }
 
@@ -205,13 +206,13 @@ static void print_strip_element(hdst__printer *p, const hdst__accum_plan *plan, 
 {
     const hdst__cell *cell = &plan->accum->cell[leaf];
     const bool table = hdst__placement(p, plan)->place == IR_PLACE_STRIP;
-    const char *row = row_text(p, plan, plan->accum->strip_row_words);
+    const char *row = row_text(p, plan, plan->accum->private_row_words);
     const char *to = hdst__arena_printf(p->arena, "%sTotal + %s%s * %" PRIu32 " + %" PRIu64, plan->name,
         row_text(p, plan, plan->accum->device_row_words), e, cell->device_words, cell->device_first);
-    for (uint32_t w = 0; w < cell->strip_words; w++) {
-        const char *word = hdst__arena_printf(p->arena, "%s * %" PRIu32 " + %" PRIu64, e, cell->strip_words, cell->strip_first + w);
+    for (uint32_t w = 0; w < cell->private_words; w++) {
+        const char *word = hdst__arena_printf(p->arena, "%s * %" PRIu32 " + %" PRIu64, e, cell->private_words, cell->private_first + w);
         const char *from = hdst__arena_printf(p->arena, "%sOwn[%s%s]", plan->name, table ? row : "", word);
-        const char *front = hdst__arena_printf(p->arena, "%sFront + %s%s", plan->name, row, word);
+        const char *front = hdst__arena_printf(p->arena, "%sFirstLevel + %s%s", plan->name, row, word);
         if (p->func->tables->first_level) print_front_word(p, plan, leaf, w, front, to, from);
         else print_flush_word(p, plan, leaf, w, to, from);
         if (!table) hdst__write_line(&p->out, "%s = 0;", from);
@@ -222,15 +223,15 @@ static void print_strip_element(hdst__printer *p, const hdst__accum_plan *plan, 
 static void print_strip_leaf(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf)
 {
     const hdst__cell *cell = &plan->accum->cell[leaf];
-    if (cell->strip_words == 0) return;
+    if (cell->private_words == 0) return;
     if (hdst__placement(p, plan)->place == IR_PLACE_REGISTERS || cell->elements == 1) {
         for (uint64_t e = 0; e < cell->elements; e++) print_strip_element(p, plan, leaf, hdst__arena_printf(p->arena, "%" PRIu64, e));
         return;
     }
     if (p->func->tables->first_level && cell->op == HDST__WORD_ADD) {
-        const char *place = hdst__arena_printf(p->arena, "%s%" PRIu64, row_text(p, plan, plan->accum->strip_row_words), cell->strip_first);
-        hdst__write_line(&p->out, "if (!alone || !front_add_all(%sFront + %s, %sOwn + %s, %" PRIu64 "))", plan->name, place, plan->name, place,
-            cell->elements * cell->strip_words);
+        const char *place = hdst__arena_printf(p->arena, "%s%" PRIu64, row_text(p, plan, plan->accum->private_row_words), cell->private_first);
+        hdst__write_line(&p->out, "if (!alone || !first_level_add_all(%sFirstLevel + %s, %sOwn + %s, %" PRIu64 "))", plan->name, place, plan->name, place,
+            cell->elements * cell->private_words);
     }
     hdst__write_line(&p->out, "for (ulong e = 0; e < %" PRIu64 "; e++) {", cell->elements);
     p->out.indent++;
@@ -269,14 +270,15 @@ static void print_merge_word(hdst__printer *p, const hdst__accum_plan *plan, uin
     const ir_leaf_placement *at = &hdst__placement(p, plan)->leaf[leaf];
     const uint32_t slots = at->slot_words;
     const bool lane = at->way == IR_WAY_LEVELS;
-    const char *own = hdst__arena_printf(p->arena, "%sOwn[%s * %" PRIu32 " + %" PRIu64 "]", plan->name, element, cell->strip_words, cell->strip_first + word);
-    const char *low = hdst__arena_printf(p->arena, "%sOwn[%s * %" PRIu32 " + %" PRIu64 "]", plan->name, element, cell->strip_words, cell->strip_first);
+    const char *own = hdst__arena_printf(p->arena, "%sOwn[%s * %" PRIu32 " + %" PRIu64 "]", plan->name, element, cell->private_words,
+                                         cell->private_first + word);
+    const char *low = hdst__arena_printf(p->arena, "%sOwn[%s * %" PRIu32 " + %" PRIu64 "]", plan->name, element, cell->private_words, cell->private_first);
     const char *from = !lane ? own
         : word ? hdst__arena_printf(p->arena, "%s + ((%s & %d) << %d)", own, low, (1 << HDST__LANE_BITS) - 1, HDST__FIXED_BITS - HDST__LANE_BITS)
                : hdst__arena_printf(p->arena, "%s >> %d", own, HDST__LANE_BITS);
     if (slots)
         hdst__write_line(&p->out, "local_%s%u(%sLocal + (%s * %" PRIu32 " + %" PRIu32 ") * COPIES + copy, %s);", op_name[cell->op], slots * 32, plan->name,
-                         element, slots * cell->strip_words, at->slot + word * slots, from);
+                         element, slots * cell->private_words, at->slot + word * slots, from);
     else
         print_flush_word(p, plan, leaf, word,
                          hdst__arena_printf(p->arena, "%sTotal + %s * %" PRIu32 " + %" PRIu64, plan->name, element, cell->device_words, cell->device_first),
@@ -289,9 +291,9 @@ static void print_merge_private(hdst__printer *p, const hdst__accum_plan *plan)
 {
     for (uint32_t l = 0; l < leaf_count(p, plan); l++) {
         const hdst__cell *cell = &plan->accum->cell[l];
-        if (cell->strip_words == 0 || hdst__placement(p, plan)->leaf[l].way == IR_WAY_PAIR) continue;
+        if (cell->private_words == 0 || hdst__placement(p, plan)->leaf[l].way == IR_WAY_PAIR) continue;
         for (uint64_t e = 0; e < cell->elements; e++)
-            for (uint32_t w = 0; w < cell->strip_words; w++) print_merge_word(p, plan, l, hdst__arena_printf(p->arena, "%" PRIu64, e), w);
+            for (uint32_t w = 0; w < cell->private_words; w++) print_merge_word(p, plan, l, hdst__arena_printf(p->arena, "%" PRIu64, e), w);
     }
 }
 
@@ -300,13 +302,13 @@ static void print_local_leaf(hdst__printer *p, const hdst__accum_plan *plan, uin
     const hdst__cell *cell = &plan->accum->cell[leaf];
     const ir_placement *placement = hdst__placement(p, plan);
     const uint32_t slots = placement->leaf[leaf].slot_words;
-    if (slots == 0 || cell->strip_words == 0) return;
+    if (slots == 0 || cell->private_words == 0) return;
     hdst__write_line(&p->out, "for (ulong n = lane; n < %s * %" PRIu64 "; n += LANES) {", rows_text(p, plan), cell->elements);
     p->out.indent++;
     hdst__write_line(&p->out, "const ulong row = n / %" PRIu64 ", e = n %% %" PRIu64 ";", cell->elements, cell->elements);
-    for (uint32_t w = 0; w < cell->strip_words; w++) {
+    for (uint32_t w = 0; w < cell->private_words; w++) {
         const char *from = hdst__arena_printf(p->arena, "take_%s%u(%sLocal + (row * %" PRIu32 " + e * %" PRIu32 " + %" PRIu32 ") * COPIES)", op_name[cell->op],
-                                              slots * 32, plan->name, placement->slots, slots * cell->strip_words, placement->leaf[leaf].slot + w * slots);
+                                              slots * 32, plan->name, placement->slots, slots * cell->private_words, placement->leaf[leaf].slot + w * slots);
         const char *to = hdst__arena_printf(p->arena, "%sTotal + row * %" PRIu64 " + e * %" PRIu32 " + %" PRIu64, plan->name, plan->accum->device_row_words,
                                             cell->device_words, cell->device_first);
         print_flush_word(p, plan, leaf, w, to, from);
@@ -347,8 +349,8 @@ static void print_tables_word(hdst__printer *p, const hdst__accum_plan *plan, ui
     const hdst__cell *cell = &plan->accum->cell[leaf];
     hdst__write_line(&p->out, "all = 0;");
     hdst__write_line(&p->out, "for (ulong from = n / cells; from < tables; from += parts) {");
-    hdst__write_line(&p->out, "    __global long *word = %sOwn + from * strip_words + row * %" PRIu64 " + e * %" PRIu32 " + %" PRIu64 ";", plan->name,
-                     plan->accum->strip_row_words, cell->strip_words, cell->strip_first + w);
+    hdst__write_line(&p->out, "    __global long *word = %sOwn + from * private_words + row * %" PRIu64 " + e * %" PRIu32 " + %" PRIu64 ";", plan->name,
+                     plan->accum->private_row_words, cell->private_words, cell->private_first + w);
     hdst__write_line(&p->out, "    const long one = *word;");
     hdst__write_line(&p->out, "    all = %s;", combine[cell->op]);
     hdst__write_line(&p->out, "    if (one != 0) *word = 0;");
@@ -361,14 +363,14 @@ static void print_tables_word(hdst__printer *p, const hdst__accum_plan *plan, ui
 static void print_tables_leaf(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf)
 {
     const hdst__cell *cell = &plan->accum->cell[leaf];
-    if (cell->strip_words == 0) return;
+    if (cell->private_words == 0) return;
     hdst__write_line(&p->out, "cells = (ulong)%s * %" PRIu64 ";", rows_text(p, plan), cell->elements);
     hdst__write_line(&p->out, "parts = clamp((ulong)get_global_size(0) / cells, 1UL, max(tables, 1UL));");
     hdst__write_line(&p->out, "for (ulong n = get_global_id(0); n < cells * parts; n += get_global_size(0)) {");
     p->out.indent++;
     hdst__write_line(&p->out, "const ulong row = n %% cells / %" PRIu64 ", e = n %% cells %% %" PRIu64 ";", cell->elements, cell->elements);
     hdst__write_line(&p->out, "long all;");
-    for (uint32_t w = 0; w < cell->strip_words; w++) print_tables_word(p, plan, leaf, w);
+    for (uint32_t w = 0; w < cell->private_words; w++) print_tables_word(p, plan, leaf, w);
     p->out.indent--;
     hdst__write_line(&p->out, "}");
 }

@@ -140,14 +140,14 @@ static void print_add_float(hdst__printer *p, const hdst__accum_plan *plan, uint
     const char *scale = hdst__scale_name(p, plan->accum->param, l), *type = floats ? "float" : "double";
     const char *place = hdst__arena_printf(p->arena, "(ulong)(%sTotal - device_table) + (ulong)pair.x * %" PRIu64 " + %" PRIu64, plan->name,
         plan->accum->device_row_words, cell->device_first);
-    const char *limit = hdst__arena_printf(p->arena, "0x1p%" PRIu32 "%s", p->options->compact_bits, floats ? "f" : "");
+    const char *limit = hdst__arena_printf(p->arena, "0x1p%" PRIu32 "%s", p->options->fixed_point_bits, floats ? "f" : "");
     if (!is_float) p->uses_double = true;
     if (floats) hdst__write_line(&p->out, "const float addend = as_float(pair.%c);", component[1 + word]);
     else hdst__write_line(&p->out, "const double addend = as_double((ulong)pair.%c << 32 | pair.%c);", component[2 + word], component[1 + word]);
     hdst__write_line(&p->out, "bool fits;");
     hdst__write_line(&p->out, "long word = likely_below_%s(addend, %sUp, %s%s, %s, &fits);", type, scale, scale, floats ? "Least" : "Down", limit);
-    if (!floats) hdst__write_line(&p->out, "if (!fits) settle_word_double(spares, %s, addend);", place);
-    else hdst__write_line(&p->out, "if (!fits) word = settle_word_float%s(spares, %s, addend, %sUp, %sDown, %s);", is_float ? "" : "_as_double",
+    if (!floats) hdst__write_line(&p->out, "if (!fits) exception_word_double(overflow, %s, addend);", place);
+    else hdst__write_line(&p->out, "if (!fits) word = exception_word_float%s(overflow, %s, addend, %sUp, %sDown, %s);", is_float ? "" : "_as_double",
         place, scale, scale, limit);
 }
 

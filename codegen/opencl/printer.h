@@ -23,7 +23,7 @@ typedef struct hdst__printer hdst__printer;
 // the first one is to be printed as any of its kind.
 typedef size_t (*hdst__print_run)(hdst__printer *p, ir_stmt *const *stmts, size_t count);
 
-enum { HDST__STMT_KINDS = IR_ACCUM_WIDE + 1 };
+enum { HDST__STMT_KINDS = IR_ACCUM_SUPERACCUMULATOR + 1 };
 
 typedef struct hdst__form {
     // What stands for an IR_FIELD or IR_BROADCAST where the macro of its leaf does not; NULL: the macro does.

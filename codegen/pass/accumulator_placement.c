@@ -57,7 +57,7 @@ static bool find_varying_element(ir_stmt *stmt, void *user)
 
 static bool fits_registers(const ir_func *func, const hdst__accum *accum, uint64_t most_words)
 {
-    if (accum->is_table || accum->strip_row_words > most_words) return false;
+    if (accum->is_table || accum->private_row_words > most_words) return false;
     element_search seek = {accum->param, false};
     hdst__ir_visit_stmts((ir_block *)&func->body, find_varying_element, &seek);
     return !seek.varies;
@@ -67,14 +67,14 @@ static bool fits_registers(const ir_func *func, const hdst__accum *accum, uint64
 
 static ir_way way_on_cpu(const hdst__cell *cell, ir_place place)
 {
-    if (cell->tier == HDST__TIER_PLAIN) return IR_WAY_WORD;
-    return cell->tier == HDST__TIER_WIDE || place == IR_PLACE_GLOBAL ? IR_WAY_WIDE : IR_WAY_TESTED;
+    if (cell->precision == HDST__CLASS_PLAIN) return IR_WAY_WORD;
+    return cell->precision == HDST__CLASS_SUPERACCUMULATOR || place == IR_PLACE_GLOBAL ? IR_WAY_SUPERACCUMULATOR : IR_WAY_TESTED;
 }
 
 // Block form: levels, and what blocks leave over, go to the superaccumulators directly.
 static bool has_first_level(const ir_func *form, const hdst__tables *tables, const hdst__place_limits *limits)
 {
-    if (!limits->front || limits->no_blocks || form->block || !tables->scale_count || !limits->rows) return false;
+    if (!limits->first_level || limits->no_blocks || form->block || !tables->scale_count || !limits->rows) return false;
     return hdst__tables_device_words(tables, limits->rows) >= HDST__CPU_FIRST_LEVEL_PAGES * HDST__PAGE_WORDS;
 }
 
@@ -83,12 +83,12 @@ static bool has_first_level(const ir_func *form, const hdst__tables *tables, con
 static bool takes_turns(const ir_func *scalar, const ir_func *form, const hdst__tables *tables, const hdst__place_limits *limits)
 {
     static const uint64_t one[] = {1};
-    if (!limits->may_turn || limits->no_blocks || !tables->accum_count || tables->front || !hdst__row_only_scatters(scalar)) return false;
+    if (!limits->may_turn || limits->no_blocks || !tables->accum_count || tables->first_level || !hdst__row_only_scatters(scalar)) return false;
     uint64_t words = 0;
     for (size_t a = 0; a < tables->accum_count; a++) {
         const hdst__accum *accum = &tables->accum[a];
         if (accum->is_table && !limits->rows) return false;
-        words += hdst__accum_rows(accum, accum->is_table ? limits->rows : one) * accum->strip_row_words;
+        words += hdst__accum_rows(accum, accum->is_table ? limits->rows : one) * accum->private_row_words;
         for (size_t l = 0; l < accum->leaf_count; l++)
             if (accum->cell[l].op != HDST__WORD_ADD) return false;
     }
@@ -125,7 +125,7 @@ void hdst__pass_accumulator_placement_cpu(ir_func *form, const ir_func *scalar, 
     for (size_t a = 0; a < tables->accum_count; a++)
         for (size_t l = 0; l < tables->accum[a].leaf_count; l++)
             placement_of(form, &tables->accum[a])->leaf[l].fast = tables->accum[a].cell[l].fast;        // those of row sums too
-    form->tables->first_level = tables->front = has_first_level(form, tables, limits);
+    form->tables->first_level = tables->first_level = has_first_level(form, tables, limits);
     form->tables->turns = takes_turns(scalar, form, tables, limits) ? 2 : 1;
 }
 
@@ -142,7 +142,7 @@ void hdst__place_tail(ir_func *tail, const ir_func *block, const hdst__tables *t
             const hdst__cell *cell = &accum->cell[l];
             to->leaf[l] = from->leaf[l];
             if (from->leaf[l].way == IR_WAY_TESTED && from->place == IR_PLACE_STRIP &&
-                cell->tier == HDST__TIER_ONE && cell->kind == HDST__F32) to->leaf[l].way = IR_WAY_CALLED;
+                cell->precision == HDST__CLASS_ONE_WORD && cell->kind == HDST__F32) to->leaf[l].way = IR_WAY_CALLED;
         }
     }
 }
@@ -154,7 +154,7 @@ void hdst__place_tail(ir_func *tail, const ir_func *block, const hdst__tables *t
 static bool may_be_lane_sum(const ir_func *func, const hdst__accum *accum, size_t leaf)
 {
     const hdst__cell *cell = &accum->cell[leaf];
-    return cell->of_floats && cell->tier == HDST__TIER_ONE && fits_registers(func, accum, HDST__GPU_LANE_SUM_WORDS);
+    return cell->of_floats && cell->precision == HDST__CLASS_ONE_WORD && fits_registers(func, accum, HDST__GPU_LANE_SUM_WORDS);
 }
 
 // Words of a row whose sums of doubles take two each.
@@ -163,7 +163,7 @@ static uint64_t words_as_pairs(const hdst__accum *accum)
     uint64_t words = 0;
     for (size_t l = 0; l < accum->leaf_count; l++) {
         const hdst__cell *cell = &accum->cell[l];
-        words += cell->elements * (cell->tier == HDST__TIER_ONE && !cell->of_floats ? 2 : cell->strip_words);
+        words += cell->elements * (cell->precision == HDST__CLASS_ONE_WORD && !cell->of_floats ? 2 : cell->private_words);
     }
     return words;
 }
@@ -173,13 +173,14 @@ static uint64_t words_as_pairs(const hdst__accum *accum)
 static bool may_be_pair_sum(const ir_func *func, const hdst__accum *accum, size_t leaf, bool fast_sums)
 {
     const hdst__cell *cell = &accum->cell[leaf];
-    const bool doubles = cell->kind == HDST__F64 && !cell->of_floats, fits = cell->tier == HDST__TIER_ONE || cell->tier == HDST__TIER_TWO;
+    const bool doubles = cell->kind == HDST__F64 && !cell->of_floats, fits = cell->precision == HDST__CLASS_ONE_WORD
+        || cell->precision == HDST__CLASS_TWO_WORDS;
     return doubles && fits && !fast_sums && words_as_pairs(accum) <= HDST__GPU_PAIR_SUM_WORDS && fits_registers(func, accum, HDST__GPU_PAIR_SUM_WORDS);
 }
 
 static const hdst__tables *with_lane_sums(const ir_func *func, const hdst__tables *narrow, const hdst__place_limits *limits)
 {
-    hdst__tier *tiers = HDST__NEW_ARRAY(func->arena, hdst__tier, narrow->scale_count + 1);
+    hdst__precision_class *classes = HDST__NEW_ARRAY(func->arena, hdst__precision_class, narrow->scale_count + 1);
     for (size_t a = 0; a < narrow->accum_count; a++) {
         const hdst__accum *accum = &narrow->accum[a];
         for (size_t l = 0; l < accum->leaf_count; l++) {
@@ -188,10 +189,10 @@ static const hdst__tables *with_lane_sums(const ir_func *func, const hdst__table
             ir_leaf_placement *leaf = &placement_of(func, accum)->leaf[l];
             if (may_be_lane_sum(func, accum, l)) leaf->way = IR_WAY_LEVELS;
             else if (may_be_pair_sum(func, accum, l, limits->fast_sums)) leaf->way = IR_WAY_PAIR;
-            tiers[cell->scale] = leaf->way ? HDST__TIER_TWO : cell->tier;
+            classes[cell->scale] = leaf->way ? HDST__CLASS_TWO_WORDS : cell->precision;
         }
     }
-    const hdst__tables *tables = hdst__ir_accum_tables(func->arena, func, tiers);
+    const hdst__tables *tables = hdst__ir_accum_tables(func->arena, func, classes);
     for (size_t a = 0; a < tables->accum_count; a++)
         for (size_t l = 0; l < tables->accum[a].leaf_count; l++) {
             ir_leaf_placement *leaf = &placement_of(func, &tables->accum[a])->leaf[l];
@@ -223,8 +224,8 @@ static uint32_t slot_words(const ir_func *func, const hdst__accum *accum, uint32
 {
     const hdst__cell *cell = &accum->cell[leaf];
     const bool narrow = hdst__scalar_size(cell->kind) <= 4;
-    if (cell->strip_words == 0) return 0;
-    if (cell->tier != HDST__TIER_PLAIN) return 2;
+    if (cell->private_words == 0) return 0;
+    if (cell->precision != HDST__CLASS_PLAIN) return 2;
     if (cell->op == HDST__WORD_MAX) return narrow ? 1 : 0;
     if (cell->op != HDST__WORD_ADD) return narrow ? 1 : 2;
     small_search seek = {accum->param, leaf, true};
@@ -238,7 +239,7 @@ static void place_slots(const ir_func *func, const hdst__accum *accum)
     for (uint32_t l = 0; l < accum->leaf_count; l++) {
         placement->leaf[l].slot = placement->slots;
         placement->leaf[l].slot_words = slot_words(func, accum, l);
-        placement->slots += (uint32_t)(accum->cell[l].elements * accum->cell[l].strip_words) * placement->leaf[l].slot_words;
+        placement->slots += (uint32_t)(accum->cell[l].elements * accum->cell[l].private_words) * placement->leaf[l].slot_words;
     }
 }
 
@@ -262,7 +263,7 @@ static void leave_local(const ir_func *func, const hdst__tables *tables)
         const hdst__accum *accum = &tables->accum[a];
         ir_placement *placement = placement_of(func, accum);
         if (placement->place != IR_PLACE_LOCAL) continue;
-        placement->place = accum->strip_row_words ? IR_PLACE_GROUP : IR_PLACE_GLOBAL;
+        placement->place = accum->private_row_words ? IR_PLACE_GROUP : IR_PLACE_GLOBAL;
         placement->slots = 0;
         for (size_t l = 0; l < accum->leaf_count; l++) placement->leaf[l].slot = placement->leaf[l].slot_words = 0;
     }
@@ -294,9 +295,9 @@ static void place_near(ir_func *func, const hdst__tables *tables, const hdst__pl
 
 static ir_way way_on_gpu(const hdst__cell *cell, ir_place place)
 {
-    if (cell->tier == HDST__TIER_PLAIN) return IR_WAY_WORD;
-    if (cell->tier == HDST__TIER_WIDE || place == IR_PLACE_GLOBAL) return IR_WAY_WIDE;
-    return cell->tier == HDST__TIER_ONE || !cell->of_floats ? IR_WAY_JOINT : IR_WAY_TESTED;
+    if (cell->precision == HDST__CLASS_PLAIN) return IR_WAY_WORD;
+    if (cell->precision == HDST__CLASS_SUPERACCUMULATOR || place == IR_PLACE_GLOBAL) return IR_WAY_SUPERACCUMULATOR;
+    return cell->precision == HDST__CLASS_ONE_WORD || !cell->of_floats ? IR_WAY_JOINT : IR_WAY_TESTED;
 }
 
 const hdst__tables *hdst__pass_accumulator_placement_gpu(ir_func *func, const hdst__tables *tables, const hdst__place_limits *limits)
@@ -324,7 +325,7 @@ static void place_tile(ir_tables *form, const ir_func *func, const hdst__tables 
         const hdst__accum *accum = &tables->accum[a];
         uint32_t words = 0;
         for (size_t l = 0; l < accum->leaf_count; l++)
-            if (accum->cell[l].strip_words > words) words = accum->cell[l].strip_words;
+            if (accum->cell[l].private_words > words) words = accum->cell[l].private_words;
         if (placement_of(func, accum)->place != IR_PLACE_GROUP || !accum->is_table || !words) continue;
         if (place_rows(accum, limits->rows) > HDST__GPU_TILE_BYTES / (sizeof(int64_t) * words * func->shape->group)) continue;
         form->has_tile = true;
@@ -355,7 +356,7 @@ ir_func *hdst__pass_accumulator_placement_loops(ir_func *func, const hdst__table
     for (size_t a = 0; a < tables->accum_count; a++) {
         const hdst__accum *accum = &tables->accum[a];
         wide[accum->param] = placement_of(func, accum)->place == IR_PLACE_GROUP;
-        words += place_rows(accum, limits->rows) * accum->strip_row_words;
+        words += place_rows(accum, limits->rows) * accum->private_row_words;
     }
     const ir_func *before = hdst__ir_copy_func(func->arena, func);
     ir_func *loops = hdst__pass_cooperative_loops(func, wide);
@@ -379,7 +380,7 @@ ir_func *hdst__pass_accumulator_placement_loops(ir_func *func, const hdst__table
 
 static bool may_be_fixed_point(const ir_func *func, const hdst__accum *accum)
 {
-    return placement_of(func, accum)->place == IR_PLACE_GROUP && hdst__accum_may_be_compact(accum);
+    return placement_of(func, accum)->place == IR_PLACE_GROUP && hdst__accum_may_be_fixed_point(accum);
 }
 
 // A superaccumulator has ten times as many words as fixed point, and is read and written for each row. Few rows have
@@ -394,7 +395,7 @@ void hdst__pass_accumulator_placement_fixed_point(ir_func *func, const ir_func *
         hdst__accum *accum = (hdst__accum *)&tables->accum[a];
         const bool many = place_rows(accum, limits->rows) * sizeof(int64_t) > limits->local_bytes * 3 / 4;
         if (!may_be_fixed_point(func, accum) || !(many || by_tuples)) continue;
-        hdst__accum_make_compact(accum);
+        hdst__accum_make_fixed_point(accum);
         placement_of(func, accum)->place = IR_PLACE_FIXED_POINT;
         for (size_t l = 0; l < accum->leaf_count; l++)
             if (accum->cell[l].digits && accum->cell[l].digits >= func->tables->overflow_words) func->tables->overflow_words = accum->cell[l].digits + 1;

@@ -3,9 +3,10 @@
 // block, with a test that each fits; those that do not, which is rare, go to the device table record by record; then the words are added.
 //
 // Before: records { accum t[best].x += p.x; accum t[best].n += 1; accum inertia += d }
-// After:  odd = false; s = 0
-//         records vectorize { q = fixed(p.x); reduce s += fixed(d); misfit = not(and(fits(p.x), fits(d))); reduce odd |= misfit }
-//         if odd { records { if misfit { if not(fits(p.x)) { wide t[best].x += p.x }  if not(fits(d)) { wide inertia += d } } } }
+// After:  exceptions = false; s = 0
+//         records vectorize { q = fixed(p.x); reduce s += fixed(d); exception = not(and(fits(p.x), fits(d))); reduce exceptions |= exception }
+//         if exceptions { records { if exception { if not(fits(p.x)) { superaccumulator t[best].x += p.x }  if not(fits(d)) { superaccumulator inertia +=
+//         d } } } }
 //         records { words t[best].x takes q; words t[best].n takes 1 }
 //         words inertia takes s
 //
@@ -29,7 +30,7 @@ typedef struct adder {
     ir_block scatter;           // record by record: words of rows that differ
     ir_block after;             // uniform: totals of the block, sums of its addends
     ir_expr *all_fit;           // NULL: nothing to test
-    uint32_t misfit;            // by record: an addend does not fit
+    uint32_t exception;            // by record: an addend does not fit
 } adder;
 
 static const hdst__cell *cell_of(const adder *a, const ir_stmt *s)
@@ -178,19 +179,19 @@ static void note_fit(adder *a, ir_expr *fits)
 }
 
 // Record by record: what does not fit goes to the device table.
-static void wide_when_odd(adder *a, const ir_stmt *s)
+static void push_exceptions(adder *a, const ir_stmt *s)
 {
     ir_expr *fits = in_cell(a, IR_FITS, HDST__BOOL, s, s->value, 0);
     ir_stmt *test = hdst__ir_if(a->func, hdst__ir_unary(a->func, IR_NOT, HDST__BOOL, fits));
-    hdst__ir_push(a->func, &test->then, table_stmt(a, IR_ACCUM_WIDE, s, hdst__ir_copy(a->func, s->value), 0));
+    hdst__ir_push(a->func, &test->then, table_stmt(a, IR_ACCUM_SUPERACCUMULATOR, s, hdst__ir_copy(a->func, s->value), 0));
     hdst__ir_push(a->func, &a->rare, test);
 }
 
 static void add_exact(adder *a, ir_stmt *s)
 {
-    const uint32_t words = cell_of(a, s)->strip_words;
+    const uint32_t words = cell_of(a, s)->private_words;
     s->value = settled_addend(a, s->value);
-    wide_when_odd(a, s);
+    push_exceptions(a, s);
     for (uint32_t w = 0; w < words; w++) {
         ir_expr *fixed = in_cell(a, IR_FIXED, HDST__I64, s, s->value, w);      // 0 when it does not fit
         if (is_scattered(s)) scatter(a, s, fixed, w);
@@ -204,7 +205,7 @@ static bool is_level_sum(const adder *a, const ir_stmt *s)
 {
     const hdst__accum *accum = hdst__tables_accum(a->tables, s->param);
     const hdst__cell *cell = cell_of(a, s);
-    return cell->tier != HDST__TIER_PLAIN && !accum->is_table && accum->strip_row_words <= HDST__CPU_BLOCK_SUMS &&
+    return cell->precision != HDST__CLASS_PLAIN && !accum->is_table && accum->private_row_words <= HDST__CPU_BLOCK_SUMS &&
            cell->elements <= HDST__CPU_BLOCK_SUMS && s->value->varying &&
            !varies(s->index2);
 }
@@ -261,10 +262,10 @@ static void add(adder *a, ir_stmt *s)
     }
     s->index = settled(a, "row", s->index);
     s->index2 = settled(a, "element", s->index2);
-    switch (cell_of(a, s)->tier) {
-    case HDST__TIER_PLAIN: add_plain(a, s); break;
-    case HDST__TIER_WIDE: hdst__ir_push(a->func, &a->scatter, table_stmt(a, IR_ACCUM_WIDE, s, s->value, 0)); break;
-    case HDST__TIER_ONE: case HDST__TIER_TWO: add_exact(a, s); break;
+    switch (cell_of(a, s)->precision) {
+    case HDST__CLASS_PLAIN: add_plain(a, s); break;
+    case HDST__CLASS_SUPERACCUMULATOR: hdst__ir_push(a->func, &a->scatter, table_stmt(a, IR_ACCUM_SUPERACCUMULATOR, s, s->value, 0)); break;
+    case HDST__CLASS_ONE_WORD: case HDST__CLASS_TWO_WORDS: add_exact(a, s); break;
     }
 }
 
@@ -279,8 +280,8 @@ static bool goes_before(const adder *a, const ir_stmt *x, const ir_stmt *y)
     if (x->kind != IR_ACCUM_WORDS || y->kind != IR_ACCUM_WORDS || x->param != y->param || !hdst__ir_expr_equal(x->index, y->index)) return false;
     if ((x->index2 && x->index2->op != IR_CONST) || (y->index2 && y->index2->op != IR_CONST)) return false;
     uint64_t ex = x->index2 ? x->index2->bits : 0, ey = y->index2 ? y->index2->bits : 0;
-    uint64_t px = cell_of(a, x)->strip_first + ex * cell_of(a, x)->strip_words + x->word;
-    uint64_t py = cell_of(a, y)->strip_first + ey * cell_of(a, y)->strip_words + y->word;
+    uint64_t px = cell_of(a, x)->private_first + ex * cell_of(a, x)->private_words + x->word;
+    uint64_t py = cell_of(a, y)->private_first + ey * cell_of(a, y)->private_words + y->word;
     return px < py;
 }
 
@@ -315,19 +316,19 @@ static void push_vector(adder *a, ir_block *out)
 }
 
 // Whether anything in the block does not fit, and which records: the rare loop looks at no others.
-static uint32_t note_odd(adder *a)
+static uint32_t note_exceptions(adder *a)
 {
-    const uint32_t odd = hdst__block_new_var(a->func, "odd", HDST__BOOL, false);
-    a->misfit = hdst__block_new_var(a->func, "misfit", HDST__BOOL, true);
-    hdst__ir_push(a->func, &a->before, hdst__ir_set(a->func, odd, hdst__ir_const(a->func, HDST__BOOL, 0)));
-    hdst__ir_push(a->func, &a->vector, hdst__ir_set(a->func, a->misfit, hdst__ir_unary(a->func, IR_NOT, HDST__BOOL, a->all_fit)));
-    reduce(a, odd, HDST__OR, hdst__ir_var(a->func, a->misfit));
-    return odd;
+    const uint32_t exceptions = hdst__block_new_var(a->func, "exceptions", HDST__BOOL, false);
+    a->exception = hdst__block_new_var(a->func, "exception", HDST__BOOL, true);
+    hdst__ir_push(a->func, &a->before, hdst__ir_set(a->func, exceptions, hdst__ir_const(a->func, HDST__BOOL, 0)));
+    hdst__ir_push(a->func, &a->vector, hdst__ir_set(a->func, a->exception, hdst__ir_unary(a->func, IR_NOT, HDST__BOOL, a->all_fit)));
+    reduce(a, exceptions, HDST__OR, hdst__ir_var(a->func, a->exception));
+    return exceptions;
 }
 
-static void push_rare(adder *a, ir_block *out, uint32_t odd)
+static void push_rare(adder *a, ir_block *out, uint32_t exceptions)
 {
-    ir_stmt *test = hdst__ir_if(a->func, hdst__ir_var(a->func, odd)), *which = hdst__ir_if(a->func, hdst__ir_var(a->func, a->misfit));
+    ir_stmt *test = hdst__ir_if(a->func, hdst__ir_var(a->func, exceptions)), *which = hdst__ir_if(a->func, hdst__ir_var(a->func, a->exception));
     hdst__block_recompute(a->func, &a->rare, &out->items[out->count - 1]->body);
     which->then = a->rare;
     ir_block body = {0};
@@ -341,9 +342,9 @@ static void accumulate_over_block(ir_func *func, const hdst__tables *tables, ir_
     adder a = {.func = func, .tables = tables, .all = &records->body};
     for (size_t i = 0; i < records->body.count; i++) add(&a, records->body.items[i]);
     sort_words(&a, &a.scatter);
-    const uint32_t odd = a.all_fit ? note_odd(&a) : 0;
+    const uint32_t exceptions = a.all_fit ? note_exceptions(&a) : 0;
     push_vector(&a, out);
-    if (a.all_fit) push_rare(&a, out, odd);
+    if (a.all_fit) push_rare(&a, out, exceptions);
     if (a.scatter.count) hdst__ir_push(func, out, hdst__block_records(func, a.scatter, scatter_why));
     append(func, out, &a.after);
 }
@@ -353,12 +354,12 @@ static void accumulate_over_block(ir_func *func, const hdst__tables *tables, ir_
 static void accumulate_here(adder *a, ir_block *out, ir_stmt *s)
 {
     const hdst__cell *cell = cell_of(a, s);
-    if (cell->tier == HDST__TIER_PLAIN) {
+    if (cell->precision == HDST__CLASS_PLAIN) {
         hdst__ir_push(a->func, out, table_stmt(a, IR_ACCUM_WORDS, s, plain_word(a, s, s->value), 0));
         return;
     }
-    if (cell->tier == HDST__TIER_WIDE) {
-        hdst__ir_push(a->func, out, table_stmt(a, IR_ACCUM_WIDE, s, s->value, 0));
+    if (cell->precision == HDST__CLASS_SUPERACCUMULATOR) {
+        hdst__ir_push(a->func, out, table_stmt(a, IR_ACCUM_SUPERACCUMULATOR, s, s->value, 0));
         return;
     }
     if (!is_cheap(s->value)) {
@@ -367,9 +368,9 @@ static void accumulate_here(adder *a, ir_block *out, ir_stmt *s)
         s->value = hdst__ir_var(a->func, var);
     }
     ir_stmt *test = hdst__ir_if(a->func, in_cell(a, IR_FITS, HDST__BOOL, s, s->value, 0));
-    for (uint32_t w = 0; w < cell->strip_words; w++)
+    for (uint32_t w = 0; w < cell->private_words; w++)
         hdst__ir_push(a->func, &test->then, table_stmt(a, IR_ACCUM_WORDS, s, in_cell(a, IR_FIXED, HDST__I64, s, s->value, w), w));
-    hdst__ir_push(a->func, &test->otherwise, table_stmt(a, IR_ACCUM_WIDE, s, s->value, 0));
+    hdst__ir_push(a->func, &test->otherwise, table_stmt(a, IR_ACCUM_SUPERACCUMULATOR, s, s->value, 0));
     hdst__ir_push(a->func, out, test);
 }
 

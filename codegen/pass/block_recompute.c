@@ -7,8 +7,8 @@
 //            reduce s += fixed(e)                   reduce s += fixed(e)
 //          }                                      }
 //          records (rare) {                       records (rare) {
-//            wide t.v += e                          e_2 = mul(p.x, p.x)
-//          }                                        wide t.v += e_2
+//            superaccumulator t.v += e                          e_2 = mul(p.x, p.x)
+//          }                                        superaccumulator t.v += e_2
 //                                                 }
 #include "codegen/pass/block_form.h"
 #include "base/costs_cpu.h"

@@ -54,7 +54,7 @@ static bool is_one_cell(const placer *p, const ir_stmt *s) { return is_shared(p,
 
 // --- Homes ---
 
-static uint32_t words_of(const placer *p, const ir_stmt *s) { return hdst__tables_accum(p->tables, s->param)->cell[s->leaf].strip_words; }
+static uint32_t words_of(const placer *p, const ir_stmt *s) { return hdst__tables_accum(p->tables, s->param)->cell[s->leaf].private_words; }
 
 // All additions of the body to the leaf: they are to one cell, or the loop would not be the work-group's.
 static void place_leaf(const ir_block *body, const ir_stmt *first, ir_home home, uint32_t at)

@@ -5,9 +5,9 @@
 // those that do not fit.
 //
 // Before: for i = 0 to 784 { accum t[best].x[i] += p.x[i] }
-// After:  odd = false
-//         for i = 0 to 784 vectorize { words t[best].x[i] takes fixed(p.x[i]); odd = or(odd, not(fits(p.x[i]))) }
-//         if odd { for i = 0 to 784 { if not(fits(p.x[i])) { wide t[best].x[i] += p.x[i] } } }
+// After:  exceptions = false
+//         for i = 0 to 784 vectorize { words t[best].x[i] takes fixed(p.x[i]); exceptions = or(exceptions, not(fits(p.x[i]))) }
+//         if exceptions { for i = 0 to 784 { if not(fits(p.x[i])) { superaccumulator t[best].x[i] += p.x[i] } } }
 #include "codegen/pass/row_form.h"
 #include "accum/tables.h"
 #include "base/costs_cpu.h"
@@ -89,12 +89,12 @@ typedef struct elements {
     const hdst__tables *tables;
     reader reads;
     ir_block before, body, rare;
-    uint32_t odd;               // IR_NO_VAR: there is nothing to test
+    uint32_t exceptions;               // IR_NO_VAR: there is nothing to test
 } elements;
 
 static const hdst__cell *cell_of(const elements *l, const ir_stmt *s) { return &hdst__tables_accum(l->tables, s->param)->cell[s->leaf]; }
 
-static bool is_exact(const elements *l, const ir_stmt *s) { return s->kind == IR_ACCUM && cell_of(l, s)->tier != HDST__TIER_PLAIN; }
+static bool is_exact(const elements *l, const ir_stmt *s) { return s->kind == IR_ACCUM && cell_of(l, s)->precision != HDST__CLASS_PLAIN; }
 
 static bool not_kept(ir_expr **slot, void *user)        // not what the loop leaves behind: the second loop would see it changed
 {
@@ -111,7 +111,7 @@ static bool repeatable(const elements *l)
     const ir_block *body = &l->reads.loop->body;
     for (size_t i = 0; i < body->count; i++) {
         ir_stmt *s = body->items[i];
-        if (is_exact(l, s) && cell_of(l, s)->tier == HDST__TIER_WIDE) return false;
+        if (is_exact(l, s) && cell_of(l, s)->precision == HDST__CLASS_SUPERACCUMULATOR) return false;
         exact |= is_exact(l, s);
         if (is_exact(l, s) || (s->kind == IR_SET && is_temporary(&l->reads, s->var))) again &= hdst__ir_visit_own_exprs(s, not_kept, (void *)&l->reads);
     }
@@ -154,18 +154,18 @@ static ir_stmt *addition(elements *l, ir_stmt_kind kind, const ir_stmt *s, ir_ex
 static void add_exact(elements *l, const ir_stmt *s)
 {
     ir_func *func = l->func;
-    for (uint32_t w = 0; w < cell_of(l, s)->strip_words; w++)
+    for (uint32_t w = 0; w < cell_of(l, s)->private_words; w++)
         hdst__ir_push(func, &l->body, addition(l, IR_ACCUM_WORDS, s, in_cell(l, IR_FIXED, HDST__I64, s, w), w));
-    if (l->odd == IR_NO_VAR) {
-        l->odd = hdst__ir_add_var(func, "odd", HDST__BOOL, 0);
-        func->vars[l->odd].varying = true;
-        hdst__ir_push(func, &l->before, hdst__ir_set(func, l->odd, hdst__ir_const(func, HDST__BOOL, 0)));
+    if (l->exceptions == IR_NO_VAR) {
+        l->exceptions = hdst__ir_add_var(func, "exceptions", HDST__BOOL, 0);
+        func->vars[l->exceptions].varying = true;
+        hdst__ir_push(func, &l->before, hdst__ir_set(func, l->exceptions, hdst__ir_const(func, HDST__BOOL, 0)));
     }
     ir_expr *fits = in_cell(l, IR_FITS, HDST__BOOL, s, 0);
-    ir_expr *odd = hdst__ir_unary(func, IR_NOT, HDST__BOOL, fits);
-    hdst__ir_push(func, &l->body, hdst__ir_set(func, l->odd, hdst__ir_binary(func, IR_OR, HDST__BOOL, hdst__ir_var(func, l->odd), odd)));
-    ir_stmt *test = hdst__ir_if(func, hdst__ir_copy(func, odd));
-    hdst__ir_push(func, &test->then, addition(l, IR_ACCUM_WIDE, s, hdst__ir_copy(func, s->value), 0));
+    ir_expr *exceptions = hdst__ir_unary(func, IR_NOT, HDST__BOOL, fits);
+    hdst__ir_push(func, &l->body, hdst__ir_set(func, l->exceptions, hdst__ir_binary(func, IR_OR, HDST__BOOL, hdst__ir_var(func, l->exceptions), exceptions)));
+    ir_stmt *test = hdst__ir_if(func, hdst__ir_copy(func, exceptions));
+    hdst__ir_push(func, &test->then, addition(l, IR_ACCUM_SUPERACCUMULATOR, s, hdst__ir_copy(func, s->value), 0));
     hdst__ir_push(func, &l->rare, test);
 }
 
@@ -205,8 +205,8 @@ static void take_loop(elements *l, ir_block *out, ir_stmt *loop)
     loop->body = l->body;
     loop->vectorize = true;
     hdst__ir_push(l->func, out, loop);
-    if (l->odd == IR_NO_VAR) return;
-    ir_stmt *test = hdst__ir_if(l->func, hdst__ir_var(l->func, l->odd));
+    if (l->exceptions == IR_NO_VAR) return;
+    ir_stmt *test = hdst__ir_if(l->func, hdst__ir_var(l->func, l->exceptions));
     hdst__row_fresh(l->func, &l->rare);
     again->body = l->rare;
     again->scalar_why = "rare: addends that do not fit";
@@ -236,7 +236,7 @@ static void rewrite(ir_func *func, const hdst__tables *tables, ir_block *block, 
     ir_block out = {0};
     for (size_t i = 0; i < block->count; i++) {
         ir_stmt *s = block->items[i];
-        elements l = {.func = func, .tables = tables, .reads = {func, s}, .odd = IR_NO_VAR};
+        elements l = {.func = func, .tables = tables, .reads = {func, s}, .exceptions = IR_NO_VAR};
         const bool wanted = s->kind == IR_FOR && s->step == 1 && (!whole_rows || (adds_or_stores(s) && has_many_turns(s)));
         if (wanted && can_take(&l)) {
             take_loop(&l, &out, s);

@@ -77,7 +77,7 @@ static bool is_cell(const hdst__row_taker *t, const ir_stmt *s)
 {
     const ir_param *param = &t->func->params[s->param];
     const hdst__cell *cell = &hdst__tables_accum(t->tables, s->param)->cell[s->leaf];
-    return !param->is_table && !s->index && cell->kind == HDST__F32 && (cell->tier == HDST__TIER_ONE || cell->tier == HDST__TIER_TWO);
+    return !param->is_table && !s->index && cell->kind == HDST__F32 && (cell->precision == HDST__CLASS_ONE_WORD || cell->precision == HDST__CLASS_TWO_WORDS);
 }
 
 // --- Taking ---

@@ -55,7 +55,7 @@ typedef struct hdst__launch {
     hdst__memory *const *broadcast;         // by param
     const void *const *values;              // by param: rows of broadcasts in the host's memory, until the run ends
     const uint64_t *rows;                   // by param
-    hdst__memory *table, *strips, *scales, *spares, *parts, *pairs, *output, *places, *error;
+    hdst__memory *table, *strips, *scales, *overflow, *parts, *pairs, *output, *places, *error;
     hdst__memory *const *finished;          // by accumulator: where `finish_table` puts rows; NULL: it is not asked for
     uint64_t flush, room;                   // room: records that fit `output`
 } hdst__launch;

@@ -147,7 +147,7 @@ static hdst_status create_kernels(hdst__opencl_device *self, hdst__program *prog
     if (status == HDST_OK) status = create_kernel(self, built, kernel->scan_name, &program->scan, error);
     if (status == HDST_OK) status = create_kernel(self, built, kernel->merge_name, &program->merge, error);
     if (status == HDST_OK) status = create_kernel(self, built, kernel->finish_name, &program->finish, error);
-    if (status == HDST_OK) status = create_kernel(self, built, kernel->spare_name, &program->spare, error);
+    if (status == HDST_OK) status = create_kernel(self, built, kernel->overflow_name, &program->spare, error);
     for (uint32_t i = 0; i < kernel->part_count && status == HDST_OK; i++) status = create_kernel(self, built, kernel->part_name[i], &program->part[i], error);
     return status;
 }
@@ -293,9 +293,9 @@ static void fill_argument(const hdst__code *code, const hdst__arg *what, const h
     case HDST__ARG_BROADCAST: set_memory(arg, at->broadcast[what->index]); break;
     case HDST__ARG_ROWS: set_number(arg, at->rows[what->index]); break;
     case HDST__ARG_DEVICE_TABLE: set_memory(arg, at->table); break;
-    case HDST__ARG_STRIP_TABLES: set_memory(arg, at->strips); break;
+    case HDST__ARG_PRIVATE_TABLES: set_memory(arg, at->strips); break;
     case HDST__ARG_SCALES: set_memory(arg, at->scales); break;
-    case HDST__ARG_SPARES: set_memory(arg, at->spares); break;
+    case HDST__ARG_OVERFLOW: set_memory(arg, at->overflow); break;
     case HDST__ARG_PARTS: set_memory(arg, at->parts); break;
     case HDST__ARG_PAIRS: set_memory(arg, at->pairs); break;
     case HDST__ARG_FLUSH: set_number(arg, at->flush); break;

@@ -23,17 +23,17 @@ static void note_pages(hdst__launch_plan *plan, const int64_t *marks)
 static uint64_t page_words(const hdst__launch_plan *plan, uint64_t page, uint64_t *first)
 {
     const uint64_t left = plan->device_words - page * HDST__PAGE_WORDS;
-    *first = plan->front_words + page * HDST__PAGE_WORDS;
+    *first = plan->first_level_words + page * HDST__PAGE_WORDS;
     return left < HDST__PAGE_WORDS ? left : HDST__PAGE_WORDS;
 }
 
-hdst_status hdst__plan_front_clear(hdst__launch_plan *plan, hdst_error *error)
+hdst_status hdst__plan_first_level_clear(hdst__launch_plan *plan, hdst_error *error)
 {
     hdst__device *device = plan->device;
     const bool all = has_too_many(plan);
     const size_t count = all ? 0 : plan->page_count;
     plan->page_count = HDST__CPU_DIRTY_PAGES + 1;        // until the run went well
-    hdst_status status = device->ops->fill(device, plan->table, plan->front_words + (all ? plan->device_words : 0), 0, error);
+    hdst_status status = device->ops->fill(device, plan->table, plan->first_level_words + (all ? plan->device_words : 0), 0, error);
     for (size_t i = 0; i < count && status == HDST_OK; i++) {
         uint64_t first;
         const uint64_t words = page_words(plan, plan->page[i], &first);
@@ -42,13 +42,13 @@ hdst_status hdst__plan_front_clear(hdst__launch_plan *plan, hdst_error *error)
     return status;
 }
 
-hdst_status hdst__plan_front_read(hdst__launch_plan *plan, int64_t *table, hdst_error *error)
+hdst_status hdst__plan_first_level_read(hdst__launch_plan *plan, int64_t *table, hdst_error *error)
 {
     hdst__device *device = plan->device;
     hdst_status status = HDST_OK;
     note_pages(plan, table);
     if (has_too_many(plan))
-        return device->ops->read(device, plan->table, plan->front_words * sizeof(int64_t), table + plan->front_words,
+        return device->ops->read(device, plan->table, plan->first_level_words * sizeof(int64_t), table + plan->first_level_words,
                                  plan->device_words * sizeof(int64_t), true, error);
     for (size_t i = 0; i < plan->page_count && status == HDST_OK; i++) {
         uint64_t first;

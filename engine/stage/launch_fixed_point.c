@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans whose device table is compact (accum/tables.h): a word for each float sum, and overflow cells for the few that need more.
+// Plans whose device table is in fixed point (accum/tables.h): a word for each float sum, and overflow cells for the few that need more.
 #include "engine/stage/launch_fixed_point.h"
 #include "base/costs_gpu.h"
 
 #include "accum/addends.h"
 #include "accum/overflow_table.h"
 
-uint32_t hdst__plan_compact_bits(const hdst__launch_plan *plan, uint64_t records)
+uint32_t hdst__plan_fixed_point_bits(const hdst__launch_plan *plan, uint64_t records)
 {
     uint64_t additions;
-    if (!plan->tables || plan->wide_by_count || plan->output_param) return 0;
+    if (!plan->tables || plan->superaccumulators_by_count || plan->output_param) return 0;
     if (plan->adds == UINT64_MAX || __builtin_mul_overflow(records, plan->adds, &additions)) return 0;
-    return hdst__compact_bits(additions);
+    return hdst__fixed_point_bits(additions);
 }
 
 // The word is narrower by the number of the additions, and with it what fits.
 static bool choose_scale(hdst__launch_plan *plan, const hdst__cell *cell)
 {
     const hdst__addends *seen = &plan->addends[cell->scale];
-    const int32_t bits = (int32_t)plan->compact_bits, s = hdst__addends_scale(seen, cell->kind, bits);
+    const int32_t bits = (int32_t)plan->fixed_point_bits, s = hdst__addends_scale(seen, cell->kind, bits);
     plan->scale[cell->scale] = s;
-    return hdst__addends_tier(seen, cell->kind, s, bits) == HDST__TIER_ONE;
+    return hdst__addends_precision(seen, cell->kind, s, bits) == HDST__CLASS_ONE_WORD;
 }
 
-bool hdst__plan_compact_scales(hdst__launch_plan *plan)
+bool hdst__plan_fixed_point_scales(hdst__launch_plan *plan)
 {
     bool fit = true;
     for (size_t a = 0; a < plan->tables->accum_count; a++) {
         const hdst__accum *accum = &plan->tables->accum[a];
-        for (size_t leaf = 0; accum->compact && leaf < accum->leaf_count; leaf++)
+        for (size_t leaf = 0; accum->fixed_point && leaf < accum->leaf_count; leaf++)
             if (accum->cell[leaf].digits) fit &= choose_scale(plan, &accum->cell[leaf]);
     }
     return fit;
@@ -59,7 +59,7 @@ static uint64_t records_with_room(const hdst__launch_plan *plan, uint64_t words,
 {
     const uint64_t left = hdst__budget_left(&plan->device->budget), alloc = plan->device->info->max_alloc_bytes,
         table = left / 16 < words ? left : 2 * words * sizeof(int64_t);
-    const uint64_t spare = left / HDST__GPU_SPARE_SHARE < HDST__GPU_SPARE_BYTES ? left / HDST__GPU_SPARE_SHARE : HDST__GPU_SPARE_BYTES;
+    const uint64_t spare = left / HDST__GPU_OVERFLOW_SHARE < HDST__GPU_OVERFLOW_BYTES ? left / HDST__GPU_OVERFLOW_SHARE : HDST__GPU_OVERFLOW_BYTES;
     const uint64_t room = left > table + spare ? (left - table - spare) / 2 : 0;
     return (room < alloc ? room : alloc) / pair_bytes;
 }
@@ -99,44 +99,45 @@ static hdst_status take_pairs(hdst__launch_plan *plan, hdst_error *error)
 
 static uint64_t choose_cells(const hdst__launch_plan *plan)
 {
-    const uint64_t asked = plan->device->options->spare_cells, bytes = (plan->kernel->spare_words + 1) * sizeof(int64_t),
-        left = hdst__budget_left(&plan->device->budget) / HDST__GPU_SPARE_SHARE;
-    const uint64_t most = (left < HDST__GPU_SPARE_BYTES ? left : HDST__GPU_SPARE_BYTES) / bytes,
-                   wanted = asked ? asked : plan->device_words * HDST__GPU_SPARE_CELLS_PER_WORD;
-    uint64_t cells = asked ? 1 : HDST__GPU_LEAST_SPARE_CELLS;
+    const uint64_t asked = plan->device->options->overflow_cells, bytes = (plan->kernel->overflow_cell_words + 1) * sizeof(int64_t),
+        left = hdst__budget_left(&plan->device->budget) / HDST__GPU_OVERFLOW_SHARE;
+    const uint64_t most = (left < HDST__GPU_OVERFLOW_BYTES ? left : HDST__GPU_OVERFLOW_BYTES) / bytes,
+                   wanted = asked ? asked : plan->device_words * HDST__GPU_OVERFLOW_CELLS_PER_WORD;
+    uint64_t cells = asked ? 1 : HDST__GPU_LEAST_OVERFLOW_CELLS;
     while (cells * 2 <= most && cells < wanted) cells *= 2;
     return cells;
 }
 
-hdst_status hdst__plan_compact_take(hdst__launch_plan *plan, hdst_error *error)
+hdst_status hdst__plan_fixed_point_take(hdst__launch_plan *plan, hdst_error *error)
 {
     if (plan->kernel && plan->kernel->part_count) {
         hdst_status status = take_pairs(plan, error);
         if (status != HDST_OK) return status;
     }
-    if (!plan->kernel || !plan->kernel->spare_words) return HDST_OK;
-    plan->spare_cells = choose_cells(plan);
-    const uint64_t words = hdst__overflow_words(plan->spare_cells, plan->kernel->spare_words);
-    return plan->device->ops->alloc(plan->device, HDST__MEMORY_DEVICE, words * sizeof(int64_t), "spare cells of accumulators", &plan->spares, error);
+    if (!plan->kernel || !plan->kernel->overflow_cell_words) return HDST_OK;
+    plan->overflow_cells = choose_cells(plan);
+    const uint64_t words = hdst__overflow_words(plan->overflow_cells, plan->kernel->overflow_cell_words);
+    return plan->device->ops->alloc(plan->device, HDST__MEMORY_DEVICE, words * sizeof(int64_t), "overflow cells of accumulators", &plan->overflow, error);
 }
 
 // A run that went well leaves all cells empty.
-hdst_status hdst__plan_compact_clear(hdst__launch_plan *plan, hdst_error *error)
+hdst_status hdst__plan_fixed_point_clear(hdst__launch_plan *plan, hdst_error *error)
 {
-    if (!plan->spares || plan->spares_are_clean) return HDST_OK;
+    if (!plan->overflow || plan->overflow_is_clean) return HDST_OK;
     hdst__device *device = plan->device;
-    plan->spare_mask = plan->spare_cells - 1;
-    hdst_status status = device->ops->fill(device, plan->spares, hdst__overflow_words(plan->spare_cells, plan->kernel->spare_words), 0, error);
+    plan->overflow_last_place = plan->overflow_cells - 1;
+    hdst_status status = device->ops->fill(device, plan->overflow, hdst__overflow_words(plan->overflow_cells, plan->kernel->overflow_cell_words), 0, error);
     if (status != HDST_OK) return status;
-    return device->ops->write(device, plan->spares, HDST__OVERFLOW_LAST_PLACE * sizeof(int64_t), &plan->spare_mask, sizeof plan->spare_mask, false, error);
+    return device->ops->write(device, plan->overflow, HDST__OVERFLOW_LAST_PLACE * sizeof(int64_t), &plan->overflow_last_place,
+                              sizeof plan->overflow_last_place, false, error);
 }
 
-hdst_status hdst__plan_compact_check(hdst__launch_plan *plan, hdst_error *error)
+hdst_status hdst__plan_fixed_point_check(hdst__launch_plan *plan, hdst_error *error)
 {
     uint64_t full = 0;
-    if (!plan->spares) return HDST_OK;
-    hdst_status status = plan->device->ops->read(plan->device, plan->spares, HDST__OVERFLOW_IS_FULL * sizeof full, &full, sizeof full, true, error);
-    plan->spares_are_full = full != 0;
-    plan->spares_are_clean = status == HDST_OK && full == 0;
+    if (!plan->overflow) return HDST_OK;
+    hdst_status status = plan->device->ops->read(plan->device, plan->overflow, HDST__OVERFLOW_IS_FULL * sizeof full, &full, sizeof full, true, error);
+    plan->overflow_is_full = full != 0;
+    plan->overflow_is_clean = status == HDST_OK && full == 0;
     return status;
 }

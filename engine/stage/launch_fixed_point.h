@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans whose device table is compact: see accum/tables.h. Only where the device makes rows of its accumulators.
+// Plans whose device table is in fixed point: see accum/tables.h. Only where the device makes rows of its accumulators.
 #ifndef HDST_ENGINE_STAGE_LAUNCH_FIXED_POINT_H
 #define HDST_ENGINE_STAGE_LAUNCH_FIXED_POINT_H
 
 #include "engine/stage/launch_plan.h"
 
-// For hdst__kernel_options, with the plan's tiers chosen: bits of an addend in a word of a compact table of so many records; 0: tables may not be compact.
-uint32_t hdst__plan_compact_bits(const hdst__launch_plan *plan, uint64_t records);
-// With the kernel made: scales for the words of its compact tables. False: too many of the sampled addends would not fit them.
-bool hdst__plan_compact_scales(hdst__launch_plan *plan);
+// For hdst__kernel_options, with the plan's precision classes chosen: bits of an addend in a word of a table in fixed point of so many records; 0: tables
+// may not be in fixed point.
+uint32_t hdst__plan_fixed_point_bits(const hdst__launch_plan *plan, uint64_t records);
+// With the kernel made: scales for the words of its tables in fixed point. False: too many of the sampled addends would not fit them.
+bool hdst__plan_fixed_point_scales(hdst__launch_plan *plan);
 
 // Whether so many records go to so many rows that pairs in order of parts of the table are quicker than additions in device memory
 // (hdst__kernel_options.may_part).
@@ -16,8 +17,9 @@ bool hdst__plan_may_part(const hdst__launch_plan *plan, uint64_t most_records);
 void hdst__plan_part_slices(hdst__launch_plan *plan);       // few and long ones, whose pairs have room; does nothing for other kernels
 
 // Memory for the overflow cells and the pairs of the plan's kernel, if it has any.
-hdst_status hdst__plan_compact_take(hdst__launch_plan *plan, hdst_error *error);
-hdst_status hdst__plan_compact_clear(hdst__launch_plan *plan, hdst_error *error);       // before a run
-hdst_status hdst__plan_compact_check(hdst__launch_plan *plan, hdst_error *error);       // after one: plan->spares_are_full when its results are worth nothing
+hdst_status hdst__plan_fixed_point_take(hdst__launch_plan *plan, hdst_error *error);
+hdst_status hdst__plan_fixed_point_clear(hdst__launch_plan *plan, hdst_error *error);       // before a run
+// after one: plan->overflow_is_full when its results are worth nothing
+hdst_status hdst__plan_fixed_point_check(hdst__launch_plan *plan, hdst_error *error);
 
 #endif

@@ -51,25 +51,25 @@ static void note_params(hdst__launch_plan *plan, const hdst__stage_values *value
     }
 }
 
-// --- Scales and tiers ---
+// --- Scales and precision classes ---
 
-static void choose_tiers(hdst__launch_plan *plan)
+static void choose_classes(hdst__launch_plan *plan)
 {
     const bool gpu = plan->device->facts.target == HDST__TARGET_GPU;
-    plan->wide_by_count = plan->flush < (gpu ? LEAST_GPU_FLUSH : HDST__CPU_LEAST_FLUSH);
+    plan->superaccumulators_by_count = plan->flush < (gpu ? LEAST_GPU_FLUSH : HDST__CPU_LEAST_FLUSH);
     for (size_t i = 0; i < plan->tables->accum_count; i++) {
         const hdst__accum *accum = &plan->tables->accum[i];
         for (size_t leaf = 0; leaf < plan->func->params[accum->param].record->leaf_count; leaf++) {
             const hdst__cell *cell = &accum->cell[leaf];
             if (cell->scale < 0) continue;
             plan->scale[cell->scale] = hdst__addends_scale(&plan->addends[cell->scale], cell->kind, HDST__FIXED_BITS);
-            plan->tier[cell->scale] = plan->wide_by_count ? HDST__TIER_WIDE
-                : hdst__addends_tier(&plan->addends[cell->scale], cell->kind, plan->scale[cell->scale], HDST__FIXED_BITS);
+            plan->precision[cell->scale] = plan->superaccumulators_by_count ? HDST__CLASS_SUPERACCUMULATOR
+                : hdst__addends_precision(&plan->addends[cell->scale], cell->kind, plan->scale[cell->scale], HDST__FIXED_BITS);
         }
     }
 }
 
-// The bound holds for a strip between two flushes: HDST__FLUSH_ADDS additions fit any cell of any tier.
+// The bound holds for a strip between two flushes: HDST__FLUSH_ADDS additions fit any cell of any precision class.
 static uint64_t flush_after(uint64_t adds)
 {
     if (adds == UINT64_MAX) return 0;
@@ -85,15 +85,15 @@ static void make_tables(hdst__launch_plan *plan, const hdst__stage_values *value
     uint32_t scales = plan->tables ? plan->tables->scale_count : 0;
     plan->rows_seen = HDST__NEW(&plan->arena, hdst__rows_seen);
     plan->addends = HDST__NEW_ARRAY(&plan->arena, hdst__addends, scales + 1);
-    plan->tier = HDST__NEW_ARRAY(&plan->arena, hdst__tier, scales + 1);
+    plan->precision = HDST__NEW_ARRAY(&plan->arena, hdst__precision_class, scales + 1);
     plan->scale = HDST__NEW_ARRAY(&plan->arena, int32_t, scales + 1);
     for (uint32_t i = 0; i < scales; i++) hdst__addends_init(&plan->addends[i]);
     hdst__launch_plan_sample(plan, values);
     if (!plan->tables) return;
-    choose_tiers(plan);
-    plan->tables = hdst__ir_accum_tables(&plan->arena, plan->func, plan->tier);
+    choose_classes(plan);
+    plan->tables = hdst__ir_accum_tables(&plan->arena, plan->func, plan->precision);
     plan->device_words = hdst__tables_device_words(plan->tables, plan->rows);
-    plan->strip_words = hdst__tables_strip_words(plan->tables, plan->rows);
+    plan->private_words = hdst__tables_private_words(plan->tables, plan->rows);
 }
 
 // --- The kernel ---
@@ -111,10 +111,10 @@ static void take_tables(hdst__launch_plan *plan, const hdst__launch_plan_request
     if (request->fold || !plan->kernel->tables || !plan->tables) return;
     plan->tables = plan->kernel->tables;
     plan->device_words = hdst__tables_device_words(plan->tables, plan->rows);
-    plan->front_words = hdst__tables_front_words(plan->tables, plan->rows);
+    plan->first_level_words = hdst__tables_first_level_words(plan->tables, plan->rows);
     plan->page_count = HDST__CPU_DIRTY_PAGES + 1;
-    if (plan->kernel->strips_twice) plan->strip_words = hdst__tables_turns_words(plan->tables, plan->rows);
-    if (plan->kernel->merges) plan->strip_words = hdst__tables_strip_words(plan->tables, plan->rows);
+    if (plan->kernel->strips_twice) plan->private_words = hdst__tables_turns_words(plan->tables, plan->rows);
+    if (plan->kernel->merges) plan->private_words = hdst__tables_private_words(plan->tables, plan->rows);
 }
 
 static hdst_status make_kernel(hdst__launch_plan *plan, const hdst__launch_plan_request *request, hdst_error *error)
@@ -125,14 +125,14 @@ static hdst_status make_kernel(hdst__launch_plan *plan, const hdst__launch_plan_
         diags.sources = plan->func->diags->sources;
         diags.source_count = plan->func->diags->source_count;
     }
-    const bool compact = request->makes_rows && plan->device->options->hpr != HDST__HPR_NONE;
-    plan->may_part = compact && hdst__plan_may_part(plan, request->most_records);
-    plan->compact_bits = compact ? hdst__plan_compact_bits(plan, plan->reader.records) : 0;
+    const bool fixed_point = request->makes_rows && plan->device->options->hpr != HDST__HPR_NONE;
+    plan->may_part = fixed_point && hdst__plan_may_part(plan, request->most_records);
+    plan->fixed_point_bits = fixed_point ? hdst__plan_fixed_point_bits(plan, plan->reader.records) : 0;
     plan->kernel = hdst__plan_kernel(plan, request, &diags);
     if (plan->kernel) take_tables(plan, request);
-    if (plan->kernel && plan->compact_bits && !hdst__plan_compact_scales(plan)) {
-        plan->compact_bits = 0;
-        choose_tiers(plan);
+    if (plan->kernel && plan->fixed_point_bits && !hdst__plan_fixed_point_scales(plan)) {
+        plan->fixed_point_bits = 0;
+        choose_classes(plan);
         plan->kernel = hdst__plan_kernel(plan, request, &diags);
         if (plan->kernel) take_tables(plan, request);
     }
@@ -148,7 +148,7 @@ static hdst_status make_kernel(hdst__launch_plan *plan, const hdst__launch_plan_
 static hdst_status choose_strips(hdst__launch_plan *plan, hdst_error *error)
 {
     uint32_t units = plan->device->info->compute_units;
-    uint64_t bytes = has_argument(plan, HDST__ARG_STRIP_TABLES) ? plan->strip_words * sizeof(int64_t) : 0;
+    uint64_t bytes = has_argument(plan, HDST__ARG_PRIVATE_TABLES) ? plan->private_words * sizeof(int64_t) : 0;
     uint64_t left = hdst__budget_left(&plan->device->budget), host = hdst__budget_left(&plan->device->runtime->memory);
     uint64_t most = plan->device->info->max_alloc_bytes;
     if (host < left) left = host;
@@ -161,7 +161,7 @@ static hdst_status choose_strips(hdst__launch_plan *plan, hdst_error *error)
     }
     if (bytes > most)
         return hdst__budget_error(left == host ? &plan->device->runtime->memory : &plan->device->budget,
-                                  bytes + (plan->front_words + plan->device_words) * sizeof(int64_t),
+                                  bytes + (plan->first_level_words + plan->device_words) * sizeof(int64_t),
                                   "the table of accumulators, and that of a strip,", error);
     return HDST_OK;
 }
@@ -175,7 +175,7 @@ static hdst_status choose_items(hdst__launch_plan *plan, hdst_error *error)
     }
     if (plan->kernel->one_group_per_strip) return choose_strips(plan, error);
     if (plan->kernel->merges && !plan->kernel->group_tables) {
-        const uint64_t fit = hdst__budget_left(&plan->device->budget) / HDST__GPU_TABLE_SHARE / (plan->strip_words * sizeof(int64_t)),
+        const uint64_t fit = hdst__budget_left(&plan->device->budget) / HDST__GPU_TABLE_SHARE / (plan->private_words * sizeof(int64_t)),
             most = (uint64_t)plan->device->info->compute_units * HDST__GPU_TABLE_GROUPS_PER_UNIT;
         plan->items = (uint32_t)(fit < 1 ? 1 : fit < most ? fit : most) * plan->kernel->local_size;
         plan->items_why = "8 work-groups per compute unit, as far as their tables have room";
@@ -330,7 +330,7 @@ static hdst_status take_accumulators(hdst__launch_plan *plan, hdst_error *error)
 {
     static const char what[] = "the table of accumulators";
     const hdst__budget *host = &plan->device->runtime->memory;
-    const uint64_t bytes = (plan->front_words + plan->device_words) * sizeof(int64_t);
+    const uint64_t bytes = (plan->first_level_words + plan->device_words) * sizeof(int64_t);
     const hdst_status status = device_memory(plan, bytes, what, &plan->table, error);
     if (status != HDST_E_MEMORY || plan->kernel || hdst__budget_left(host) >= bytes) return status;
     uint64_t input;
@@ -343,7 +343,7 @@ static hdst_status take_table(hdst__launch_plan *plan, hdst_error *error)
 {
     if (plan->tables && plan->device_words > UINT64_MAX / 16)
         return hdst__budget_error(&plan->device->budget, UINT64_MAX / 2, "the table of accumulators", error);
-    const bool stays = plan->tables && hdst__tables_are_compact(plan->tables);     // nobody else can read it
+    const bool stays = plan->tables && hdst__tables_are_fixed_point(plan->tables);     // nobody else can read it
     if (plan->tables && !plan->device->unified && plan->device->has_parts && !stays) return take_results(plan, error);
     hdst_status status = device_memory(plan, sizeof(uint64_t), "the error word", &plan->error_word, error);
     return status == HDST_OK && plan->tables ? take_accumulators(plan, error) : status;
@@ -362,17 +362,17 @@ static hdst_status take_strips(hdst__launch_plan *plan, hdst_error *error)
 {
     const bool merges = plan->kernel->merges;
     const uint64_t groups = plan->items / plan->kernel->local_size, tables = merges && plan->kernel->group_tables ? plan->kernel->group_tables : groups;
-    hdst_status status = device_memory(plan, tables * plan->strip_words * sizeof(int64_t),
+    hdst_status status = device_memory(plan, tables * plan->private_words * sizeof(int64_t),
                                        merges ? "the tables of work-groups" : "the tables of strips", &plan->strips, error);
-    return status == HDST_OK && merges ? plan->device->ops->fill(plan->device, plan->strips, tables * plan->strip_words, 0, error) : status;
+    return status == HDST_OK && merges ? plan->device->ops->fill(plan->device, plan->strips, tables * plan->private_words, 0, error) : status;
 }
 
 static hdst_status take_memory(hdst__launch_plan *plan, hdst_error *error)
 {
     const ir_func *func = plan->func;
     hdst_status status = take_table(plan, error);
-    if (status == HDST_OK) status = hdst__plan_compact_take(plan, error);
-    if (status == HDST_OK && has_argument(plan, HDST__ARG_STRIP_TABLES))
+    if (status == HDST_OK) status = hdst__plan_fixed_point_take(plan, error);
+    if (status == HDST_OK && has_argument(plan, HDST__ARG_PRIVATE_TABLES))
         status = take_strips(plan, error);
     uint32_t scales = plan->tables ? plan->tables->scale_count : 0;
     if (status == HDST_OK && has_argument(plan, HDST__ARG_SCALES)) {
@@ -482,7 +482,7 @@ void hdst__launch_plan_destroy(hdst__launch_plan *plan)
     hdst__device *device = plan->device;
     hdst__executor_destroy(plan->executor);
     hdst__plan_tuning_end(plan);
-    hdst__memory *const memories[] = {plan->strips, plan->scales, plan->spares, plan->parts, plan->pairs};
+    hdst__memory *const memories[] = {plan->strips, plan->scales, plan->overflow, plan->parts, plan->pairs};
     release_table(plan);
     for (size_t i = 0; i < sizeof memories / sizeof *memories; i++) device->ops->release(device, memories[i]);
     for (size_t i = 0; plan->broadcast && i < plan->func->param_count; i++) device->ops->release(device, plan->broadcast[i]);

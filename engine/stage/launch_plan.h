@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a stage needs to run on a device with given row counts: compiled code, tiers and scales, memory for tables and broadcasts, slots.
+// What a stage needs to run on a device with given row counts: compiled code, precision classes and scales, memory for tables and broadcasts, slots.
 #ifndef HDST_ENGINE_STAGE_LAUNCH_PLAN_H
 #define HDST_ENGINE_STAGE_LAUNCH_PLAN_H
 
@@ -33,18 +33,18 @@ typedef struct hdst__launch_plan {
     uint64_t emitted;               // by the sample
 
     hdst__addends *addends;         // by scale: what the sample saw
-    hdst__tier *tier;
+    hdst__precision_class *precision;
     int32_t *scale;
     hdst__rows_seen *rows_seen;     // by the sample
     uint64_t sampled;               // records
     uint64_t adds, flush;           // additions of a record to a cell at most; records after which a strip must flush
-    bool wide_by_count;             // so many additions that fixed point would have to be flushed too often
-    uint32_t compact_bits;          // launch_fixed_point.h; 0: the device table has superaccumulators
+    bool superaccumulators_by_count;             // so many additions that fixed point would have to be flushed too often
+    uint32_t fixed_point_bits;          // launch_fixed_point.h; 0: the device table has superaccumulators
     bool may_part;                  // by way of pairs, if the kernel can
-    hdst__memory *spares;           // its overflow cells, or NULL
+    hdst__memory *overflow;           // its overflow cells, or NULL
     hdst__memory *parts, *pairs;    // of a kernel that goes by way of pairs
-    uint64_t spare_cells, spare_mask;
-    bool spares_are_clean, spares_are_full;     // full: some did not get one in the last run
+    uint64_t overflow_cells, overflow_last_place;
+    bool overflow_is_clean, overflow_is_full;     // full: some did not get one in the last run
     struct hdst__plan_tuning *tuning;   // NULL: the shape is not subject to measuring
     uint32_t items;                 // work-items of a launch
     const char *items_why;
@@ -65,8 +65,8 @@ typedef struct hdst__launch_plan {
     uint64_t *version;              // by param: of what the device has
     bool written, proven;           // broadcasts were written once; a run went well
     bool error_is_clean, table_is_clean;    // as a run needs them at its start
-    uint64_t device_words, strip_words;
-    uint64_t front_words;           // before device_words in the table (launch_first_level.h)
+    uint64_t device_words, private_words;
+    uint64_t first_level_words;           // before device_words in the table (launch_first_level.h)
     uint64_t page[HDST__CPU_DIRTY_PAGES];    // of its cells: those that are not zero
     size_t page_count;              // more than HDST__CPU_DIRTY_PAGES: too many to tell, or not known
     double compile_seconds;
@@ -83,7 +83,7 @@ typedef struct hdst__launch_plan_request {
     struct hdst__callback *callback;    // a C function of the program's own, or NULL
     bool keep_output, passes_on;    // goes to a store; goes to a consumer
     uint64_t enough;                // of hdst__stage_spec
-    bool makes_rows;                // the device makes rows of accumulators, so their table may be compact
+    bool makes_rows;                // the device makes rows of accumulators, so their table may be in fixed point
 } hdst__launch_plan_request;
 
 hdst_status hdst__launch_plan_create(const hdst__launch_plan_request *request, hdst__launch_plan **plan, hdst_error *error);

@@ -76,9 +76,9 @@ static hdst_status clear(hdst__launch_plan *plan, hdst_error *error)
     hdst_status status = HDST_OK;
     if (plan->checks && !plan->error_is_clean) status = device->ops->fill(device, plan->error_word, 1, UINT64_MAX, error);
     if (status == HDST_OK && plan->table && !plan->table_is_clean && !(plan->pairs && plan->reader.records))
-        status = plan->front_words ? hdst__plan_front_clear(plan, error) : device->ops->fill(device, plan->table, plan->device_words, 0, error);
-    if (status == HDST_OK) status = hdst__plan_compact_clear(plan, error);
-    plan->error_is_clean = plan->table_is_clean = plan->spares_are_clean = false;
+        status = plan->first_level_words ? hdst__plan_first_level_clear(plan, error) : device->ops->fill(device, plan->table, plan->device_words, 0, error);
+    if (status == HDST_OK) status = hdst__plan_fixed_point_clear(plan, error);
+    plan->error_is_clean = plan->table_is_clean = plan->overflow_is_clean = false;
     return status;
 }
 
@@ -109,14 +109,15 @@ static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cach
         .reader = &plan->reader, .cache = cache, .ring = ring, .piece = plan->piece, .last = plan->last, .program = plan->program,
         .tuning = tuning, .tries = tuning ? plan->tuning->program : NULL,
         .launch = {.broadcast = plan->bound, .values = plan->host, .rows = plan->rows, .table = plan->table, .strips = plan->strips,
-            .scales = plan->scales, .spares = plan->spares, .parts = plan->parts, .pairs = plan->pairs,
+            .scales = plan->scales, .overflow = plan->overflow, .parts = plan->parts, .pairs = plan->pairs,
                    .error = plan->error_word, .flush = plan->flush, .finished = plan->finished},
         .slice_least = plan->slice_least, .slice_most = plan->slice_most,
         .output = plan->output_param ? output : NULL, .group = plan->code.fold ? HDST__FOLD_RECORDS : 1, .way = plan->way, .room = plan->room,
             .in_place = plan->in_place,
         .enough = plan->tables || plan->code.fold ? 0 : plan->enough, .window = plan->in_window ? &window : NULL,
             .bound = plan->func->emits ? hdst__ir_emit_bound(plan->func) : 1, .checks = plan->checks,
-        .table = table, .table_bytes = table ? (plan->front_words ? plan->front_words : plan->device_words) * sizeof(int64_t) : 0, .results = plan->results,
+        .table = table, .table_bytes = table ? (plan->first_level_words ? plan->first_level_words : plan->device_words) * sizeof(int64_t)
+            : 0, .results = plan->results,
         .clear_words = clears_ahead(plan) ? plan->device_words : 0,
         .seconds_per_record = &plan->seconds_per_record, .outputs_per_record = &plan->outputs_per_record, .stats = stats,
     };
@@ -149,9 +150,9 @@ static hdst_status run(hdst__launch_plan *plan, const hdst__stage_values *values
         plan->written = false;
         return status;
     }
-    status = hdst__plan_compact_check(plan, error);
+    status = hdst__plan_fixed_point_check(plan, error);
     if (status != HDST_OK) return status;
-    if (plan->front_words) status = hdst__plan_front_read(plan, table, error);
+    if (plan->first_level_words) status = hdst__plan_first_level_read(plan, table, error);
     if (status != HDST_OK) return status;
     if (!plan->proven) plan->proven = plan->device->ops->proven(plan->device, plan->program);
     plan->error_is_clean = true;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A look at the data before the plan is made: a few records through the interpreter say what the addends of float sums are like (scales and tiers follow), and
+// A look at the data before the plan is made: a few records through the interpreter say what the addends of float sums are like (scales and precision
+// classes follow), and
 // about how long a record takes. It decides speed, never a result.
 #include "codegen/interp/interp.h"
 #include "engine/stage/launch_plan.h"

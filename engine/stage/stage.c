@@ -158,7 +158,7 @@ static void count_accums(hdst__stage *stage)
         return;
     }
     if (plan->kernel && !plan->kernel->one_group_per_strip) blocks = plan->items / plan->kernel->local_size;
-    bool has_blocks = plan->strip_words > 0 && plan->kernel && !hdst__tables_are_compact(plan->tables);
+    bool has_blocks = plan->private_words > 0 && plan->kernel && !hdst__tables_are_fixed_point(plan->tables);
     hdst__levels_count(stats, hdst__engine_settings(stage->engine)->hpr, records, has_blocks ? blocks * stats->device[0].slices * cells : records, cells);
 }
 
@@ -202,7 +202,8 @@ static hdst_status run(hdst__stage *stage, const hdst__stage_values *values, hds
         .table = stage->finishes ? NULL : table && table->host ? table->host : stage->table, .tables = stage->plan ? stage->plan->tables : NULL,
             .records = stage->output.records, .record_count = stage->output.count,
     };
-    if (output->table && output->tables->front) output->front = hdst__front_of(output->tables, stage->plan->rows, output->table, stage->plan->scale);
+    if (output->table && output->tables->first_level) output->first_level = hdst__first_level_of(output->tables, stage->plan->rows, output->table,
+                                                                                                 stage->plan->scale);
     if (stage->mode.is[HDST__MODE_OUTPUT_IN_FILE] && !stage->stores) {
         status = hdst__stage_map_file(stage, error);
         output->records = stage->mapped;

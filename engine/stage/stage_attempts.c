@@ -72,7 +72,7 @@ static hdst__mode_change choose_change(const hdst__stage *stage, const attempt *
     if (a->met_failure) return a->status == HDST_E_RECORD && skips && !stage->mode.is[HDST__MODE_SKIP_FAILED] ? HDST__MODE_SKIP_FAILED : HDST__MODE_CHANGES;
     if (map && a->status == HDST_E_MEMORY && a->kept_output) return HDST__MODE_OUTPUT_ON_HOST;
     if (map && a->status == HDST_E_MEMORY && hdst__stage_may_spill(stage)) return HDST__MODE_OUTPUT_IN_FILE;
-    return map && a->status == HDST_OK && stage->plan->spares_are_full ? HDST__MODE_WIDE_CELLS : HDST__MODE_CHANGES;
+    return map && a->status == HDST_OK && stage->plan->overflow_is_full ? HDST__MODE_SUPERACCUMULATORS : HDST__MODE_CHANGES;
 }
 
 static void keep_on_host(hdst__stage *stage, const char *why)
@@ -85,8 +85,8 @@ static void keep_on_host(hdst__stage *stage, const char *why)
 static void widen(hdst__stage *stage)
 {
     static const char why[] = "addends differ too much in size";
-    hdst__log_write(&stage->runtime->log, HDST__LOG_INFO, "accumulators of '%s' get wide cells: %s", stage->spec.func->name, why);
-    hdst__mode_set(&stage->mode, HDST__MODE_WIDE_CELLS, why);
+    hdst__log_write(&stage->runtime->log, HDST__LOG_INFO, "accumulators of '%s' get superaccumulators: %s", stage->spec.func->name, why);
+    hdst__mode_set(&stage->mode, HDST__MODE_SUPERACCUMULATORS, why);
 }
 
 static hdst_status change_mode(hdst__stage *stage, hdst__mode_change change, const hdst_error *why, hdst_error *error)
@@ -94,7 +94,7 @@ static hdst_status change_mode(hdst__stage *stage, hdst__mode_change change, con
     switch (change) {
     case HDST__MODE_OUTPUT_ON_HOST: keep_on_host(stage, why->message); break;
     case HDST__MODE_OUTPUT_IN_FILE: hdst__stage_spill(stage, why->message); break;
-    case HDST__MODE_WIDE_CELLS: widen(stage); break;
+    case HDST__MODE_SUPERACCUMULATORS: widen(stage); break;
     case HDST__MODE_SKIP_FAILED: return hdst__stage_skip(stage, why, error);
     case HDST__MODE_ROUND_ON_HOST:      // is changed where an attempt begins, which goes on
     case HDST__MODE_CHANGES: break;

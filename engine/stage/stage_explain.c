@@ -30,15 +30,16 @@ static void explain_input(const hdst__stage *stage, hdst__buffer *out)
 
 static void explain_cell(const hdst__launch_plan *plan, const hdst__cell *cell, const char *name, const hdst__leaf *leaf, hdst__buffer *out)
 {
-    static const char *const tiers[] = {"one word", "one 64-bit word", "two 64-bit words", "exact wide cells at once"};
-    hdst__buffer_printf(out, "    %s%s%s: %s", name, leaf->path[0] ? "." : "", leaf->path, cell->fast ? "fast, rounded at each addition" : tiers[cell->tier]);
+    static const char *const classes[] = {"one word", "one 64-bit word", "two 64-bit words", "superaccumulators at once"};
+    hdst__buffer_printf(out, "    %s%s%s: %s", name, leaf->path[0] ? "." : "", leaf->path, cell->fast ? "fast, rounded at each addition"
+                        : classes[cell->precision]);
     if (cell->scale < 0 || cell->fast) {
         hdst__buffer_puts(out, "\n");
         return;
     }
     const hdst__addends *seen = &plan->addends[cell->scale];
-    if (cell->tier != HDST__TIER_WIDE) hdst__buffer_printf(out, " at 2^%d", (int)plan->scale[cell->scale]);
-    if (plan->wide_by_count) hdst__buffer_puts(out, ", for a record may add too often to one cell");
+    if (cell->precision != HDST__CLASS_SUPERACCUMULATOR) hdst__buffer_printf(out, " at 2^%d", (int)plan->scale[cell->scale]);
+    if (plan->superaccumulators_by_count) hdst__buffer_puts(out, ", for a record may add too often to one cell");
     else if (seen->count == 0) hdst__buffer_puts(out, ", a guess: the sample had no addends");
     else hdst__buffer_printf(out, ": %" PRIu64 " sampled addends lie below 2^%d, their last bits at 2^%d or above", seen->count,
                              (int)seen->highest + 1, (int)seen->lowest_bit);
@@ -60,8 +61,8 @@ static void explain_tables(const hdst__launch_plan *plan, hdst__buffer *out)
     char device[24], strip[24];
     if (!plan->tables) return;
     hdst__buffer_printf(out, "  accumulators: %s on the device, %s a strip; %s\n",
-                        hdst__bytes_text((plan->front_words + plan->device_words) * sizeof(int64_t), device),
-                        hdst__bytes_text(plan->strip_words * sizeof(int64_t), strip), explain_sums(plan));
+                        hdst__bytes_text((plan->first_level_words + plan->device_words) * sizeof(int64_t), device),
+                        hdst__bytes_text(plan->private_words * sizeof(int64_t), strip), explain_sums(plan));
     for (size_t i = 0; i < plan->tables->accum_count; i++) {
         const hdst__accum *accum = &plan->tables->accum[i];
         const ir_param *param = &plan->func->params[accum->param];
@@ -132,7 +133,7 @@ hdst_status hdst__stage_explain(hdst__stage *stage, const hdst__stage_values *va
         explain_kernel(stage->plan, out);
         hdst__plan_tuning_explain(stage->plan, out);
         explain_tables(stage->plan, out);
-        hdst__mode_explain(&stage->mode, HDST__MODE_WIDE_CELLS, out);
+        hdst__mode_explain(&stage->mode, HDST__MODE_SUPERACCUMULATORS, out);
         hdst__mode_explain(&stage->mode, HDST__MODE_ROUND_ON_HOST, out);
         explain_output(stage, out);
     }

@@ -13,7 +13,7 @@ static bool is_worthwhile(const hdst__stage *stage)
 {
     const hdst__launch_plan *plan = stage->plan;
     if (!hdst__stage_may_finish(stage) || !plan->kernel || !plan->kernel->finish_name) return false;
-    return stage->spec.keep_rows || hdst__tables_are_compact(plan->tables) || plan->device_words * sizeof(int64_t) >= HDST__GPU_LEAST_FINISHED;
+    return stage->spec.keep_rows || hdst__tables_are_fixed_point(plan->tables) || plan->device_words * sizeof(int64_t) >= HDST__GPU_LEAST_FINISHED;
 }
 
 static hdst_status make_list(hdst__stage *stage, hdst_error *error)
@@ -45,7 +45,7 @@ hdst_status hdst__stage_finish_begin(hdst__stage *stage, hdst_error *error)
     stage->finishes = stage->plan && stage->plan->tables && is_worthwhile(stage);
     if (!stage->finishes) return HDST_OK;
     hdst_status status = take_memory(stage, &full);
-    if (status == HDST_E_MEMORY && !hdst__tables_are_compact(stage->plan->tables)) {     // superaccumulators take more
+    if (status == HDST_E_MEMORY && !hdst__tables_are_fixed_point(stage->plan->tables)) {     // superaccumulators take more
         hdst__mode_set(&stage->mode, HDST__MODE_ROUND_ON_HOST, full.message);
         hdst__log_write(&stage->runtime->log, HDST__LOG_WARN, "accumulators are rounded on the host: %s", full.message);
         hdst__stage_finish_release(stage);

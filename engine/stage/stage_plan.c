@@ -23,9 +23,9 @@ void hdst__stage_drop_plans(hdst__stage *stage)
 
 static hdst_status take_table(hdst__stage *stage, hdst_error *error)
 {
-    uint64_t words = stage->plan->front_words + stage->plan->device_words;
+    uint64_t words = stage->plan->first_level_words + stage->plan->device_words;
     // its contents come to the host by themselves
-    if (!stage->plan->tables || stage->plan->table->host || hdst__tables_are_compact(stage->plan->tables)) return HDST_OK;
+    if (!stage->plan->tables || stage->plan->table->host || hdst__tables_are_fixed_point(stage->plan->tables)) return HDST_OK;
     if (words > UINT64_MAX / 16) return hdst__budget_error(&stage->runtime->memory, UINT64_MAX / 2, "the table of results", error);
     stage->table = hdst__budget_alloc_zero(&stage->runtime->memory, words * sizeof(int64_t), "the table of results", error);
     if (!stage->table) return HDST_E_MEMORY;
@@ -62,12 +62,12 @@ static uint64_t segment_records(const hdst__dataset_cache *cache)
     return cache && !cache->streamed && cache->count ? cache->segment[0].count : 0;
 }
 
-// A compact table's words are made for so many additions at most.
+// A table in fixed point's words are made for so many additions at most.
 static bool has_bits(const hdst__stage *stage)
 {
     const hdst__launch_plan *plan = stage->plan;
-    if (!plan->compact_bits || !hdst__tables_are_compact(plan->tables)) return true;
-    return hdst__plan_compact_bits(plan, stage->reader.records) >= plan->compact_bits;
+    if (!plan->fixed_point_bits || !hdst__tables_are_fixed_point(plan->tables)) return true;
+    return hdst__plan_fixed_point_bits(plan, stage->reader.records) >= plan->fixed_point_bits;
 }
 
 hdst_status hdst__stage_make_plan(hdst__stage *stage, const hdst__stage_values *values, hdst_error *error)
@@ -89,7 +89,7 @@ hdst_status hdst__stage_make_plan(hdst__stage *stage, const hdst__stage_values *
         .device = stage->device, .func = stage->skip_func ? stage->skip_func : stage->spec.func, .reader = &stage->reader, .values = values, .fold = fold,
         .most_records = segment_records(cache), .keep_output = stage->spec.keep_output && !stage->mode.is[HDST__MODE_OUTPUT_ON_HOST],
         .passes_on = stage->spec.consumer || stage->mode.is[HDST__MODE_OUTPUT_IN_FILE], .enough = stage->spec.enough,
-        .makes_rows = hdst__stage_may_finish(stage) && !stage->mode.is[HDST__MODE_WIDE_CELLS],
+        .makes_rows = hdst__stage_may_finish(stage) && !stage->mode.is[HDST__MODE_SUPERACCUMULATORS],
     };
     status = choose_code(stage, &request, error);
     if (status == HDST_OK) status = hdst__launch_plan_create(&request, &stage->plan, error);

@@ -46,7 +46,7 @@ typedef struct hdst__stage_spec {
 
 typedef struct hdst__stage_output { // owned by the stage, valid until its next run
     const int64_t *table;           // the node's table: all accumulators (accum/tables.h); NULL where the device made rows of them
-    hdst__front front;              // where tables->front: the parts of the table
+    hdst__first_level first_level;             // where tables->first_level: the parts of the table
     const hdst__tables *tables;
     const void *records;            // C structs, in input order, only the kept ones
     uint64_t record_count;
@@ -77,7 +77,7 @@ hdst_status hdst__stage_run(hdst__stage *stage, const hdst__stage_values *values
 // far, and the next. The stage's.
 const void *hdst__stage_failed_pair(const hdst__stage *stage);
 const hdst__run_stats *hdst__stage_stats(const hdst__stage *stage);
-// Device, form, layout, tables and tiers with the reasons, slices, memory: a text for people. Appended to `out`.
+// Device, form, layout, tables and precision classes with the reasons, slices, memory: a text for people. Appended to `out`.
 hdst_status hdst__stage_explain(hdst__stage *stage, const hdst__stage_values *values, hdst__buffer *out, hdst_error *error);
 
 #endif

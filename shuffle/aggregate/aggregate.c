@@ -192,7 +192,7 @@ void hdst__aggregate_explain(const hdst__aggregate *aggregate, hdst__buffer *out
     if (aggregate->mapped)
         hdst__buffer_printf(out, "    result: over the memory budget, in a temporary file: %s\n",
                             hdst__bytes_text(aggregate->file.bytes, bytes));
-    static const char *const held[] = {NULL, "one fixed-point word", "two fixed-point words", "wide cells"};
-    for (int t = HDST__TIER_ONE; t <= HDST__TIER_WIDE; t++)
-        if (c->tier_count[t]) hdst__buffer_printf(out, "    sums of floats in %s: %u\n", held[t], (unsigned)c->tier_count[t]);
+    static const char *const held[] = {NULL, "one fixed-point word", "two fixed-point words", "superaccumulators"};
+    for (int t = HDST__CLASS_ONE_WORD; t <= HDST__CLASS_SUPERACCUMULATOR; t++)
+        if (c->class_count[t]) hdst__buffer_printf(out, "    sums of floats in %s: %u\n", held[t], (unsigned)c->class_count[t]);
 }

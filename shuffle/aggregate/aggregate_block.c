@@ -62,14 +62,14 @@ static bool spill_full(void *context, uint64_t *row)
     return true;
 }
 
-// Keys crowd in the table: partitions do without it, for as long as the run lasts. The batch's records from `first` on go there too; those with misfits did.
+// Keys crowd in the table: partitions do without it, for as long as the run lasts. The batch's records from `first` on go there too; those with exceptions did.
 static bool give_up_block(hdst__aggregate_worker *worker, uint32_t first)
 {
     worker->block_was_crowded = true;
     if (!flush(worker)) return false;
     worker->blocks = false;
     for (uint32_t i = first; i < worker->batch.count; i++)
-        if (!(worker->batch.misfits && worker->batch.misfit[i]) && !add_raw(worker, i)) return false;
+        if (!(worker->batch.exceptions && worker->batch.exception[i]) && !add_raw(worker, i)) return false;
     return true;
 }
 
@@ -78,8 +78,8 @@ static bool add_to_block(hdst__aggregate_worker *worker)
     const hdst__aggregation_layout *layout = worker->run->layout;
     hdst__key_batch *batch = &worker->batch;
     hdst__key_batch_words(batch, layout, true);
-    for (uint32_t i = 0; batch->misfits && i < batch->count; i++)
-        if (batch->misfit[i] && !add_raw(worker, i)) return false;
+    for (uint32_t i = 0; batch->exceptions && i < batch->count; i++)
+        if (batch->exception[i] && !add_raw(worker, i)) return false;
     const uint32_t added = hdst__key_table_add(&worker->block, layout, batch);
     worker->since_flush += added;
     if (!hdst__key_table_spill_full(&worker->block, layout, spill_full, worker)) return false;

@@ -21,15 +21,15 @@ static void look_at_addends(hdst__aggregation_layout *layout, const hdst__key_ba
     }
 }
 
-static void choose_tiers(hdst__aggregation *run, const hdst__addends *addends)
+static void choose_classes(hdst__aggregation *run, const hdst__addends *addends)
 {
     for (uint64_t c = 0; c < run->layout->value_count; c++) {
         hdst__value_column *column = &run->layout->value[c];
         if (!column->cell.digits) continue;
         const hdst__addends *seen = &addends[column->number];
         column->s = hdst__addends_scale(seen, column->cell.kind, HDST__FIXED_BITS);
-        column->cell.tier = hdst__addends_tier(seen, column->cell.kind, column->s, HDST__FIXED_BITS);
-        run->choice.tier_count[column->cell.tier]++;
+        column->cell.precision = hdst__addends_precision(seen, column->cell.kind, column->s, HDST__FIXED_BITS);
+        run->choice.class_count[column->cell.precision]++;
     }
     hdst__aggregation_layout_choose(run->layout);
 }
@@ -63,7 +63,7 @@ static void choose_tables(hdst__aggregation *run, double seen)
     if (c->block_bits < HDST__HOST_TABLE_LEAST_BITS) c->block_bits = HDST__HOST_TABLE_LEAST_BITS;
     if (forced) c->block_bits = forced;
     const double room = (double)(UINT64_C(1) << c->block_bits) / 2;
-    const bool wide = c->tier_count[HDST__TIER_WIDE] > 0, few = c->distinct <= room * 0.9, often = c->sampled >= 4 * seen;
+    const bool wide = c->class_count[HDST__CLASS_SUPERACCUMULATOR] > 0, few = c->distinct <= room * 0.9, often = c->sampled >= 4 * seen;
     const bool none = hdst__engine_settings(run->engine)->hpr == HDST__HPR_NONE, asked = run->aggregate->container != HDST__CONTAINER_AUTO;
     c->sorted = run->aggregate->container == HDST__CONTAINER_SORTED;
     c->blocks = !none && (asked ? run->aggregate->container == HDST__CONTAINER_TABLE : !wide && (few || often));
@@ -155,7 +155,7 @@ static hdst_status look(hdst__aggregation *run, sample *s, hdst_error *error)
     if (status != HDST_OK) return status;
     const double seen = hdst__distinct_keys_counted(s->map, s->map_bits);
     run->choice.distinct = hdst__distinct_keys_expected(seen, (double)wanted, (double)run->records);
-    choose_tiers(run, s->addends);
+    choose_classes(run, s->addends);
     if (run->layout->rows) choose_rows(run);
     else choose_tables(run, seen);
     return HDST_OK;

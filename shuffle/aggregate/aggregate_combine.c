@@ -14,7 +14,7 @@ typedef struct pile {                   // records that do not go into the table
 
 typedef struct hdst__aggregate_combiner {
     hdst__key_batch batch;
-    pile misfits, full;                 // raw records with an addend that fits no word; rows with a word that could overflow
+    pile exceptions, full;                 // raw records with an addend that fits no word; rows with a word that could overflow
     bool tried, paid, lost;             // the partition at hand; lost: of one, what there was no memory for, though chunks were free
 } combiner;
 
@@ -24,7 +24,7 @@ void hdst__aggregate_free_combiner(hdst__aggregate_worker *worker)
     combiner *c = worker->combiner;
     if (!c) return;
     hdst__key_batch_destroy(&c->batch, allocator);
-    hdst__free(allocator, c->misfits.data);
+    hdst__free(allocator, c->exceptions.data);
     hdst__free(allocator, c->full.data);
     hdst__free(allocator, c);
     worker->combiner = NULL;
@@ -89,9 +89,9 @@ static bool add_raw(hdst__aggregate_worker *worker, const hdst__partition_chunk 
         hdst__key_batch_open_raw(&c->batch, layout, raw, left < layout->batch ? (uint32_t)left : layout->batch);
         if (!has_room(&worker->table, c->batch.count)) return false;
         hdst__key_batch_words(&c->batch, layout, true);
-        for (uint32_t i = 0; c->batch.misfits && i < c->batch.count; i++) {
-            if (!c->batch.misfit[i]) continue;
-            if (!put_aside(worker, &c->misfits, layout->raw_bytes, &place)) return false;
+        for (uint32_t i = 0; c->batch.exceptions && i < c->batch.count; i++) {
+            if (!c->batch.exception[i]) continue;
+            if (!put_aside(worker, &c->exceptions, layout->raw_bytes, &place)) return false;
             memcpy(place, raw + (uint64_t)i * layout->raw_bytes, layout->raw_bytes);
         }
         if (hdst__key_table_add(&worker->table, layout, &c->batch) < c->batch.count) return false;
@@ -141,14 +141,14 @@ static bool put_back(hdst__aggregate_worker *worker, uint32_t partition)
     const combiner *c = worker->combiner;
     const hdst__key_table *table = &worker->table;
     bool done = hdst__radix_partitions_put(&worker->rows, partition, c->full.data, c->full.count) &&
-                hdst__radix_partitions_put(&worker->raw, partition, c->misfits.data, c->misfits.count);
+                hdst__radix_partitions_put(&worker->raw, partition, c->exceptions.data, c->exceptions.count);
     for (uint64_t at = 0; done && at < UINT64_C(1) << table->bits; at++) {
         const uint64_t *row = table->rows + at * table->row_words;
         if (row[0]) done = hdst__radix_partitions_put(&worker->rows, partition, row, 1);
     }
     hdst__radix_partitions_seal(&worker->rows, partition);
     hdst__radix_partitions_seal(&worker->raw, partition);
-    worker->combined_out += table->count + c->full.count + c->misfits.count;
+    worker->combined_out += table->count + c->full.count + c->exceptions.count;
     return done;
 }
 
@@ -170,11 +170,12 @@ static bool combine_partition(hdst__aggregate_worker *worker, uint32_t partition
     const uint64_t records = bytes_in(raw, &chunks) / worker->raw.record_bytes + bytes_in(rows, &chunks) / worker->rows.record_bytes;
     bool done = true;
     c->tried = chunks > 2;
-    c->misfits.count = c->full.count = 0;
+    c->exceptions.count = c->full.count = 0;
     if (c->tried) hdst__key_table_clear(&worker->table, worker->run->choice.partition_bits);
     for (const hdst__partition_chunk *chunk = raw; c->tried && done && chunk; chunk = chunk->next) done = add_raw(worker, chunk);
     for (const hdst__partition_chunk *chunk = rows; c->tried && done && chunk; chunk = chunk->next) done = add_rows(worker, chunk);
-    c->paid = c->tried && done && 2 * (chunks_for(&worker->rows, worker->table.count + c->full.count) + chunks_for(&worker->raw, c->misfits.count)) <= chunks;
+    c->paid = c->tried && done && 2 * (chunks_for(&worker->rows, worker->table.count + c->full.count) + chunks_for(&worker->raw,
+        c->exceptions.count)) <= chunks;
     if (!c->paid) {
         worker->raw.partition[partition] = was[0];
         worker->rows.partition[partition] = was[1];

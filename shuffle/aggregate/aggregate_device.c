@@ -219,24 +219,25 @@ static hdst_status second_time(pass *p, hdst_error *error)
     return status;
 }
 
-static hdst_status clear_spares(const pass *p, hdst_error *error)
+static hdst_status clear_overflow(const pass *p, hdst_error *error)
 {
     hdst__aggregate_device *d = p->d;
-    const uint64_t cells = d->choice.spare_cells, mask = cells - 1;
-    hdst_status status = hdst__aggregate_device_clear(d, HDST__AGGREGATE_SPARES, hdst__overflow_words(cells, d->shape.spare_words) * 8, error);
-    if (status == HDST_OK) status = d->device->ops->write(d->device, d->memory[HDST__AGGREGATE_SPARES], HDST__OVERFLOW_LAST_PLACE * 8, &mask, sizeof mask, true, error);
-    return status == HDST_OK ? hdst__aggregate_device_provide(d, HDST__AGGREGATE_SPARE_ROWS, (cells + 1) * 8, error) : status;
+    const uint64_t cells = d->choice.overflow_cells, mask = cells - 1;
+    hdst_status status = hdst__aggregate_device_clear(d, HDST__AGGREGATE_OVERFLOW, hdst__overflow_words(cells, d->shape.overflow_cell_words) * 8, error);
+    if (status == HDST_OK) status = d->device->ops->write(d->device, d->memory[HDST__AGGREGATE_OVERFLOW], HDST__OVERFLOW_LAST_PLACE * 8, &mask, sizeof mask,
+                                                          true, error);
+    return status == HDST_OK ? hdst__aggregate_device_provide(d, HDST__AGGREGATE_ROWS_OF_OVERFLOW, (cells + 1) * 8, error) : status;
 }
 
-// Partitions to rows. *full: keys found no room in a table; *spares_full: addends in an overflow cell.
-static hdst_status total(pass *p, bool *full, bool *spares_full, hdst_error *error)
+// Partitions to rows. *full: keys found no room in a table; *overflow_full: addends in an overflow cell.
+static hdst_status total(pass *p, bool *full, bool *overflow_full, hdst_error *error)
 {
     hdst__aggregate_device *d = p->d;
     const hdst__aggregate_device_choice *c = &d->choice;
     const uint64_t bits = c->high_bits + c->low_bits, partitions = UINT64_C(1) << bits;
     uint32_t failed = 0, rows = 0;
-    uint64_t spares_failed = 0;
-    hdst_status status = clear_spares(p, error);
+    uint64_t overflow_failed = 0;
+    hdst_status status = clear_overflow(p, error);
     if (status == HDST_OK) status = hdst__aggregate_device_clear(d, HDST__AGGREGATE_ROWS_OF, (partitions + 1) * 4, error);
     if (status == HDST_OK) status = hdst__aggregate_device_provide(d, HDST__AGGREGATE_STAGED, partitions * 4, error);
     if (status == HDST_OK) status = hdst__aggregate_device_clear(d, HDST__AGGREGATE_FAILED, 8, error);
@@ -252,8 +253,8 @@ static hdst_status total(pass *p, bool *full, bool *spares_full, hdst_error *err
                                    memory_of(p, HDST__AGGREGATE_HEAVY_KEYS),
                                    memory_of(p, HDST__AGGREGATE_RANKED),
                                    memory_of(p, HDST__AGGREGATE_HEAVY_WORDS),
-                                   memory_of(p, HDST__AGGREGATE_SPARES),
-                                   memory_of(p, HDST__AGGREGATE_SPARE_ROWS),
+                                   memory_of(p, HDST__AGGREGATE_OVERFLOW),
+                                   memory_of(p, HDST__AGGREGATE_ROWS_OF_OVERFLOW),
                                    memory_of(p, p->rows),
                                    memory_of(p, HDST__AGGREGATE_ROWS_OF),
                                    memory_of(p, HDST__AGGREGATE_STAGED),
@@ -261,10 +262,11 @@ static hdst_status total(pass *p, bool *full, bool *spares_full, hdst_error *err
     if (status == HDST_OK) status = hdst__aggregate_device_work(d, HDST__AGGREGATE_TOTAL, args, sizeof args / sizeof *args, partitions, error);
     if (status == HDST_OK) status = scan(p, HDST__AGGREGATE_ROWS_OF, partitions + 1, error);
     if (status == HDST_OK) status = hdst__aggregate_device_read(d, HDST__AGGREGATE_FAILED, 0, &failed, sizeof failed, error);
-    if (status == HDST_OK) status = hdst__aggregate_device_read(d, HDST__AGGREGATE_SPARES, HDST__OVERFLOW_IS_FULL * 8, &spares_failed, sizeof spares_failed, error);
+    if (status == HDST_OK) status = hdst__aggregate_device_read(d, HDST__AGGREGATE_OVERFLOW, HDST__OVERFLOW_IS_FULL * 8, &overflow_failed,
+                                                                sizeof overflow_failed, error);
     if (status == HDST_OK) status = hdst__aggregate_device_read(d, HDST__AGGREGATE_ROWS_OF, partitions * 4, &rows, sizeof rows, error);
     *full = failed;
-    *spares_full = spares_failed;
+    *overflow_full = overflow_failed;
     d->rows = rows;
     return status;
 }
@@ -277,10 +279,10 @@ static hdst_status write_rows(const pass *p, hdst_error *error)
     hdst__ticket ticket = {.notify = false};
     hdst_status status = hdst__store_hold(&d->store, d->device, d->rows, &out, error);
     if (status != HDST_OK || d->rows == 0) return status;
-    const hdst__work_arg spare[] = {memory_of(p, HDST__AGGREGATE_SPARES), memory_of(p, HDST__AGGREGATE_SPARE_ROWS), memory_of(p, p->rows)};
+    const hdst__work_arg spare[] = {memory_of(p, HDST__AGGREGATE_OVERFLOW), memory_of(p, HDST__AGGREGATE_ROWS_OF_OVERFLOW), memory_of(p, p->rows)};
     const hdst__work_arg args[] = {
         number(partitions), memory_of(p, HDST__AGGREGATE_ROWS_OF), memory_of(p, HDST__AGGREGATE_STAGED), memory_of(p, p->rows), {.memory = out}};
-    if (d->shape.sums) status = hdst__aggregate_device_work(d, HDST__AGGREGATE_SPARE, spare, 3, groups_for(p, d->choice.spare_cells * 8), error);
+    if (d->shape.sums) status = hdst__aggregate_device_work(d, HDST__AGGREGATE_FINISH_OVERFLOW, spare, 3, groups_for(p, d->choice.overflow_cells * 8), error);
     if (status == HDST_OK) status = hdst__aggregate_device_work(d, HDST__AGGREGATE_WRITE, args, 5, partitions, error);
     if (status == HDST_OK) status = d->device->ops->mark(d->device, &ticket, error);
     return status == HDST_OK ? d->device->ops->settle(d->device, &ticket, error) : status;
@@ -292,7 +294,7 @@ static hdst_status attempt(pass *p, bool *again, hdst_error *error)
 {
     hdst__aggregate_device *d = p->d;
     hdst__aggregate_device_choice *c = &d->choice;
-    bool full = false, spares_full = false;
+    bool full = false, overflow_full = false;
     hdst_status status = hdst__cancel_check(hdst__engine_cancel(d->engine), 0, p->records, error);
     if (status == HDST_OK) status = first_time(p, error);
     if (status == HDST_OK && !c->known) {
@@ -306,7 +308,7 @@ static hdst_status attempt(pass *p, bool *again, hdst_error *error)
     d->rounds = c->low_bits ? 2 : 1;
     if (status == HDST_OK && c->low_bits > 9) status = HDST_E_MEMORY;
     if (status == HDST_OK && c->low_bits) status = second_time(p, error);
-    if (status == HDST_OK) status = total(p, &full, &spares_full, error);
+    if (status == HDST_OK) status = total(p, &full, &overflow_full, error);
     if (status != HDST_OK) return status;
     if (full) {
         c->distinct = c->distinct * 3 + 1;
@@ -314,17 +316,17 @@ static hdst_status attempt(pass *p, bool *again, hdst_error *error)
         hdst__aggregate_device_choose_partitions(d);
         if (c->high_bits + c->low_bits > MOST_BITS) return HDST_E_MEMORY;
     }
-    if (spares_full) c->spare_cells *= 8;
-    *again = full || spares_full;
+    if (overflow_full) c->overflow_cells *= 8;
+    *again = full || overflow_full;
     d->attempts += *again;
     return *again ? HDST_OK : write_rows(p, error);
 }
 
-static void default_tiers(hdst__aggregate_device *d)
+static void default_classes(hdst__aggregate_device *d)
 {
     for (uint64_t v = 0; v < d->layout->value_count; v++) {
         hdst__cell *cell = &d->layout->value[v].cell;
-        if (cell->digits) cell->tier = cell->kind == HDST__F32 ? HDST__TIER_ONE : HDST__TIER_TWO;
+        if (cell->digits) cell->precision = cell->kind == HDST__F32 ? HDST__CLASS_ONE_WORD : HDST__CLASS_TWO_WORDS;
     }
 }
 
@@ -334,7 +336,7 @@ static hdst_status choose(hdst__aggregate_device *d, const hdst__dataset_cache *
     const hdst__storage *storage = cache->segment[0].storage;
     hdst_status status = HDST_OK;
     const bool same = lasting && d->choice.of == cache && d->choice.records == cache->reader.records;
-    if (!same) default_tiers(d);
+    if (!same) default_classes(d);
     *why = hdst__aggregate_kernels_why_not(d->layout, storage, &d->device->facts);
     if (*why) return HDST_OK;
     status = hdst__aggregate_device_prepare_text(d, storage, error);
@@ -391,11 +393,11 @@ bool hdst__aggregate_device_suits(hdst__aggregate_device *d, uint64_t records)
     hdst__arena_init(&arena, hdst__engine_allocator(d->engine), &out_of_memory);
     bool suits = false;
     if (!setjmp(out_of_memory)) {
-        default_tiers(d);
+        default_classes(d);
         suits = !hdst__aggregate_kernels_why_not(d->layout, hdst__storage_make(&arena, d->layout->record, HDST__AOS, 0, 1), &d->device->facts);
     }
     hdst__arena_destroy(&arena);
-    // The records, and tuples of them twice; a tuple is as wide as a record, or nearly.
+    // The records, and tuples of them twice; a tuple is as overflow as a record, or nearly.
     return suits && records < hdst__budget_left(&d->device->budget) / (row * 4);
 }
 

@@ -15,7 +15,7 @@ typedef struct hdst__aggregate_device hdst__aggregate_device;
 hdst__aggregate_device *hdst__aggregate_device_create(hdst__engine *engine, hdst__aggregation_layout *layout);
 void hdst__aggregate_device_destroy(hdst__aggregate_device *device);         // NULL is fine
 // With the engine's mutex held. *done is false, and nothing has happened, where the device cannot, has no room or does not pay; hdst__aggregate_device_why_not
-// says why. Sets tiers and scales of the values. What an earlier run learned of the same cache serves again if its records are `lasting`.
+// says why. Sets precision classes and scales of the values. What an earlier run learned of the same cache serves again if its records are `lasting`.
 hdst_status hdst__aggregate_device_run(hdst__aggregate_device *device, const hdst__aggregate_input *input, hdst__run_stats *stats, bool *done,
                                        hdst_error *error);
 // With the engine's mutex held. Whether records that a stage gives, at most so many, had better stay on the device in whole, to be reduced there: it can, and

@@ -201,14 +201,14 @@ static uint64_t value_bits(const hdst__aggregate_kernel_value *at, const uint32_
 
 static bool fits(const hdst__value_column *column, uint64_t bits, uint32_t addend_bits)
 {
-    return hdst__fixed_fits(column->cell.kind, column->cell.tier == HDST__TIER_TWO ? 2 : 1, column->s, addend_bits, bits);
+    return hdst__fixed_fits(column->cell.kind, column->cell.precision == HDST__CLASS_TWO_WORDS ? 2 : 1, column->s, addend_bits, bits);
 }
 
 static void choose_scales(hdst__aggregate_device *d, const sample *s, uint64_t records)
 {
     const uint64_t looked = s->count < HDST__GPU_KEY_ADDENDS ? s->count : HDST__GPU_KEY_ADDENDS, step = looked ? s->count / looked : 1;
-    uint64_t misfits = 0;
-    d->choice.bits = hdst__compact_bits(records);
+    uint64_t exceptions = 0;
+    d->choice.bits = hdst__fixed_point_bits(records);
     for (uint64_t v = 0; v < d->layout->value_count; v++) {
         hdst__value_column *column = &d->layout->value[v];
         const hdst__aggregate_kernel_value *at = &d->shape.value[v];
@@ -218,14 +218,15 @@ static void choose_scales(hdst__aggregate_device *d, const sample *s, uint64_t r
         for (uint64_t i = 0; i < looked; i++)
             hdst__addends_add(&addends, column->cell.kind, value_bits(at, s->words + i * step * d->shape.pair_words, column->bytes > 4));
         column->s = hdst__addends_scale(&addends, column->cell.kind, (int32_t)d->choice.bits);
-        column->cell.tier = hdst__addends_tier(&addends, column->cell.kind, column->s, (int32_t)d->choice.bits);
+        column->cell.precision = hdst__addends_precision(&addends, column->cell.kind, column->s, (int32_t)d->choice.bits);
         for (uint64_t i = 0; i < looked; i++)
-            misfits += !fits(column, value_bits(at, s->words + i * step * d->shape.pair_words, column->bytes > 4), d->choice.bits);
+            exceptions += !fits(column, value_bits(at, s->words + i * step * d->shape.pair_words, column->bytes > 4), d->choice.bits);
     }
-    d->choice.misfits = looked ? (double)misfits / (double)looked : 0;
-    const double wanted = d->choice.misfits * (double)records * HDST__GPU_KEY_SPARE_MARGIN + HDST__GPU_KEY_SPARE_CELLS;
-    for (d->choice.spare_cells = HDST__GPU_KEY_SPARE_CELLS / 2; (double)d->choice.spare_cells < 2 * wanted && d->layout->fixed;) d->choice.spare_cells *= 2;
-    if (hdst__engine_settings(d->engine)->spare_cells) d->choice.spare_cells = hdst__engine_settings(d->engine)->spare_cells;
+    d->choice.exceptions = looked ? (double)exceptions / (double)looked : 0;
+    const double wanted = d->choice.exceptions * (double)records * HDST__GPU_KEY_OVERFLOW_MARGIN + HDST__GPU_KEY_OVERFLOW_CELLS;
+    for (d->choice.overflow_cells = HDST__GPU_KEY_OVERFLOW_CELLS / 2; (double)d->choice.overflow_cells < 2 * wanted
+         && d->layout->fixed;) d->choice.overflow_cells *= 2;
+    if (hdst__engine_settings(d->engine)->overflow_cells) d->choice.overflow_cells = hdst__engine_settings(d->engine)->overflow_cells;
 }
 
 // --- Partitions ---

@@ -9,7 +9,7 @@
 
 static const char *const kernel_name[HDST__AGGREGATE_KERNELS] = {
     "hash_sample",    "hash_sum",       "hash_scan",      "hash_starts",   "hash_count", "hash_place", "hash_count_hot",
-    "hash_place_hot", "hash_count_low", "hash_place_low", "hash_distinct", "hash_total", "hash_spare", "hash_write",
+    "hash_place_hot", "hash_count_low", "hash_place_low", "hash_distinct", "hash_total", "hash_overflow", "hash_write",
 };
 
 // --- Memory ---
@@ -97,7 +97,7 @@ static bool text_fits(const hdst__aggregate_device *d, const hdst__storage *stor
 {
     if (!d->text || d->storage->layout != storage->layout) return false;
     for (uint64_t v = 0; v < d->layout->value_count; v++)
-        if (d->tier[v] != d->layout->value[v].cell.tier) return false;
+        if (d->precision[v] != d->layout->value[v].cell.precision) return false;
     return true;
 }
 
@@ -123,7 +123,7 @@ hdst_status hdst__aggregate_device_prepare_text(hdst__aggregate_device *d, const
     unload_all(d);
     d->text = make_text(d, storage);
     if (!d->text) return hdst__error_memory(error, "kernels of a reduce by key");
-    for (uint64_t v = 0; v < d->layout->value_count; v++) d->tier[v] = d->layout->value[v].cell.tier;
+    for (uint64_t v = 0; v < d->layout->value_count; v++) d->precision[v] = d->layout->value[v].cell.precision;
     return HDST_OK;
 }
 

@@ -13,7 +13,7 @@ hdst_status hdst__aggregate_device_read(hdst__aggregate_device *d, hdst__aggrega
                                         hdst_error *error);
 void hdst__aggregate_device_release(hdst__aggregate_device *d);        // memory and programs
 hdst_status hdst__aggregate_device_load_cache(hdst__aggregate_device *d, hdst__dataset_cache *cache, hdst__run_stats *stats, hdst_error *error);
-// For the tiers as they are.
+// For the precision classes as they are.
 hdst_status hdst__aggregate_device_prepare_text(hdst__aggregate_device *d, const hdst__storage *storage, hdst_error *error);
 // Compiles at first use.
 hdst_status hdst__aggregate_device_work(hdst__aggregate_device *d, hdst__aggregate_device_kernel which, const hdst__work_arg *args, size_t count,

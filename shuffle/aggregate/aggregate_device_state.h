@@ -23,7 +23,7 @@ typedef enum hdst__aggregate_device_kernel {
     HDST__AGGREGATE_PLACE_LOW,
     HDST__AGGREGATE_DISTINCT,
     HDST__AGGREGATE_TOTAL,
-    HDST__AGGREGATE_SPARE,
+    HDST__AGGREGATE_FINISH_OVERFLOW,
     HDST__AGGREGATE_WRITE,
     HDST__AGGREGATE_KERNELS,
 } hdst__aggregate_device_kernel;
@@ -42,8 +42,8 @@ typedef enum hdst__aggregate_device_memory {
     HDST__AGGREGATE_HEAVY_WORDS,
     HDST__AGGREGATE_RANKED,
     HDST__AGGREGATE_SCALES,
-    HDST__AGGREGATE_SPARES,
-    HDST__AGGREGATE_SPARE_ROWS,
+    HDST__AGGREGATE_OVERFLOW,
+    HDST__AGGREGATE_ROWS_OF_OVERFLOW,
     HDST__AGGREGATE_ROWS_OF,
     HDST__AGGREGATE_STAGED,
     HDST__AGGREGATE_FAILED,
@@ -59,11 +59,11 @@ typedef struct hdst__aggregate_device_choice {
     bool known;                         // counted by a run
     bool few;                           // all keys of the sample are heavy hitters
     uint32_t heavy, heavy_places, seed, copies;     // heavy hitters; places of their table, and how many lanes' words a place has
-    double misfits;                     // share of records with an addend that does not fit
+    double exceptions;                     // share of records with an addend that does not fit
     uint32_t bits;                      // of an addend
     uint32_t high_bits, low_bits;       // of partitions
     uint32_t slots, spread;             // of a partition's table that are used, and on which keys begin
-    uint64_t spare_cells;
+    uint64_t overflow_cells;
 } hdst__aggregate_device_choice;
 
 struct hdst__aggregate_device {
@@ -73,14 +73,14 @@ struct hdst__aggregate_device {
     hdst__arena arena;                  // of the text and of the storage that it was made for
     hdst__aggregate_kernel_shape shape;
     const hdst__storage *storage;       // that the text reads; NULL: there is no text
-    hdst__tier tier[HDST__AGGREGATE_VALUES]; // that the text is for
+    hdst__precision_class precision[HDST__AGGREGATE_VALUES]; // that the text is for
     const char *text;
     hdst__kernel kernel[HDST__AGGREGATE_KERNELS];
     hdst__program *program[HDST__AGGREGATE_KERNELS];
     hdst__memory *memory[HDST__AGGREGATE_MEMORIES];
     hdst__store store;                  // the result
     hdst__aggregate_device_choice choice;
-    uint64_t tuples, heavy_rows, spares, rows;     // of the last run
+    uint64_t tuples, heavy_rows, overflow, rows;     // of the last run
     uint32_t rounds;                    // times that tuples were put in order
     uint32_t attempts;                  // tables or overflow cells that were too small are made larger
     char why_not[160];

@@ -27,7 +27,7 @@ static uint32_t hash_of(const hdst__aggregation *run, uint64_t row) { return (ui
 static bool spill_full(void *context, uint64_t place, uint64_t *cells)
 {
     hdst__aggregate_worker *worker = context;
-    return hdst__wide_table_move(&worker->wide, hash_of(worker->run, worker->first_row + place), NULL, cells, &worker->error);
+    return hdst__overflow_rows_move(&worker->overflow, hash_of(worker->run, worker->first_row + place), NULL, cells, &worker->error);
 }
 
 static bool add_raw(hdst__aggregate_worker *worker, const hdst__partition_chunk *chunk)
@@ -39,7 +39,7 @@ static bool add_raw(hdst__aggregate_worker *worker, const hdst__partition_chunk 
         hdst__key_batch_open_raw(&worker->batch, layout, chunk->data + first * layout->raw_bytes, left < layout->batch ? (uint32_t)left : layout->batch);
         hdst__key_batch_words(&worker->batch, layout, false);
         hdst__direct_table_add(&worker->direct_table, layout, &worker->batch);
-        if (worker->batch.misfits && !hdst__wide_table_add_misfits(&worker->wide, &worker->batch, &worker->error)) return false;
+        if (worker->batch.exceptions && !hdst__overflow_rows_add_exceptions(&worker->overflow, &worker->batch, &worker->error)) return false;
         if (!hdst__direct_table_spill_full(&worker->direct_table, layout, spill_full, worker)) return false;
     }
     return true;
@@ -53,7 +53,7 @@ static bool add_rows(hdst__aggregate_worker *worker, const hdst__partition_chunk
     for (uint64_t at = 0; at < chunk->bytes; at += bytes) {
         const uint64_t *row = (const uint64_t *)(const void *)(chunk->data + at);
         uint64_t *cells = hdst__direct_table_combine(&worker->direct_table, layout, row);
-        if (hdst__cells_are_full(layout, cells) && !hdst__wide_table_move(&worker->wide, (uint32_t)row[0], NULL, cells, &worker->error)) return false;
+        if (hdst__cells_are_full(layout, cells) && !hdst__overflow_rows_move(&worker->overflow, (uint32_t)row[0], NULL, cells, &worker->error)) return false;
     }
     return true;
 }
@@ -62,11 +62,11 @@ static bool add_rows(hdst__aggregate_worker *worker, const hdst__partition_chunk
 static void write_wide(hdst__aggregate_worker *worker, char *rows)
 {
     const hdst__aggregation_layout *layout = worker->run->layout;
-    const int64_t *wide;
+    const int64_t *overflow;
     uint32_t hash;
-    for (uint64_t at = 0; (wide = hdst__wide_table_next(&worker->wide, &at, &hash));) {
+    for (uint64_t at = 0; (overflow = hdst__overflow_rows_next(&worker->overflow, &at, &hash));) {
         const uint64_t row = hash >> layout->row_shift;
-        hdst__direct_table_write_wide(&worker->direct_table, layout, row, wide, rows + (row - worker->first_row) * layout->rows->size);
+        hdst__direct_table_write_overflow(&worker->direct_table, layout, row, overflow, rows + (row - worker->first_row) * layout->rows->size);
     }
 }
 
@@ -77,7 +77,7 @@ static bool reduce_partition(hdst__aggregate_worker *worker, uint32_t partition)
     if (first >= last) return true;
     worker->first_row = first;
     hdst__direct_table_clear(&worker->direct_table);
-    hdst__wide_table_clear(&worker->wide);
+    hdst__overflow_rows_clear(&worker->overflow);
     if (!hdst__aggregate_each_chunk(worker, partition, add_raw, add_rows)) return false;
     const uint64_t count = last - first < rows ? last - first : rows;
     char *to = run->aggregate->rows + first * run->layout->rows->size;

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool is_two(const hdst__value_column *column) { return column->cell.digits && column->cell.tier == HDST__TIER_TWO; }
+static bool is_two(const hdst__value_column *column) { return column->cell.digits && column->cell.precision == HDST__CLASS_TWO_WORDS; }
 // Whether the sum is done with floats: nothing of it needs doubles.
 static bool is_narrow(const hdst__value_column *column) { return column->cell.kind == HDST__F32 && !is_two(column); }
 
@@ -18,7 +18,7 @@ static bool is_narrow(const hdst__value_column *column) { return column->cell.ki
 static const char *why_not_value(const hdst__value_column *column, const hdst__target_facts *facts)
 {
     const hdst__cell *cell = &column->cell;
-    if (cell->digits && cell->tier == HDST__TIER_WIDE) return "no two words hold most addends";
+    if (cell->digits && cell->precision == HDST__CLASS_SUPERACCUMULATOR) return "no two words hold most addends";
     if (cell->digits && !is_narrow(column) && !facts->has_double) return "the device has no doubles";
     if (cell->op == HDST__WORD_ADD && cell->kind == HDST__BOOL) return "it adds up bools";
     if (cell->op == HDST__WORD_MAX && column->bytes > 4) return "it takes the minimum or maximum of values of 64 bits";
@@ -66,7 +66,7 @@ static void place_values(const hdst__aggregation_layout *layout, hdst__aggregate
         if (!column->cell.digits) continue;
         shape->sums++;
         shape->doubles |= !is_narrow(column);
-        if (column->cell.device_words > shape->spare_words) shape->spare_words = column->cell.device_words;
+        if (column->cell.device_words > shape->overflow_cell_words) shape->overflow_cell_words = column->cell.device_words;
     }
 }
 
@@ -79,7 +79,7 @@ static uint32_t slots_in(uint64_t bytes, uint32_t each, uint32_t unit)
 
 void hdst__aggregate_kernel_shape_of(const hdst__aggregation_layout *layout, const hdst__target_facts *facts, hdst__aggregate_kernel_shape *shape)
 {
-    *shape = (hdst__aggregate_kernel_shape){.mixed_bytes = layout->key_bytes <= 4 ? 4 : 8, .spare_words = 1};
+    *shape = (hdst__aggregate_kernel_shape){.mixed_bytes = layout->key_bytes <= 4 ? 4 : 8, .overflow_cell_words = 1};
     place_values(layout, shape);
     const uint64_t local = facts->local_bytes < HDST__GPU_KEY_LOCAL_BYTES ? facts->local_bytes : HDST__GPU_KEY_LOCAL_BYTES;
     const uint64_t tile_bytes = local * HDST__GPU_KEY_TILE_BYTES / HDST__GPU_KEY_LOCAL_BYTES;
@@ -228,10 +228,10 @@ static void print_word(hdst__writer *out, const hdst__aggregation_layout *layout
     if (column->cell.kind == HDST__F32) snprintf(value, sizeof value, "%sas_float(pair.s%u)", is_narrow(column) ? "" : "(double)", w);
     else snprintf(value, sizeof value, "as_double(pair.s%u | (ulong)pair.s%u << 32)", w, w + 1);
     if (is_two(column))
-        hdst__write(out, "    words.w%u = two_words_of(%s, scales.up%u, scales.limit, %uu, &misfits, &words.w%u);\n", u, value, s, 1u << s, u + 1);
+        hdst__write(out, "    words.w%u = two_words_of(%s, scales.up%u, scales.limit, %uu, &exceptions, &words.w%u);\n", u, value, s, 1u << s, u + 1);
     else if (is_narrow(column))
-        hdst__write(out, "    words.w%u = word_of_float(%s, scales.up%u, scales.down%u, scales.limit, %uu, &misfits);\n", u, value, s, s, 1u << s);
-    else hdst__write(out, "    words.w%u = word_of_double(%s, scales.up%u, scales.down%u, scales.limit, %uu, &misfits);\n", u, value, s, s, 1u << s);
+        hdst__write(out, "    words.w%u = word_of_float(%s, scales.up%u, scales.down%u, scales.limit, %uu, &exceptions);\n", u, value, s, s, 1u << s);
+    else hdst__write(out, "    words.w%u = word_of_double(%s, scales.up%u, scales.down%u, scales.limit, %uu, &exceptions);\n", u, value, s, s, 1u << s);
 }
 
 typedef enum unit_op { ADD64, ADD32, MAX32, OR32, XOR32 } unit_op;
@@ -271,18 +271,18 @@ static void print_units(hdst__writer *out, const hdst__aggregation_layout *layou
 
 static void print_words(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__aggregate_kernel_shape *shape)
 {
-    hdst__write_text(out, "typedef struct {\n    uint misfits;       // a bit for each sum whose addend does not fit\n");
+    hdst__write_text(out, "typedef struct {\n    uint exceptions;       // a bit for each sum whose addend does not fit\n");
     for (uint32_t u = 0; u < shape->units; u++) hdst__write(out, "    long w%u;\n", (unsigned)u);
-    hdst__write_text(out, "} words_t;\ninline words_t words_of(PAIR pair, scales_t scales)\n{\n    words_t words;\n    uint misfits = 0;\n");
+    hdst__write_text(out, "} words_t;\ninline words_t words_of(PAIR pair, scales_t scales)\n{\n    words_t words;\n    uint exceptions = 0;\n");
     for (uint64_t v = 0; v < layout->value_count; v++) print_word(out, layout, shape, v);
-    hdst__write_text(out, "    words.misfits = misfits;\n    return words;\n}\n// To a row of a table, whose words lie `stride` apart; and from there.\n"
+    hdst__write_text(out, "    words.exceptions = exceptions;\n    return words;\n}\n// To a row of a table, whose words lie `stride` apart; and from there.\n"
                            "inline void add_cells(volatile __local uint *to, uint stride, words_t words)\n{\n");
     print_units(out, layout, shape, 0);
-    hdst__write_text(out, "}\ninline words_t cells_at(volatile __local uint *at, uint stride)\n{\n    words_t words;\n    words.misfits = 0;\n");
+    hdst__write_text(out, "}\ninline words_t cells_at(volatile __local uint *at, uint stride)\n{\n    words_t words;\n    words.exceptions = 0;\n");
     print_units(out, layout, shape, 1);
     hdst__write_text(out, "    return words;\n}\n// To the words of a hot key, and from there.\ninline void add_words(volatile __global ulong *to, words_t words)\n{\n");
     print_units(out, layout, shape, 2);
-    hdst__write_text(out, "}\ninline words_t words_at(__global const ulong *at)\n{\n    words_t words;\n    words.misfits = 0;\n");
+    hdst__write_text(out, "}\ninline words_t words_at(__global const ulong *at)\n{\n    words_t words;\n    words.exceptions = 0;\n");
     for (uint32_t u = 0; u < shape->units; u++) hdst__write(out, "    words.w%u = (long)at[%u];\n", (unsigned)u, (unsigned)u);
     hdst__write_text(out, "    return words;\n}\n");
 }
@@ -335,33 +335,40 @@ static void print_row(hdst__writer *out, const hdst__aggregation_layout *layout,
 
 static void print_settle(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__aggregate_kernel_shape *shape)
 {
-    hdst__write_text(out, "// An addend that does not fit goes to the spare cell of the row's sum.\n"
-                           "__attribute__((noinline)) void settle(volatile __global long *spares, ulong place, PAIR pair, uint misfits)\n{\n");
+    hdst__write_text(out, "// An addend that does not fit goes to the overflow cell of the row's sum.\n"
+                           "__attribute__((noinline)) void settle(volatile __global long *overflow, ulong place, PAIR pair, uint exceptions)\n{\n");
     for (uint64_t v = 0; v < layout->value_count; v++) {
         const hdst__aggregate_kernel_value *at = &shape->value[v];
         const bool is_float = layout->value[v].cell.kind == HDST__F32;
         if (!layout->value[v].cell.digits) continue;
-        hdst__write(out, "    if (misfits & %uu) wide_add_%s(spare_cell(spares, place + %u), ", 1u << at->sum, is_float ? "float" : "double", (unsigned)at->sum);
+        hdst__write(out, "    if (exceptions & %uu) superaccumulator_add_%s(overflow_cell(overflow, place + %u), ",
+                    1u << at->sum, is_float ? "float" : "double", (unsigned)at->sum);
         if (is_float) hdst__write(out, "as_float(pair.s%u));\n", (unsigned)at->payload);
         else hdst__write(out, "as_double(pair.s%u | (ulong)pair.s%u << 32));\n", (unsigned)at->payload, (unsigned)at->payload + 1);
     }
-    hdst__write_text(out, "}\n// And in the end the words go there too.\n__attribute__((noinline)) void settle_row(volatile __global long *spares, __global ulong *spare_rows, ulong place, ulong row, "
-                           "words_t words, scales_t scales)\n{\n"
-                           "    const ulong size = (ulong)spares[0] + 1;\n    volatile __global long *cells = spares + 2 + size;\n");
+    hdst__write_text(out, "}\n// And in the end the words go there too.\n"
+                          "__attribute__((noinline)) void settle_row(volatile __global long *overflow, __global ulong *rows_of_overflow, ulong place, "
+                           "ulong row, words_t words, scales_t scales)\n{\n"
+                           "    const ulong size = (ulong)overflow[0] + 1;\n    volatile __global long *cells = overflow + 2 + size;\n");
     for (uint64_t v = 0; v < layout->value_count; v++) {
         const hdst__aggregate_kernel_value *at = &shape->value[v];
         const char *kind = layout->value[v].cell.kind == HDST__F32 ? "FLOAT" : "DOUBLE";
         if (!layout->value[v].cell.digits) continue;
-        hdst__write(out, "    {\n        volatile __global long *cell = spare_cell(spares, place + %u);\n        spare_rows[(ulong)(cell - cells) / SPARE_WORDS] = row;\n", (unsigned)at->sum);
-        hdst__write(out, "        wide_add_fixed(cell, %s_LAST, %s_LOWEST, words.w%u, scales.s%u);\n", kind, kind, (unsigned)at->unit, (unsigned)at->sum);
-        if (is_two(&layout->value[v])) hdst__write(out, "        wide_add_fixed(cell, %s_LAST, %s_LOWEST, words.w%u, scales.s%u + (int)scales.bits);\n", kind, kind, (unsigned)at->unit + 1, (unsigned)at->sum);
+        hdst__write(out,
+            "    {\n        volatile __global long *cell = overflow_cell(overflow, place + %u);\n"
+            "        rows_of_overflow[(ulong)(cell - cells) / OVERFLOW_CELL_WORDS] = row;\n", (unsigned)at->sum);
+        hdst__write(out, "        superaccumulator_add_fixed(cell, %s_LAST, %s_LOWEST, words.w%u, scales.s%u);\n", kind, kind, (unsigned)at->unit,
+                    (unsigned)at->sum);
+        if (is_two(&layout->value[v])) hdst__write(out,
+            "        superaccumulator_add_fixed(cell, %s_LAST, %s_LOWEST, words.w%u, scales.s%u + (int)scales.bits);\n",
+                        kind, kind, (unsigned)at->unit + 1, (unsigned)at->sum);
         hdst__write_text(out, "    }\n");
     }
     hdst__write_text(out, "}\ninline void put_sum(__global uchar *row, ulong sum, __global const long *cell)\n{\n");
     for (uint64_t v = 0; v < layout->value_count; v++) {
         if (!layout->value[v].cell.digits) continue;
         hdst__write(out, "    if (sum == %u) ", (unsigned)shape->value[v].sum);
-        print_put(out, layout, element_of(layout, layout->key_count + v), hdst__wide_value_text(out->arena, &layout->value[v].cell, "cell"));
+        print_put(out, layout, element_of(layout, layout->key_count + v), hdst__superaccumulator_value_text(out->arena, &layout->value[v].cell, "cell"));
     }
     hdst__write_text(out, "}\n");
 }
@@ -385,8 +392,11 @@ static void print_macros(hdst__writer *out, const hdst__aggregation_layout *layo
     hdst__write(out, "#define MIXED_BYTES %u\n#define PAIR uint%u\n#define TILE_ROWS %uu\n#define AT_ONCE 4u\n#define SLOTS %uu\n#define CELLS %uu\n#define UNITS %uu\n#define HOT_CELLS %uu\n",
                         (unsigned)shape->mixed_bytes, (unsigned)shape->pair_words, (unsigned)shape->tile_rows, (unsigned)shape->slots, (unsigned)shape->cells, (unsigned)shape->units,
                         (unsigned)shape->hot_slots);
-    hdst__write(out, "#define FLOATS %uu\n#define SPARE_WORDS %u\n#define WIDE_LIMBS %u\n#define SIZE %" PRIu64 "ul\n#define WORD %s\n#define WORDS %" PRIu64 "u\n",
-                        (unsigned)(shape->sums ? shape->sums : 1), (unsigned)shape->spare_words, (unsigned)hdst__wide_limbs(shape->spare_words - 1), layout->record->size, type_of(word),
+    hdst__write(out,
+        "#define FLOATS %uu\n#define OVERFLOW_CELL_WORDS %u\n#define SUPERACCUMULATOR_LIMBS %u\n"
+        "#define SIZE %" PRIu64 "ul\n#define WORD %s\n#define WORDS %" PRIu64 "u\n",
+        (unsigned)(shape->sums ? shape->sums : 1), (unsigned)shape->overflow_cell_words,
+        (unsigned)hdst__superaccumulator_limbs(shape->overflow_cell_words - 1), layout->record->size, type_of(word),
                         layout->record->size / word);
 }
 

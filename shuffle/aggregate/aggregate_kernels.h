@@ -25,11 +25,11 @@ typedef struct hdst__aggregate_kernel_shape {
     uint32_t tile_rows;                 // pairs of a lane
     uint32_t slots, hot_slots;          // rows of a part's table, of the heavy hitters' table
     uint32_t total_lanes;               // of a work-group that fills a part's table: HDST__AGGREGATE_LANES or twice as many
-    uint32_t spare_words;               // of a superaccumulator
+    uint32_t overflow_cell_words;               // of a superaccumulator
     bool doubles;
 } hdst__aggregate_kernel_shape;
 
-// NULL, or why the kernels cannot do it. The tiers of the values are known.
+// NULL, or why the kernels cannot do it. The precision classes of the values are known.
 const char *hdst__aggregate_kernels_why_not(const hdst__aggregation_layout *layout, const hdst__storage *storage, const hdst__target_facts *facts);
 void hdst__aggregate_kernel_shape_of(const hdst__aggregation_layout *layout, const hdst__target_facts *facts, hdst__aggregate_kernel_shape *shape);
 // All kernels, for records that lie as `storage` has them (its offsets are arguments where they depend on the number of records).

@@ -15,7 +15,7 @@ static bool no_memory(hdst__aggregate_worker *worker)
 static bool spill_full(void *context, uint64_t *row)
 {
     hdst__aggregate_worker *worker = context;
-    return hdst__wide_table_move_row(&worker->wide, row, &worker->error);
+    return hdst__overflow_rows_move_row(&worker->overflow, row, &worker->error);
 }
 
 static bool make_room(hdst__aggregate_worker *worker, uint64_t more)
@@ -33,7 +33,7 @@ static bool has_sorter(hdst__aggregate_worker *worker)
     const hdst__aggregation *run = worker->run;
     const hdst__row_sorter_spec spec = {.layout = run->layout, .allocator = &worker->allocator, .memory = &worker->memory, .share = hdst__aggregate_share(run),
                                         .forced_bits = hdst__engine_limits(run->engine)->by_key_table_bits, .batch = &worker->batch,
-                                        .wide = &worker->wide, .error = &worker->error};
+                                        .overflow = &worker->overflow, .error = &worker->error};
     if (!worker->sorter) worker->sorter = hdst__row_sorter_create(&spec);
     return worker->sorter;
 }
@@ -83,7 +83,7 @@ static bool add_raw(hdst__aggregate_worker *worker, const hdst__partition_chunk 
         if (!make_room(worker, worker->batch.count)) return false;
         hdst__key_batch_words(&worker->batch, layout, false);
         worker->batch.count = hdst__key_table_add(&worker->table, layout, &worker->batch);
-        if (worker->batch.misfits && !hdst__wide_table_add_misfits(&worker->wide, &worker->batch, &worker->error)) return false;
+        if (worker->batch.exceptions && !hdst__overflow_rows_add_exceptions(&worker->overflow, &worker->batch, &worker->error)) return false;
         if (!hdst__key_table_spill_full(&worker->table, layout, spill_full, worker)) return false;
         if (!hdst__key_table_is_crowded(&worker->table)) continue;
         const hdst__partition_chunk rest = rest_of(chunk, (first + worker->batch.count) * layout->raw_bytes);
@@ -104,7 +104,7 @@ static bool add_rows(hdst__aggregate_worker *worker, const hdst__partition_chunk
             const hdst__partition_chunk rest = rest_of(chunk, at);
             return sort_instead(worker) && sort_rows(worker, &rest);
         }
-        if (layout->fixed && hdst__row_is_full(layout, row) && !hdst__wide_table_move_row(&worker->wide, row, &worker->error)) return false;
+        if (layout->fixed && hdst__row_is_full(layout, row) && !hdst__overflow_rows_move_row(&worker->overflow, row, &worker->error)) return false;
     }
     return true;
 }
@@ -129,13 +129,13 @@ static void write_rows(const hdst__aggregate_worker *worker, const uint64_t *row
 {
     const hdst__aggregation_layout *layout = worker->run->layout;
     const uint64_t size = layout->record->size;
-    if (hdst__wide_table_is_empty(&worker->wide)) {
+    if (hdst__overflow_rows_is_empty(&worker->overflow)) {
         hdst__row_write_all(layout, rows, count, to);
         return;
     }
     for (uint64_t i = 0; i < count; i++) {
         const uint64_t *row = rows + i * layout->row_words;
-        hdst__row_write(layout, row, hdst__wide_table_find(&worker->wide, (uint32_t)row[0], row + 1), to + i * size);
+        hdst__row_write(layout, row, hdst__overflow_rows_find(&worker->overflow, (uint32_t)row[0], row + 1), to + i * size);
     }
 }
 
@@ -160,7 +160,7 @@ static bool reduce(hdst__aggregate_worker *worker, uint32_t partition, const uin
     worker->sorts = choice->sorted || worker->piece.ranges;
     if (worker->piece.ranges) hdst__key_table_destroy(&worker->table);        // the sorter has its memory
     if (!worker->sorts && !ready_table(worker, choice->partition_bits + worker->piece.split)) return false;
-    hdst__wide_table_clear(&worker->wide);
+    hdst__overflow_rows_clear(&worker->overflow);
     if (!hdst__aggregate_each_chunk(worker, partition, add_raw, add_rows)) return false;
     note_longest(worker);
     *rows = NULL;

@@ -12,7 +12,7 @@
 #include "shuffle/aggregate/key_table.h"
 #include "shuffle/aggregate/radix_partitions.h"
 #include "shuffle/aggregate/row_sorter.h"
-#include "shuffle/aggregate/wide_table.h"
+#include "shuffle/aggregate/overflow_rows.h"
 
 typedef struct hdst__aggregate_choice {
     uint64_t sampled;                   // records
@@ -20,7 +20,7 @@ typedef struct hdst__aggregate_choice {
     bool blocks;                        // threads have tables
     bool sorted;                        // partitions are sorted, in place of tables
     uint32_t block_bits, partition_bits, table_bits;     // rows of a thread's table; partitions; rows of a partition's table at first
-    uint32_t tier_count[HDST__TIER_WIDE + 1];       // float sums by how they are held
+    uint32_t class_count[HDST__CLASS_SUPERACCUMULATOR + 1];       // float sums by how they are held
     char why[160];
 } hdst__aggregate_choice;
 
@@ -72,7 +72,7 @@ typedef struct hdst__aggregation {
     pthread_cond_t counted;             // a partition's rows were, or the run stops
     uint64_t next_record, end;          // of the input, or of the slice at hand; the number of its records
     uint64_t before;                    // records of slices before it
-    uint64_t seed;                      // of places in wide tables
+    uint64_t seed;                      // of places in overflow tables
     uint32_t next_partition;
     uint32_t partitions_counted;             // of these, and of the next, `first` is known
     hdst__spill spill;
@@ -108,7 +108,7 @@ typedef struct hdst__aggregate_worker {
     hdst__allocator allocator;          // for it
     hdst__partition_piece piece;        // of the partition at hand, where one table for it has no room
     hdst__key_table table;              // of a partition
-    hdst__wide_table wide;
+    hdst__overflow_rows overflow;
     uint64_t *sorted, sorted_words;
     hdst__row_sorter *sorter;           // of partitions that are sorted; NULL: not needed yet
     bool sorts;                         // the partition at hand

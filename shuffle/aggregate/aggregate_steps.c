@@ -61,7 +61,7 @@ static hdst_status make_worker(hdst__aggregation *run, hdst__aggregate_worker *w
     const hdst__aggregate_choice *choice = &run->choice;
     worker->run = run;
     worker->allocator = *allocator;
-    hdst__wide_table_init(&worker->wide, layout, run->seed, &worker->allocator);
+    hdst__overflow_rows_init(&worker->overflow, layout, run->seed, &worker->allocator);
     worker->blocks = choice->blocks;
     worker->stray = UINT64_MAX;
     worker->raw.allocator = worker->rows.allocator = allocator;
@@ -72,7 +72,7 @@ static hdst_status make_worker(hdst__aggregation *run, hdst__aggregate_worker *w
     hdst__radix_partitions_limit(&worker->raw, chunk);
     hdst__radix_partitions_limit(&worker->rows, chunk);
     made = made && (!choice->blocks || hdst__key_table_create(&worker->block, allocator, layout->row_words, layout->key_words, choice->block_bits, 0));
-    worker->combines = !choice->sorted && choice->tier_count[HDST__TIER_WIDE] == 0 &&
+    worker->combines = !choice->sorted && choice->class_count[HDST__CLASS_SUPERACCUMULATOR] == 0 &&
         hdst__engine_settings(run->engine)->hpr != HDST__HPR_NONE && worker->raw.chunk_room == worker->rows.chunk_room;
     made = hdst__aggregate_make_copy(run, &worker->copy) && made;
     made = hdst__partition_piece_create(&worker->piece, allocator, choice->partition_bits, layout->key_words) && made;
@@ -91,7 +91,7 @@ static void free_worker(hdst__aggregation *run, hdst__aggregate_worker *worker)
     hdst__radix_partitions_destroy(&worker->rows);
     hdst__key_table_destroy(&worker->block);
     hdst__key_table_destroy(&worker->table);
-    hdst__wide_table_clear(&worker->wide);
+    hdst__overflow_rows_clear(&worker->overflow);
     hdst__direct_table_destroy(&worker->direct_table);
     hdst__aggregate_free_copy(run, worker->copy);
     hdst__row_sorter_destroy(worker->sorter);
@@ -160,7 +160,7 @@ static void note_stats(hdst__aggregation *run)
         aggregate->pieces += run->worker[i].piece.pieces;
         aggregate->range_count += run->worker[i].piece.range_count;
         for (int from = 0; from < 2; from++) hdst__engine_limits(aggregate->engine)->by_key_moved[from] += run->worker[i].moved[from];
-        hdst__engine_limits(aggregate->engine)->by_key_moved[2] += run->worker[i].wide.moved;
+        hdst__engine_limits(aggregate->engine)->by_key_moved[2] += run->worker[i].overflow.moved;
         if (run->worker[i].longest > aggregate->longest) aggregate->longest = run->worker[i].longest;
     }
     aggregate->choice = run->choice;

@@ -43,7 +43,7 @@ static void add_keys(hdst__arena *arena, hdst__aggregation_layout *layout, const
 static void add_leaf(hdst__aggregation_layout *layout, uint32_t leaf_index, uint32_t number, hdst__accumulate_op acc)
 {
     const hdst__leaf *leaf = &layout->record->leaves[leaf_index];
-    const hdst__cell cell = hdst__cell_make(leaf->kind, acc, leaf->kind == HDST__F32 ? HDST__TIER_ONE : HDST__TIER_TWO);
+    const hdst__cell cell = hdst__cell_make(leaf->kind, acc, leaf->kind == HDST__F32 ? HDST__CLASS_ONE_WORD : HDST__CLASS_TWO_WORDS);
     for (uint64_t e = 0; e < leaf->elements; e++)
         layout->value[layout->value_count++] = (hdst__value_column){.leaf = leaf_index, .number = number, .element = e, .cell = cell,
                                                                   .bytes = (uint32_t)hdst__scalar_size(leaf->kind)};
@@ -109,25 +109,25 @@ hdst__aggregation_layout *hdst__aggregation_layout_make_rows(hdst__arena *arena,
 static uint32_t words_of(const hdst__cell *cell)
 {
     if (!cell->digits) return 1;
-    return cell->tier == HDST__TIER_ONE ? 1 : cell->tier == HDST__TIER_TWO ? 2 : 0;
+    return cell->precision == HDST__CLASS_ONE_WORD ? 1 : cell->precision == HDST__CLASS_TWO_WORDS ? 2 : 0;
 }
 
 void hdst__aggregation_layout_choose(hdst__aggregation_layout *layout)
 {
-    layout->cell_words = layout->wide_words = 0;
+    layout->cell_words = layout->superaccumulator_words = 0;
     layout->fixed = 0;
     for (uint64_t i = 0; i < layout->value_count; i++) {
         hdst__value_column *column = &layout->value[i];
         column->word = layout->cell_words;
-        column->words = column->cell.strip_words = words_of(&column->cell);
+        column->words = column->cell.private_words = words_of(&column->cell);
         layout->cell_words += column->words;
-        column->wide_word = layout->wide_words;
+        column->superaccumulator_word = layout->superaccumulator_words;
         if (!column->cell.digits) continue;
-        layout->wide_words += column->cell.device_words;
+        layout->superaccumulator_words += column->cell.device_words;
         layout->fixed += column->words > 0;
     }
     layout->row_words = 1 + layout->key_words + layout->cell_words;
-    layout->wide_row_words = 1 + layout->key_words + layout->wide_words;
+    layout->overflow_row_words = 1 + layout->key_words + layout->superaccumulator_words;
     const uint32_t fit = HDST__HOST_KEY_BATCH_WORDS / (layout->cell_words + layout->key_words + 1);
     layout->batch = fit >= HDST__KEY_BATCH ? HDST__KEY_BATCH : fit < 64 ? 64 : fit / 64 * 64;
 }

@@ -28,11 +28,11 @@ typedef struct hdst__key_column {       // one element of the key
 typedef struct hdst__value_column {     // one element that is reduced
     uint32_t leaf, number;              // number: of its leaf among those reduced
     uint64_t element;
-    hdst__cell cell;                    // kind, law and, of a float sum, the superaccumulator; `tier` says how it is held
+    hdst__cell cell;                    // kind, law and, of a float sum, the superaccumulator; `precision class` says how it is held
     int32_t s;                          // scale of a float sum
     uint32_t bytes, raw_at;             // in a raw record
-    uint32_t word, words;               // of the cells of a row; words is 0 in tier WIDE
-    uint32_t wide_word;                 // of a row's superaccumulators; only float sums have them
+    uint32_t word, words;               // of the cells of a row; words is 0 in precision class WIDE
+    uint32_t superaccumulator_word;                 // of a row's superaccumulators; only float sums have them
 } hdst__value_column;
 
 typedef struct hdst__aggregation_layout {
@@ -41,8 +41,8 @@ typedef struct hdst__aggregation_layout {
     hdst__value_column *value;
     uint64_t key_count, value_count;
     uint32_t key_bytes, key_words;      // key_words is 0 where the key has at most 4 bytes
-    uint32_t cell_words, row_words;     // chosen by hdst__aggregation_layout_choose, once the tiers are known
-    uint32_t wide_words, wide_row_words;
+    uint32_t cell_words, row_words;     // chosen by hdst__aggregation_layout_choose, once the precision classes are known
+    uint32_t superaccumulator_words, overflow_row_words;
     uint32_t raw_bytes, raw_key_at;     // of a raw record: {uint32 hash, small values, key words, values of 8 bytes}
     uint32_t batch;                     // records that are taken apart at once
     uint64_t look_after;                // records after which a table is looked through for words that grew past `full`: HDST__KEY_ADDS and HDST__KEY_FULL,
@@ -63,7 +63,7 @@ hdst__aggregation_layout *hdst__aggregation_layout_make(hdst__arena *arena, cons
 // key.
 hdst__aggregation_layout *hdst__aggregation_layout_make_rows(hdst__arena *arena, const hdst__record *record, uint32_t key_leaf, const hdst__accumulate_op *laws,
                                                              const hdst__record *rows, uint64_t row_count);
-// Tiers and scales were set in the value columns: places of the cells follow.
+// Precision classes and scales were set in the value columns: places of the cells follow.
 void hdst__aggregation_layout_choose(hdst__aggregation_layout *layout);
 
 // --- A batch: records taken apart, column by column (key_columns.c) ---
@@ -80,8 +80,8 @@ typedef struct hdst__key_batch {
     uint32_t *hash;                     // [batch]
     uint64_t *key;                      // [batch][key_words]
     uint64_t *word;                     // [cell_words][batch]
-    uint8_t *misfit;                    // [batch]: 1 if some addend does not fit
-    bool misfits;                       // there is one
+    uint8_t *exception;                    // [batch]: 1 if some addend does not fit
+    bool exceptions;                       // there is one
     bool strays;                        // some key is no number of a row
 } hdst__key_batch;
 
@@ -95,19 +95,19 @@ void hdst__key_batch_open(hdst__key_batch *batch, const hdst__aggregation_layout
 bool hdst__key_batch_is_stray(const hdst__key_batch *batch, const hdst__aggregation_layout *layout, uint32_t i, uint64_t *key);
 // The same as hdst__key_batch_open of raw records.
 void hdst__key_batch_open_raw(hdst__key_batch *batch, const hdst__aggregation_layout *layout, const char *raw, uint32_t count);
-// Words of the values. Those of a record with a misfit are zero, all of them if `whole`, else those of the addends that do not fit.
+// Words of the values. Those of a record with a exception are zero, all of them if `whole`, else those of the addends that do not fit.
 void hdst__key_batch_words(hdst__key_batch *batch, const hdst__aggregation_layout *layout, bool whole);
 uint64_t hdst__key_batch_bits(const hdst__key_batch *batch, const hdst__value_column *column, uint64_t column_number, uint32_t i);     // bits of a value
 void hdst__key_batch_to_raw(const hdst__key_batch *batch, const hdst__aggregation_layout *layout, uint32_t i, char *raw);
 // Whether the float sum's addend is outside of the words of its column.
-bool hdst__value_misfits(const hdst__value_column *column, uint64_t bits);
+bool hdst__value_is_exception(const hdst__value_column *column, uint64_t bits);
 
 // --- Results (key_rows.c) ---
 
 // A column's value, from its first word among the cells of a row.
-uint64_t hdst__value_read(const hdst__value_column *column, const uint64_t *word, const int64_t *wide);
-// Writes rows of a container as C structs of layout->record, padding zero. wide: what was too large or too fine for the row's words, or NULL.
-void hdst__row_write(const hdst__aggregation_layout *layout, const uint64_t *row, const int64_t *wide, char *record);
+uint64_t hdst__value_read(const hdst__value_column *column, const uint64_t *word, const int64_t *overflow);
+// Writes rows of a container as C structs of layout->record, padding zero. overflow: what was too large or too fine for the row's words, or NULL.
+void hdst__row_write(const hdst__aggregation_layout *layout, const uint64_t *row, const int64_t *overflow, char *record);
 // `count` rows, one after another, without superaccumulators.
 void hdst__row_write_all(const hdst__aggregation_layout *layout, const uint64_t *rows, uint64_t count, char *records);
 

@@ -125,12 +125,13 @@ void hdst__direct_table_write(const hdst__direct_table *table, const hdst__aggre
     }
 }
 
-void hdst__direct_table_write_wide(const hdst__direct_table *table, const hdst__aggregation_layout *layout, uint64_t row, const int64_t *wide, char *record)
+void hdst__direct_table_write_overflow(const hdst__direct_table *table, const hdst__aggregation_layout *layout, uint64_t row, const int64_t *overflow,
+                                       char *record)
 {
     const uint64_t *cells = hdst__direct_table_cells(table, row);
     for (uint64_t c = 0; c < layout->value_count; c++) {
         const hdst__value_column *column = &layout->value[c];
-        const uint64_t bits = hdst__value_read(column, cells + column->word, wide);
+        const uint64_t bits = hdst__value_read(column, cells + column->word, overflow);
         memcpy(record + hdst__leaf_offset(&layout->rows->leaves[column->number], column->element), &bits, column->bytes);       // little-endian hosts
     }
 }

@@ -32,6 +32,7 @@ uint64_t *hdst__direct_table_combine(hdst__direct_table *table, const hdst__aggr
 // The first `count` rows as C structs of layout->rows, padding zero; what is in superaccumulators is not in them.
 void hdst__direct_table_write(const hdst__direct_table *table, const hdst__aggregation_layout *layout, uint64_t count, char *records);
 // One row, with what is in superaccumulators.
-void hdst__direct_table_write_wide(const hdst__direct_table *table, const hdst__aggregation_layout *layout, uint64_t row, const int64_t *wide, char *record);
+void hdst__direct_table_write_overflow(const hdst__direct_table *table, const hdst__aggregation_layout *layout, uint64_t row, const int64_t *overflow,
+                                       char *record);
 
 #endif

@@ -18,7 +18,7 @@ typedef struct {
     float up0, down0;
 } scales_t;
 typedef struct {
-    uint misfits;       // a bit for each sum whose addend does not fit
+    uint exceptions;       // a bit for each sum whose addend does not fit
     long w0;
 } words_t;
 PAIR pair_at(SRC, ulong i);
@@ -32,6 +32,6 @@ void add_words(volatile __global ulong *to, words_t words);
 words_t words_at(__global const ulong *at);
 void write_row(__global uchar *row, MIXED m, words_t words, scales_t scales);
 // Addends that do not fit, sums of which some did not, such a sum to its row.
-void settle(volatile __global long *spares, ulong place, PAIR pair, uint misfits);
-void settle_row(volatile __global long *spares, __global ulong *spare_rows, ulong place, ulong row, words_t words, scales_t scales);
+void settle(volatile __global long *overflow, ulong place, PAIR pair, uint exceptions);
+void settle_row(volatile __global long *overflow, __global ulong *rows_of_overflow, ulong place, ulong row, words_t words, scales_t scales);
 void put_sum(__global uchar *row, ulong sum, __global const long *cell);

@@ -107,7 +107,7 @@ inline void count_records(bool any_hot, ulong n, uint shift, uint mask, uint hot
                 const uint at = hot_home(m, seed, hot);
                 if (IS_HOT(table, at, m)) {
                     const words_t words = words_of(pairs[r], scales);
-                    there = words.misfits != 0;
+                    there = words.exceptions != 0;
                     if (!there) add_cells(cells + HOT_AT(table, at, m) * copies + copy, HOT_CELLS, words);
                 }
             }
@@ -206,7 +206,7 @@ inline void place_records(bool any_hot, ulong n, uint shift, uint mask, ulong ch
                 if (!(there >> r & 1)) continue;
                 const MIXED m = mixed_of(pairs[r]);
                 const uint at = hot_home(m, seed, hot);
-                if (IS_HOT(hot_keys, at, m) && !words_of(pairs[r], scales).misfits) there &= ~(1u << r);
+                if (IS_HOT(hot_keys, at, m) && !words_of(pairs[r], scales).exceptions) there &= ~(1u << r);
             }
         place_tile(pairs, there, shift, mask, pairs_of, start, to, next, sums, sorted, out);
     }

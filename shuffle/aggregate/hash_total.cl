@@ -74,7 +74,8 @@ inline uint rank_at(volatile __local MIXED *tags, __local const uint *taken, __l
 __kernel __attribute__((reqd_work_group_size(TOTAL_LANES, 1, 1)))
 void hash_total(ulong parts, ulong bits, ulong slots_used, ulong spread, ulong hot, SCALES, __global const uint *restrict starts, __global const PAIR *restrict in,
                                __global const MIXED *restrict hot_keys, __global const uint *restrict ranked, __global const ulong *restrict hot_words,
-                               volatile __global long *spares, __global ulong *restrict spare_rows, __global uchar *restrict rows, __global uint *restrict rows_of,
+                               volatile __global long *overflow, __global ulong *restrict rows_of_overflow, __global uchar *restrict rows,
+                               __global uint *restrict rows_of,
                                __global uint *restrict staged, volatile __global uint *failed)
 {
     __local MIXED tags[SLOTS];
@@ -139,7 +140,7 @@ void hash_total(ulong parts, ulong bits, ulong slots_used, ulong spread, ulong h
                 if (!(adds >> r & 1)) continue;
                 const words_t words = words_of(pairs[r], scales);
                 add_cells(cells + at[r], SLOTS, words);
-                refused |= (uint)(words.misfits != 0) << r;
+                refused |= (uint)(words.exceptions != 0) << r;
             }
             for (uint r = 0; refused != 0; r++, refused >>= 1) {
                 if (!(refused & 1)) continue;
@@ -147,7 +148,7 @@ void hash_total(ulong parts, ulong bits, ulong slots_used, ulong spread, ulong h
                 const MIXED m = mixed_of(pair);
                 const uint place = find_place(tags, m, mul_hi(HASH_OF(m) << (uint)bits, (uint)spread), slots);
                 atomic_or((volatile __local uint *)(marks + place / 32), 1u << place % 32);
-                settle(spares, (part * SLOTS + place) * FLOATS, pair, words_of(pair, scales).misfits);
+                settle(overflow, (part * SLOTS + place) * FLOATS, pair, words_of(pair, scales).exceptions);
             }
         }
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -160,7 +161,7 @@ void hash_total(ulong parts, ulong bits, ulong slots_used, ulong spread, ulong h
             if (used) {
                 const words_t words = cells_at(cells + at, SLOTS);
                 write_row(rows + row * SIZE, MIXED_OF(tags[at], part, bits), words, scales);
-                if (marks[at / 32] >> at % 32 & 1) settle_row(spares, spare_rows, (part * SLOTS + at) * FLOATS, row, words, scales);
+                if (marks[at / 32] >> at % 32 & 1) settle_row(overflow, rows_of_overflow, (part * SLOTS + at) * FLOATS, row, words, scales);
             }
         }
         if (lane == 0) {
@@ -172,13 +173,13 @@ void hash_total(ulong parts, ulong bits, ulong slots_used, ulong spread, ulong h
     }
 }
 
-// Rows with addends that do not fit a word, again: the spare cell has all of the sum by now.
-__kernel GROUP void hash_spare(__global long *restrict spares, __global const ulong *restrict spare_rows, __global uchar *restrict rows)
+// Rows with addends that do not fit a word, again: the overflow cell has all of the sum by now.
+__kernel GROUP void hash_overflow(__global long *restrict overflow, __global const ulong *restrict rows_of_overflow, __global uchar *restrict rows)
 {
-    const ulong size = (ulong)spares[0] + 1;
+    const ulong size = (ulong)overflow[0] + 1;
     for (ulong at = get_global_id(0); at < size; at += get_global_size(0)) {
-        const ulong owner = (ulong)spares[2 + at];
-        if (owner) put_sum(rows + spare_rows[at] * SIZE, (owner - 1) % FLOATS, spares + 2 + size + at * SPARE_WORDS);
+        const ulong owner = (ulong)overflow[2 + at];
+        if (owner) put_sum(rows + rows_of_overflow[at] * SIZE, (owner - 1) % FLOATS, overflow + 2 + size + at * OVERFLOW_CELL_WORDS);
     }
 }
 

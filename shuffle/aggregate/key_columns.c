@@ -19,16 +19,16 @@ bool hdst__key_batch_create(hdst__key_batch *batch, const hdst__allocator *alloc
         .hash = hdst__alloc(allocator, n * sizeof *batch->hash),
         .key = hdst__alloc(allocator, n * (layout->key_words + 1) * sizeof *batch->key),
         .word = hdst__alloc(allocator, n * (layout->cell_words + 1) * sizeof *batch->word),
-        .misfit = hdst__alloc(allocator, n),
+        .exception = hdst__alloc(allocator, n),
     };
-    if (batch->source && batch->key_source && batch->hash && batch->key && batch->word && batch->misfit) return true;
+    if (batch->source && batch->key_source && batch->hash && batch->key && batch->word && batch->exception) return true;
     hdst__key_batch_destroy(batch, allocator);
     return false;
 }
 
 void hdst__key_batch_destroy(hdst__key_batch *batch, const hdst__allocator *allocator)
 {
-    void *const memory[] = {batch->source, batch->key_source, batch->hash, batch->key, batch->word, batch->misfit};
+    void *const memory[] = {batch->source, batch->key_source, batch->hash, batch->key, batch->word, batch->exception};
     for (size_t i = 0; i < sizeof memory / sizeof *memory; i++) hdst__free(allocator, memory[i]);
     *batch = (hdst__key_batch){0};
 }
@@ -200,23 +200,23 @@ uint64_t hdst__key_batch_bits(const hdst__key_batch *batch, const hdst__value_co
 
 #define DEFINE_WORDS(name, type, ...)                                                                                                                    \
     HDST__WIDE_VECTORS static uint8_t name##_one(const type *restrict v, uint64_t step, uint32_t count, double up, double down, uint64_t *restrict q,  \
-                                                 uint8_t *restrict misfit)                                                                               \
+                                                 uint8_t *restrict exception)                                                                               \
     {                                                                                                                                                    \
         uint8_t any = 0;                                                                                                                                 \
         if (step == 1) {                                                                                                                                 \
-            for (uint32_t i = 0; i < count; i++) { uint8_t m = hdst__fixed_one((double)v[i], up, down, &q[i]); misfit[i] |= m; any |= m; }                     \
+            for (uint32_t i = 0; i < count; i++) { uint8_t m = hdst__fixed_one((double)v[i], up, down, &q[i]); exception[i] |= m; any |= m; } \
         } else if (step == 2) {                                                                                                                          \
-            for (uint32_t i = 0; i < count; i++) { uint8_t m = hdst__fixed_one((double)v[2 * i], up, down, &q[i]); misfit[i] |= m; any |= m; }                 \
+            for (uint32_t i = 0; i < count; i++) { uint8_t m = hdst__fixed_one((double)v[2 * i], up, down, &q[i]); exception[i] |= m; any |= m; } \
         } else {                                                                                                                                         \
-            for (uint32_t i = 0; i < count; i++) { uint8_t m = hdst__fixed_one((double)v[i * step], up, down, &q[i]); misfit[i] |= m; any |= m; }              \
+            for (uint32_t i = 0; i < count; i++) { uint8_t m = hdst__fixed_one((double)v[i * step], up, down, &q[i]); exception[i] |= m; any |= m; } \
         }                                                                                                                                                \
         return any;                                                                                                                                      \
     }                                                                                                                                                    \
     HDST__WIDE_VECTORS static uint8_t name##_two(const type *restrict v, uint64_t step, uint32_t count, double up, double down, uint64_t *restrict high, \
-                                                 uint64_t *restrict low, uint8_t *restrict misfit)                                                       \
+                                                 uint64_t *restrict low, uint8_t *restrict exception)                                                       \
     {                                                                                                                                                    \
         uint8_t any = 0;                                                                                                                                 \
-        for (uint32_t i = 0; i < count; i++) { uint8_t m = hdst__fixed_two((double)v[i * step], up, down, &high[i], &low[i]); misfit[i] |= m; any |= m; }      \
+        for (uint32_t i = 0; i < count; i++) { uint8_t m = hdst__fixed_two((double)v[i * step], up, down, &high[i], &low[i]); exception[i] |= m; any |= m; } \
         return any;                                                                                                                                      \
     }
 
@@ -234,7 +234,7 @@ static const void *aligned_values(const hdst__key_batch *batch, uint64_t number,
     return copy;
 }
 
-bool hdst__value_misfits(const hdst__value_column *column, uint64_t bits)
+bool hdst__value_is_exception(const hdst__value_column *column, uint64_t bits)
 {
     uint64_t high, low;
     double v;
@@ -258,16 +258,16 @@ static void sum_words(hdst__key_batch *batch, const hdst__aggregation_layout *la
     const bool is_float = column->cell.kind == HDST__F32;
     uint8_t any;
     if (column->words == 0) {
-        memset(batch->misfit, 1, batch->count);
+        memset(batch->exception, 1, batch->count);
         any = 1;
     } else if (column->words == 1) {
-        any = is_float ? floats_one(v, step, batch->count, up, down, high, batch->misfit)
-                       : doubles_one(v, step, batch->count, up, down, high, batch->misfit);
+        any = is_float ? floats_one(v, step, batch->count, up, down, high, batch->exception)
+                       : doubles_one(v, step, batch->count, up, down, high, batch->exception);
     } else {
-        any = is_float ? floats_two(v, step, batch->count, up, down, high, low, batch->misfit)
-                       : doubles_two(v, step, batch->count, up, down, high, low, batch->misfit);
+        any = is_float ? floats_two(v, step, batch->count, up, down, high, low, batch->exception)
+                       : doubles_two(v, step, batch->count, up, down, high, low, batch->exception);
     }
-    batch->misfits |= any;
+    batch->exceptions |= any;
 }
 
 static void plain_words(hdst__key_batch *batch, const hdst__aggregation_layout *layout, uint64_t number)
@@ -294,13 +294,13 @@ static void plain_words(hdst__key_batch *batch, const hdst__aggregation_layout *
 
 void hdst__key_batch_words(hdst__key_batch *batch, const hdst__aggregation_layout *layout, bool whole)
 {
-    batch->misfits = false;
-    memset(batch->misfit, 0, batch->count);
+    batch->exceptions = false;
+    memset(batch->exception, 0, batch->count);
     for (uint64_t c = 0; c < layout->value_count; c++) {
         if (layout->value[c].cell.digits) sum_words(batch, layout, c);
         else plain_words(batch, layout, c);
     }
-    for (uint32_t i = 0; batch->misfits && whole && i < batch->count; i++)
-        if (batch->misfit[i])
+    for (uint32_t i = 0; batch->exceptions && whole && i < batch->count; i++)
+        if (batch->exception[i])
             for (uint32_t w = 0; w < layout->cell_words; w++) batch->word[(size_t)w * layout->batch + i] = 0;
 }

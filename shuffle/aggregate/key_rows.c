@@ -19,20 +19,21 @@ static void write_key(const hdst__aggregation_layout *layout, const uint64_t *ro
     }
 }
 
-uint64_t hdst__value_read(const hdst__value_column *column, const uint64_t *word, const int64_t *wide)
+uint64_t hdst__value_read(const hdst__value_column *column, const uint64_t *word, const int64_t *overflow)
 {
     const hdst__cell *cell = &column->cell;
-    return hdst__first_representation(cell)->round(cell, (const int64_t *)word, column->s, wide && cell->digits ? wide + column->wide_word : NULL);
+    return hdst__first_representation(cell)->round(cell, (const int64_t *)word, column->s, overflow && cell->digits
+                                                   ? overflow + column->superaccumulator_word : NULL);
 }
 
-void hdst__row_write(const hdst__aggregation_layout *layout, const uint64_t *row, const int64_t *wide, char *record)
+void hdst__row_write(const hdst__aggregation_layout *layout, const uint64_t *row, const int64_t *overflow, char *record)
 {
     const uint64_t *cells = row + 1 + layout->key_words;
     memset(record, 0, layout->record->size);
     write_key(layout, row, record);
     for (uint64_t c = 0; c < layout->value_count; c++) {
         const hdst__value_column *column = &layout->value[c];
-        const uint64_t bits = hdst__value_read(column, cells + column->word, wide);
+        const uint64_t bits = hdst__value_read(column, cells + column->word, overflow);
         memcpy(record + hdst__leaf_offset(&layout->record->leaves[column->leaf], column->element), &bits, column->bytes);
     }
 }

@@ -19,7 +19,7 @@ typedef struct hdst__row_sorter {
     const hdst__aggregation_layout *layout;
     const hdst__allocator *allocator;
     hdst__key_batch *words;             // of some records in order
-    hdst__wide_table *wide;
+    hdst__overflow_rows *overflow;
     hdst_error *error;
     char *raw, *batch;                  // records of a piece; some raw ones in order
     uint64_t room, count, most;         // bytes there; records; at most
@@ -71,7 +71,7 @@ hdst__row_sorter *hdst__row_sorter_create(const hdst__row_sorter_spec *spec)
     const uint64_t row_bytes = (uint64_t)layout->row_words * 8, least = row_bytes < layout->raw_bytes ? row_bytes : layout->raw_bytes;
     sorter *s = hdst__alloc_zero(spec->allocator, sizeof *s);
     if (s) {
-        *s = (sorter){.layout = layout, .allocator = spec->allocator, .words = spec->batch, .wide = spec->wide, .error = spec->error};
+        *s = (sorter){.layout = layout, .allocator = spec->allocator, .words = spec->batch, .overflow = spec->overflow, .error = spec->error};
         s->room = room_for(spec, row_bytes, least);
     }
     if (s && take_buffers(s, least)) return s;
@@ -204,7 +204,7 @@ static bool reduce_rows(sorter *s)
         const bool same = row && hdst__key_compare(row, from, 1 + layout->key_words) == 0;
         if (!same) row = memcpy(s->piece.rows + s->piece.count++ * layout->row_words, from, s->bytes);
         else combine(layout, row, from + 1 + layout->key_words, 1);
-        if (layout->fixed && hdst__row_is_full(layout, row) && !hdst__wide_table_move_row(s->wide, row, s->error)) return false;
+        if (layout->fixed && hdst__row_is_full(layout, row) && !hdst__overflow_rows_move_row(s->overflow, row, s->error)) return false;
     }
     return true;
 }
@@ -221,9 +221,9 @@ static bool reduce_raw(sorter *s)
         hdst__key_batch_open_raw(s->words, layout, s->batch, count);
         hdst__key_batch_words(s->words, layout, false);
         row = add_batch(s, &s->piece, row);
-        if (s->words->misfits && !hdst__wide_table_add_misfits(s->wide, s->words, s->error)) return false;
+        if (s->words->exceptions && !hdst__overflow_rows_add_exceptions(s->overflow, s->words, s->error)) return false;
         // Other rows of the batch had no more additions than it has records.
-        if (layout->fixed && hdst__row_is_full(layout, row) && !hdst__wide_table_move_row(s->wide, row, s->error)) return false;
+        if (layout->fixed && hdst__row_is_full(layout, row) && !hdst__overflow_rows_move_row(s->overflow, row, s->error)) return false;
     }
     return true;
 }
@@ -247,7 +247,7 @@ static bool merge_run(sorter *s, row_list *run)
         uint64_t *to = s->merged.rows + s->merged.count++ * words;
         memcpy(to, order <= 0 ? a : b, words * sizeof *to);
         if (order == 0) combine(layout, to, b + 1 + layout->key_words, 1);
-        if (order == 0 && layout->fixed && hdst__row_is_full(layout, to) && !hdst__wide_table_move_row(s->wide, to, s->error)) return false;
+        if (order == 0 && layout->fixed && hdst__row_is_full(layout, to) && !hdst__overflow_rows_move_row(s->overflow, to, s->error)) return false;
         if (order <= 0) a += words;
         if (order >= 0) b += words;
     }

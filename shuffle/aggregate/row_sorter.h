@@ -6,7 +6,7 @@
 
 #include "base/budget.h"
 #include "shuffle/aggregate/radix_partitions.h"
-#include "shuffle/aggregate/wide_table.h"
+#include "shuffle/aggregate/overflow_rows.h"
 
 typedef struct hdst__row_sorter hdst__row_sorter;
 
@@ -17,7 +17,7 @@ typedef struct hdst__row_sorter_spec {  // all that it points to must outlive th
     uint64_t share;                     // bytes: how much of that a thread may have
     uint32_t forced_bits;               // tests: 1 << so many raw records are sorted at once; 0: as many as fit
     hdst__key_batch *batch;             // to take records apart with
-    hdst__wide_table *wide;             // for what fits no word
+    hdst__overflow_rows *overflow;             // for what fits no word
     hdst_error *error;                  // set by every function that fails, for want of memory
 } hdst__row_sorter_spec;
 

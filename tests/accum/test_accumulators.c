@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words of accumulator tables, the keys of minimum and maximum, scales and tiers from samples.
+// The words of accumulator tables, the keys of minimum and maximum, scales and precision classes from samples.
 #include "accum/tables.h"
 #include "accum/addends.h"
 #include "accum/fixed_point.h"
@@ -43,19 +43,19 @@ Test(table, cells_follow_one_another_in_rows)
     cr_expect_eq(t->cell[0].device_words, 10);
     cr_expect_eq(t->cell[1].device_first, 30);
     cr_expect_eq(t->device_row_words, 31);
-    cr_expect_eq(t->strip_row_words, 4);
-    cr_expect_eq(t->cell[0].tier, HDST__TIER_ONE);
+    cr_expect_eq(t->private_row_words, 4);
+    cr_expect_eq(t->cell[0].precision, HDST__CLASS_ONE_WORD);
     cr_expect_eq(t->cell[1].scale, -1);
-    cr_expect_eq(tables->accum[1].cell[0].tier, HDST__TIER_TWO);
+    cr_expect_eq(tables->accum[1].cell[0].precision, HDST__CLASS_TWO_WORDS);
     cr_expect_eq(tables->accum[1].cell[0].scale, 1);
     const uint64_t rows[3] = {0, 50, 7};        // the last is no table: one row
     cr_expect_eq(hdst__tables_device_words(tables, rows), 50 * 31 + 67);
     cr_expect_eq(hdst__tables_device_first(tables, rows, 1), 50 * 31);
-    cr_expect_eq(hdst__tables_strip_words(tables, rows), 50 * 4 + 2);
-    const hdst__tier wide[2] = {HDST__TIER_WIDE, HDST__TIER_ONE};
+    cr_expect_eq(hdst__tables_private_words(tables, rows), 50 * 4 + 2);
+    const hdst__precision_class wide[2] = {HDST__CLASS_SUPERACCUMULATOR, HDST__CLASS_ONE_WORD};
     const hdst__tables *other = hdst__ir_accum_tables(&arena, &func, wide);
-    cr_expect_eq(hdst__tables_strip_words(other, rows), 50 * 1 + 1);
-    cr_expect_eq(other->accum[0].cell[1].strip_first, 0);
+    cr_expect_eq(hdst__tables_private_words(other, rows), 50 * 1 + 1);
+    cr_expect_eq(other->accum[0].cell[1].private_first, 0);
     cr_expect_eq(hdst__tables_accum(tables, 2), &tables->accum[1]);
     cr_expect_null(hdst__tables_accum(tables, 0));
     hdst__arena_destroy(&arena);
@@ -123,23 +123,23 @@ Test(table, addends_are_measured_against_the_running_maximum)
     cr_expect_eq(a.top_bit[154], 1);
 }
 
-// What scale and tier promise: most addends are integers below 2^40 (or 2^80 in two words) when multiplied by 2^s.
-static void expect_most_fit(const double *v, size_t n, hdst__kind kind, hdst__tier tier)
+// What scale and precision class promise: most addends are integers below 2^40 (or 2^80 in two words) when multiplied by 2^s.
+static void expect_most_fit(const double *v, size_t n, hdst__kind kind, hdst__precision_class precision)
 {
     hdst__addends a;
     hdst__addends_init(&a);
     for (size_t i = 0; i < n; i++) hdst__addends_add(&a, kind, kind == HDST__F32 ? f32((float)v[i]) : f64(v[i]));
     const int32_t s = hdst__addends_scale(&a, kind, HDST__FIXED_BITS);
-    cr_assert_eq(hdst__addends_tier(&a, kind, s, HDST__FIXED_BITS), tier, "tier %d", hdst__addends_tier(&a, kind, s, HDST__FIXED_BITS));
+    cr_assert_eq(hdst__addends_precision(&a, kind, s, HDST__FIXED_BITS), precision, "precision %d", hdst__addends_precision(&a, kind, s, HDST__FIXED_BITS));
     size_t fit = 0;
     for (size_t i = 0; i < n; i++) {
-        const double x = ldexp(kind == HDST__F32 ? (float)v[i] : v[i], s), fine = ldexp(x, tier == HDST__TIER_TWO ? 40 : 0);
+        const double x = ldexp(kind == HDST__F32 ? (float)v[i] : v[i], s), fine = ldexp(x, precision == HDST__CLASS_TWO_WORDS ? 40 : 0);
         fit += fabs(x) < 0x1p40 && (fabs(fine) >= 0x1p53 || fine == floor(fine));
     }
     cr_expect_geq(fit * 32, n * 31, "%zu of %zu fit", fit, n);
 }
 
-Test(table, scale_and_tier_suit_the_sample)
+Test(table, scale_and_precision_class_suit_the_sample)
 {
     enum { N = 1000 };
     double unit[N], integers[N], mixed[N], tiny[N];
@@ -151,28 +151,28 @@ Test(table, scale_and_tier_suit_the_sample)
         mixed[i] = ldexp(unit[i], (int)(state % 900) - 450);
         tiny[i] = unit[i] * 1e-285;
     }
-    expect_most_fit(unit, N, HDST__F32, HDST__TIER_ONE);
-    expect_most_fit(integers, N, HDST__F64, HDST__TIER_ONE);
-    expect_most_fit(unit, N, HDST__F64, HDST__TIER_TWO);
+    expect_most_fit(unit, N, HDST__F32, HDST__CLASS_ONE_WORD);
+    expect_most_fit(integers, N, HDST__F64, HDST__CLASS_ONE_WORD);
+    expect_most_fit(unit, N, HDST__F64, HDST__CLASS_TWO_WORDS);
     hdst__addends a;
     for (int which = 0; which < 2; which++) {
         hdst__addends_init(&a);
         for (int i = 0; i < N; i++) hdst__addends_add(&a, HDST__F64, f64(which ? tiny[i] : mixed[i]));
         const int32_t s = hdst__addends_scale(&a, HDST__F64, HDST__FIXED_BITS);
-        cr_expect_eq(hdst__addends_tier(&a, HDST__F64, s, HDST__FIXED_BITS), which ? HDST__TIER_TWO : HDST__TIER_WIDE);
+        cr_expect_eq(hdst__addends_precision(&a, HDST__F64, s, HDST__FIXED_BITS), which ? HDST__CLASS_TWO_WORDS : HDST__CLASS_SUPERACCUMULATOR);
         cr_expect_leq(s, 980);
     }
     hdst__addends_init(&a);
     cr_expect_eq(hdst__addends_scale(&a, HDST__F32, HDST__FIXED_BITS), 0);
-    cr_expect_eq(hdst__addends_tier(&a, HDST__F64, 0, HDST__FIXED_BITS), HDST__TIER_TWO);
+    cr_expect_eq(hdst__addends_precision(&a, HDST__F64, 0, HDST__FIXED_BITS), HDST__CLASS_TWO_WORDS);
 }
 
-Test(table, words_of_a_compact_table_cannot_overflow)
+Test(table, words_of_a_table_in_fixed_point_cannot_overflow)
 {
     for (uint32_t shift = 0; shift < 40; shift++)
         for (int64_t more = -1; more <= 1; more++) {
             const uint64_t additions = (UINT64_C(1) << shift) + (uint64_t)more;
-            const uint32_t bits = hdst__compact_bits(additions);
+            const uint32_t bits = hdst__fixed_point_bits(additions);
             if (bits == 0) {
                 cr_expect_gt((double)additions * 0x1p30, 0x1p63, "%" PRIu64 " additions", additions);
                 continue;
@@ -195,7 +195,8 @@ Test(table, a_few_large_addends_do_not_choose_the_scale)
             hdst__addends_add(&a, HDST__F32, bits);
         }
         const int32_t s = hdst__addends_scale(&a, HDST__F32, HDST__FIXED_BITS);
-        const hdst__tier tier = hdst__addends_tier(&a, HDST__F32, s, HDST__FIXED_BITS);
-        cr_expect(every == 128 ? s >= 9 && s <= 38 && tier == HDST__TIER_ONE : tier == HDST__TIER_WIDE, "one in %d: scale %d, tier %d", every, s, tier);
+        const hdst__precision_class precision = hdst__addends_precision(&a, HDST__F32, s, HDST__FIXED_BITS);
+        cr_expect(every == 128 ? s >= 9 && s <= 38 && precision == HDST__CLASS_ONE_WORD : precision == HDST__CLASS_SUPERACCUMULATOR,
+                  "one in %d: scale %d, precision %d", every, s, precision);
     }
 }

@@ -105,9 +105,9 @@ static void run_scales(const hdst__representation *held, const hdst__cell *cell,
 
 static void run_representation(const hdst__representation *held, const addend_case *c, int doublings, int *tried)
 {
-    for (hdst__tier tier = HDST__TIER_ONE; tier <= HDST__TIER_WIDE; tier++)
+    for (hdst__precision_class precision = HDST__CLASS_ONE_WORD; precision <= HDST__CLASS_SUPERACCUMULATOR; precision++)
         for (hdst__accumulate_op op = HDST__SUM; op <= HDST__MAX; op++) {
-            const hdst__cell cell = hdst__cell_make(c->kind, op, tier);
+            const hdst__cell cell = hdst__cell_make(c->kind, op, precision);
             if (!held->applies(&cell)) continue;
             cr_assert_leq(held->applies(&cell), WORDS);
             const uint64_t expected = op == HDST__SUM ? true_sum(c, 0) : true_extreme(c, op == HDST__MIN);
@@ -160,7 +160,7 @@ Test(conformance, more_additions_than_a_word_takes)
                 big_add(&sum, &one);
             }
             for (size_t r = 0; r < hdst__representation_count; r++) {
-                const hdst__cell cell = hdst__cell_make((hdst__kind)kind, HDST__SUM, HDST__TIER_TWO);
+                const hdst__cell cell = hdst__cell_make((hdst__kind)kind, HDST__SUM, HDST__CLASS_TWO_WORDS);
                 const trial t = {hdst__representations[r], cell, 0};
                 state s = {0};
                 if (!t.held->applies(&cell)) continue;
@@ -205,7 +205,7 @@ static double overflow_read(const hdst__cell *cell, int64_t *table, uint64_t ele
 
 Test(conformance, an_overflow_table_keeps_elements_apart)
 {
-    const hdst__cell cell = hdst__cell_make(HDST__F32, HDST__SUM, HDST__TIER_ONE);
+    const hdst__cell cell = hdst__cell_make(HDST__F32, HDST__SUM, HDST__CLASS_ONE_WORD);
     int64_t one[TABLE_WORDS] = {PLACES - 1}, other[TABLE_WORDS] = {PLACES - 1}, rest[CELL_WORDS] = {0};
     for (int e = 0; e < 5; e++) overflow_add(&cell, one, (uint64_t)e * 8, (float)(1 << e));
     for (int e = 3; e < 8; e++) overflow_add(&cell, other, (uint64_t)e * 8, (float)(1 << e));
@@ -235,7 +235,7 @@ Test(conformance, an_overflow_table_keeps_elements_apart)
 
 static void run_integers(hdst__kind kind, hdst__accumulate_op op, const uint64_t *v, size_t count)
 {
-    const hdst__cell cell = hdst__cell_make(kind, op, HDST__TIER_PLAIN);
+    const hdst__cell cell = hdst__cell_make(kind, op, HDST__CLASS_PLAIN);
     const trial t = {hdst__exact_representation(&cell), cell, 0};
     state part[PARTS] = {0};
     for (size_t i = 0; i < count; i++) add(&t, &part[i % PARTS], v[i]);
@@ -267,7 +267,7 @@ Test(conformance, what_is_empty)
                           ones[] = {1, ~UINT64_C(0), UINT8_MAX, ~UINT64_C(0), UINT64_MAX};
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         for (hdst__accumulate_op op = HDST__SUM; op <= HDST__XOR; op++) {
-            const hdst__cell cell = hdst__cell_make(kinds[k], op, HDST__TIER_PLAIN);
+            const hdst__cell cell = hdst__cell_make(kinds[k], op, HDST__CLASS_PLAIN);
             const trial t = {hdst__exact_representation(&cell), cell, 0};
             const uint64_t expected = op == HDST__MIN ? most[k] : op == HDST__MAX ? least[k] : op == HDST__AND ? ones[k] : 0;
             cr_expect_eq(value(&t, &(state){0}), expected, "%s of kind %d, operation %d", t.held->name, (int)kinds[k], (int)op);
@@ -284,7 +284,7 @@ Test(conformance, one_representation_holds_each_cell_whatever_comes)
 {
     for (int kind = HDST__BOOL; kind <= HDST__F64; kind++)
         for (hdst__accumulate_op op = HDST__SUM; op <= (hdst__kind_is_float((hdst__kind)kind) ? HDST__MAX : HDST__XOR); op++) {
-            const hdst__cell cell = hdst__cell_make((hdst__kind)kind, op, HDST__TIER_TWO);
+            const hdst__cell cell = hdst__cell_make((hdst__kind)kind, op, HDST__CLASS_TWO_WORDS);
             const hdst__representation *held = hdst__exact_representation(&cell);
             cr_expect_eq(held->applies(&cell), cell.device_words);
             cr_expect_null(held->spill, "%s always has room", held->name);

@@ -76,7 +76,7 @@ static const char *program_text(const char *dialect, const char *defines, const 
 {
     const char *head = hdst__pieces_text(&arena, &hdst__base_pieces, "head.cl"), *macros = hdst__pieces_text(&arena, &hdst__base_pieces, dialect);
     const char *source = hdst__arena_printf(&arena, "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n%s%s", head, macros);
-    source = hdst__arena_printf(&arena, "%s#define COPIES %d\n#define WIDE_LIMBS 69\n", source, COPIES);
+    source = hdst__arena_printf(&arena, "%s#define COPIES %d\n#define SUPERACCUMULATOR_LIMBS 69\n", source, COPIES);
     source = hdst__arena_printf(&arena, "%s%s", source, defines);
     for (size_t f = 0; f < FILES; f++) source = hdst__arena_printf(&arena, "%s%s", source, hdst__pieces_text(&arena, &hdst__accum_pieces, files[f]));
     return hdst__arena_printf(&arena, "%s%s", source, kernels);
@@ -98,8 +98,8 @@ static device device_of(hdst__kind kind, const char *dialect)
 {
     const char *type = kind == HDST__F32 ? "float" : "double";
     const char *defines = hdst__arena_printf(&arena, "#define FLOAT %d\n#define REAL %s\n#define OF(name) name##_%s\n"
-                                             "#define PREFIX(name) %s_##name\n#define SPARE_WORDS %u\n",
-                                             kind == HDST__F32, type, type, type, hdst__wide_digits(kind) + 1);
+                                             "#define PREFIX(name) %s_##name\n#define OVERFLOW_CELL_WORDS %u\n",
+                                             kind == HDST__F32, type, type, type, hdst__superaccumulator_digits(kind) + 1);
     const char *text = program_text(dialect, defines, kernels_of_reals);
     return (device){kind, build(text, "add"), build(text, "value")};
 }
@@ -140,7 +140,7 @@ static void launch_value(const device *d, cl_mem memory, int32_t s, held_in form
 // By the host's functions. s: of the words.
 static uint64_t read_on_host(const addend_case *c, held_in form, int32_t s, int64_t *m)
 {
-    hdst__cell cell = hdst__cell_make(c->kind, form == MAXIMUM ? HDST__MAX : form == MINIMUM ? HDST__MIN : HDST__SUM, HDST__TIER_TWO);
+    hdst__cell cell = hdst__cell_make(c->kind, form == MAXIMUM ? HDST__MAX : form == MINIMUM ? HDST__MIN : HDST__SUM, HDST__CLASS_TWO_WORDS);
     int64_t all[CELL_WORDS];
     if (!cell.digits) return hdst__cell_read(&cell, m + KEY);
     memcpy(all, m + CELL, sizeof all);
@@ -333,7 +333,7 @@ static void run_integers(cl_kernel kernel, hdst__kind kind, const uint64_t *v, s
     cr_assert(cl_run_launch(&run, kernel, LANES, LANES));
     cr_assert(cl_run_read(&run, m, words, sizeof words));
     for (int w = 0; w < (narrow ? NARROW_WORDS : INTEGER_WORDS); w++) {
-        const hdst__cell cell = hdst__cell_make(kind, op_of_word[w], HDST__TIER_PLAIN);
+        const hdst__cell cell = hdst__cell_make(kind, op_of_word[w], HDST__CLASS_PLAIN);
         if (narrow && op_of_word[w] == HDST__AND) continue;
         const uint64_t found = hdst__cell_read(&cell, &words[w]), expected = true_integer(kind, op_of_word[w], v, count);
         cr_expect_eq(found, expected, "word %d of kind %d%s: %" PRIx64 " instead of %" PRIx64, w, (int)kind, narrow ? ", narrow" : "", found, expected);
@@ -349,7 +349,8 @@ Test(conformance_device, integers)
     uint64_t seed = 3, v[MOST_ADDENDS];
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         const char *type = kinds[k].type;
-        const char *defines = hdst__arena_printf(&arena, "#define SPARE_WORDS 10\n#define TYPE %s\n#define MIN_KEY min_key_%s\n#define MAX_KEY max_key_%s\n",
+        const char *defines = hdst__arena_printf(&arena,
+                                                 "#define OVERFLOW_CELL_WORDS 10\n#define TYPE %s\n#define MIN_KEY min_key_%s\n#define MAX_KEY max_key_%s\n",
                                                  type, type, type);
         const char *text = program_text(dialects[k % DIALECTS], defines, kernels_of_integers);
         cl_kernel add = build(text, "add"), add_narrow = build(text, "add_narrow");

@@ -54,7 +54,7 @@ static void set_leaf(fixture *f, int i, hdst__kind kind, uint64_t offset)
     f->op[i] = HDST__SUM;
 }
 
-static void start(fixture *f, hdst__tier x, int32_t x_scale, hdst__tier d, int32_t d_scale)
+static void start(fixture *f, hdst__precision_class x, int32_t x_scale, hdst__precision_class d, int32_t d_scale)
 {
     hdst__arena_init(&f->arena, NULL, &f->out_of_memory);
     set_leaf(f, 0, HDST__F32, offsetof(row, x));
@@ -62,11 +62,11 @@ static void start(fixture *f, hdst__tier x, int32_t x_scale, hdst__tier d, int32
     f->record = (hdst__record){.name = "row", .leaves = f->leaf, .leaf_count = 2, .size = sizeof(row), .align = 8};
     f->param = (ir_param){.kind = IR_ACCUM_TABLE, .record = &f->record, .is_table = true, .leaf_op = f->op};
     f->func = (ir_func){.arena = &f->arena, .params = &f->param, .param_count = 1};
-    f->tables = (hdst__tables *)hdst__ir_accum_tables(&f->arena, &f->func, (hdst__tier[]){x, d});
-    f->tables->front = true;
+    f->tables = (hdst__tables *)hdst__ir_accum_tables(&f->arena, &f->func, (hdst__precision_class[]){x, d});
+    f->tables->first_level = true;
     f->scale[0] = x_scale;
     f->scale[1] = d_scale;
-    f->memory = calloc(hdst__tables_front_words(f->tables, rows) + hdst__tables_device_words(f->tables, rows), sizeof *f->memory);
+    f->memory = calloc(hdst__tables_first_level_words(f->tables, rows) + hdst__tables_device_words(f->tables, rows), sizeof *f->memory);
 }
 
 static void stop(fixture *f)
@@ -79,12 +79,13 @@ static void stop(fixture *f)
 static void fill(fixture *f)
 {
     const hdst__accum *a = &f->tables->accum[0];
-    int64_t *words = f->memory + hdst__tables_mark_words(f->tables, rows), *low = words + hdst__tables_strip_words(f->tables, rows), *cells = f->memory + hdst__tables_front_words(f->tables, rows);
+    int64_t *words = f->memory + hdst__tables_mark_words(f->tables, rows), *low = words + hdst__tables_private_words(f->tables,
+        rows), *cells = f->memory + hdst__tables_first_level_words(f->tables, rows);
     const uint64_t all = hdst__tables_device_words(f->tables, rows);
-    for (uint64_t i = 0; i < hdst__tables_strip_words(f->tables, rows); i++) words[i] = random_word();
+    for (uint64_t i = 0; i < hdst__tables_private_words(f->tables, rows); i++) words[i] = random_word();
     for (uint64_t r = 0; r < ROWS; r++)
-        for (uint64_t e = 0; a->cell[0].strip_words == 1 && e < ELEMENTS; e++)
-            if (e / 70 % 2 && random_bits() % 2) low[r * a->strip_row_words + a->cell[0].strip_first + e] = random_word();
+        for (uint64_t e = 0; a->cell[0].private_words == 1 && e < ELEMENTS; e++)
+            if (e / 70 % 2 && random_bits() % 2) low[r * a->private_row_words + a->cell[0].private_first + e] = random_word();
     for (uint64_t page = 0; page * HDST__PAGE_WORDS < all; page++) {
         f->memory[page] = random_bits() % 3 == 0;
         for (uint64_t i = page * HDST__PAGE_WORDS; i < all && i < (page + 1) * HDST__PAGE_WORDS; i++) cells[i] = 0;
@@ -94,7 +95,7 @@ static void fill(fixture *f)
             for (uint64_t e = 0; e < ELEMENTS; e++) {
                 const uint64_t at = r * a->device_row_words + a->cell[leaf].device_first + e * a->cell[leaf].device_words, last = at + a->cell[leaf].device_words - 1;
                 const bool one = f->memory[at / HDST__PAGE_WORDS], other = f->memory[last / HDST__PAGE_WORDS];
-                if (one && other) hdst__wide_add_fixed(cells + at, a->cell[leaf].kind, random_word() | 1, f->scale[leaf]);
+                if (one && other) hdst__superaccumulator_add_fixed(cells + at, a->cell[leaf].kind, random_word() | 1, f->scale[leaf]);
                 if (!one && !other) cells[at + 3] = 12345;
             }
 }
@@ -103,24 +104,26 @@ static uint64_t expected(const fixture *f, uint64_t r, int leaf, uint64_t e)
 {
     const hdst__accum *a = &f->tables->accum[0];
     const hdst__cell *cell = &a->cell[leaf];
-    const int64_t *words = f->memory + hdst__tables_mark_words(f->tables, rows), *low = words + hdst__tables_strip_words(f->tables, rows), *cells = f->memory + hdst__tables_front_words(f->tables, rows);
-    const uint64_t at = r * a->device_row_words + cell->device_first + e * cell->device_words, word = r * a->strip_row_words + cell->strip_first + e * cell->strip_words;
+    const int64_t *words = f->memory + hdst__tables_mark_words(f->tables, rows), *low = words + hdst__tables_private_words(f->tables,
+        rows), *cells = f->memory + hdst__tables_first_level_words(f->tables, rows);
+    const uint64_t at = r * a->device_row_words + cell->device_first + e * cell->device_words;
+    const uint64_t word = r * a->private_row_words + cell->private_first + e * cell->private_words;
     int64_t all[HDST__F64_DIGITS + 1] = {0};
     if (f->memory[at / HDST__PAGE_WORDS] || f->memory[(at + cell->device_words - 1) / HDST__PAGE_WORDS]) memcpy(all, cells + at, cell->device_words * sizeof *all);
-    hdst__wide_add_fixed(all, cell->kind, words[word], f->scale[leaf]);
-    const int64_t second = cell->strip_words == 2 ? words[word + 1] : low[word];
-    if (second) hdst__wide_add_fixed(all, cell->kind, second, f->scale[leaf] + HDST__FIXED_BITS);
-    return hdst__wide_round(all, cell->kind);
+    hdst__superaccumulator_add_fixed(all, cell->kind, words[word], f->scale[leaf]);
+    const int64_t second = cell->private_words == 2 ? words[word + 1] : low[word];
+    if (second) hdst__superaccumulator_add_fixed(all, cell->kind, second, f->scale[leaf] + HDST__FIXED_BITS);
+    return hdst__superaccumulator_round(all, cell->kind);
 }
 
-static void check(hdst__tier x, int32_t x_scale, hdst__tier d, int32_t d_scale)
+static void check(hdst__precision_class x, int32_t x_scale, hdst__precision_class d, int32_t d_scale)
 {
     fixture f;
     row out[ROWS];
     start(&f, x, x_scale, d, d_scale);
     fill(&f);
-    const hdst__front front = hdst__front_of(f.tables, rows, f.memory, f.scale);
-    hdst__front_read_rows(f.tables, rows, &front, 0, &f.record, out);
+    const hdst__first_level front = hdst__first_level_of(f.tables, rows, f.memory, f.scale);
+    hdst__first_level_read_rows(f.tables, rows, &front, 0, &f.record, out);
     for (uint64_t r = 0; r < ROWS; r++)
         for (uint64_t e = 0; e < ELEMENTS; e++)
             for (int leaf = 0; leaf < 2; leaf++) {
@@ -129,7 +132,7 @@ static void check(hdst__tier x, int32_t x_scale, hdst__tier d, int32_t d_scale)
                 if (leaf) memcpy(&bits, &out[r].d[e], 8);
                 else memcpy(&bits, &out[r].x[e], 4);
                 cr_assert_eq(bits, right, "leaf %d at 2^%d, row %d, element %d: %llx, not %llx", leaf, (int)f.scale[leaf], (int)r, (int)e, (unsigned long long)bits, (unsigned long long)right);
-                cr_assert_eq(hdst__front_read(f.tables, rows, &front, 0, r, (uint32_t)leaf, e), right);
+                cr_assert_eq(hdst__first_level_read(f.tables, rows, &front, 0, r, (uint32_t)leaf, e), right);
             }
     stop(&f);
 }
@@ -138,6 +141,6 @@ Test(front, rows_are_the_rounded_sums_at_every_scale)
 {
     static const int32_t x[] = {-100, -61, -21, -20, 0, 17, 40, 84, 85, 86}, d[] = {-970, -900, -861, 0, 17, 300, 939, 979, 980, 980};
     for (size_t i = 0; i < sizeof x / sizeof *x; i++)
-        for (int tiers = 0; tiers < 4; tiers++)
-            check(tiers % 2 ? HDST__TIER_TWO : HDST__TIER_ONE, x[i], tiers / 2 ? HDST__TIER_TWO : HDST__TIER_ONE, d[i]);
+        for (int classes = 0; classes < 4; classes++)
+            check(classes % 2 ? HDST__CLASS_TWO_WORDS : HDST__CLASS_ONE_WORD, x[i], classes / 2 ? HDST__CLASS_TWO_WORDS : HDST__CLASS_ONE_WORD, d[i]);
 }

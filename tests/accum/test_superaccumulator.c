@@ -44,14 +44,14 @@ static sum sum_of(hdst__kind kind)
 
 static void add(sum *s, double v)
 {
-    hdst__wide_add(s->cell, s->kind, s->kind == HDST__F32 ? f32((float)v) : f64(v));
+    hdst__superaccumulator_add(s->cell, s->kind, s->kind == HDST__F32 ? f32((float)v) : f64(v));
     const big b = big_of(s->kind == HDST__F32 ? (float)v : v);
     big_add(&s->truth, &b);
 }
 
 static void expect_equal(const sum *s, const char *what)
 {
-    const uint64_t expected = big_round(&s->truth, s->kind == HDST__F32), found = hdst__wide_round(s->cell, s->kind);
+    const uint64_t expected = big_round(&s->truth, s->kind == HDST__F32), found = hdst__superaccumulator_round(s->cell, s->kind);
     cr_expect_eq(found, expected, "%s: %016llx instead of %016llx", what, (unsigned long long)found, (unsigned long long)expected);
 }
 
@@ -150,19 +150,19 @@ Test(exact, the_exact_sum_decides_about_overflow)
     add(&s, 0x1.fffffep127);
     add(&s, 0x1p102);
     expect_equal(&s, "below the tie to infinity");
-    cr_expect_eq(hdst__wide_round(s.cell, HDST__F32), 0x7f7fffff);
+    cr_expect_eq(hdst__superaccumulator_round(s.cell, HDST__F32), 0x7f7fffff);
     add(&s, 0x1p102);
     expect_equal(&s, "the tie to infinity");
-    cr_expect_eq(hdst__wide_round(s.cell, HDST__F32), 0x7f800000);
+    cr_expect_eq(hdst__superaccumulator_round(s.cell, HDST__F32), 0x7f800000);
     add(&s, -0x1.fffffep127);
     add(&s, -0x1.fffffep127);
     expect_equal(&s, "back from above");
     for (int i = 0; i < 100; i++) add(&d, 0x1.fffffffffffffp1023);
-    cr_expect_eq(hdst__wide_round(d.cell, HDST__F64), f64(INFINITY));
+    cr_expect_eq(hdst__superaccumulator_round(d.cell, HDST__F64), f64(INFINITY));
     for (int i = 0; i < 99; i++) add(&d, -0x1.fffffffffffffp1023);
-    cr_expect_eq(hdst__wide_round(d.cell, HDST__F64), f64(0x1.fffffffffffffp1023));
+    cr_expect_eq(hdst__superaccumulator_round(d.cell, HDST__F64), f64(0x1.fffffffffffffp1023));
     for (int i = 0; i < 3; i++) add(&d, -0x1.fffffffffffffp1023);
-    cr_expect_eq(hdst__wide_round(d.cell, HDST__F64), f64(-INFINITY));
+    cr_expect_eq(hdst__superaccumulator_round(d.cell, HDST__F64), f64(-INFINITY));
 }
 
 // Digits as kernels leave them: of any sign, up to 2^62, none to four in a row that are not zero, anywhere in the cell.
@@ -191,19 +191,19 @@ Test(exact, digits_of_any_size_and_sign_are_rounded_once)
 Test(exact, nothing_and_zeros_are_plus_zero)
 {
     int64_t cell[HDST__F64_DIGITS + 1] = {0};
-    cr_expect_eq(hdst__wide_round(cell, HDST__F64), 0);
-    hdst__wide_add(cell, HDST__F64, f64(-0.0));
-    cr_expect_eq(hdst__wide_round(cell, HDST__F64), 0);
-    hdst__wide_add(cell, HDST__F64, f64(-7));
-    hdst__wide_add(cell, HDST__F64, f64(7));
-    cr_expect_eq(hdst__wide_round(cell, HDST__F64), 0);
+    cr_expect_eq(hdst__superaccumulator_round(cell, HDST__F64), 0);
+    hdst__superaccumulator_add(cell, HDST__F64, f64(-0.0));
+    cr_expect_eq(hdst__superaccumulator_round(cell, HDST__F64), 0);
+    hdst__superaccumulator_add(cell, HDST__F64, f64(-7));
+    hdst__superaccumulator_add(cell, HDST__F64, f64(7));
+    cr_expect_eq(hdst__superaccumulator_round(cell, HDST__F64), 0);
 }
 
 static uint64_t round_of(hdst__kind kind, int count, const uint64_t *bits)
 {
     int64_t cell[HDST__F64_DIGITS + 1] = {0};
-    for (int i = 0; i < count; i++) hdst__wide_add(cell, kind, bits[i]);
-    return hdst__wide_round(cell, kind);
+    for (int i = 0; i < count; i++) hdst__superaccumulator_add(cell, kind, bits[i]);
+    return hdst__superaccumulator_round(cell, kind);
 }
 
 Test(exact, nan_and_infinities)
@@ -247,8 +247,8 @@ Test(exact, merged_parts_are_the_whole)
             add(&whole, v);
             add(&part[i % 3], v);
         }
-        for (int i = 1; i < 3; i++) hdst__wide_merge(part[0].cell, part[i].cell, (hdst__kind)kind);
-        cr_expect_eq(hdst__wide_round(part[0].cell, (hdst__kind)kind), hdst__wide_round(whole.cell, (hdst__kind)kind));
+        for (int i = 1; i < 3; i++) hdst__superaccumulator_merge(part[0].cell, part[i].cell, (hdst__kind)kind);
+        cr_expect_eq(hdst__superaccumulator_round(part[0].cell, (hdst__kind)kind), hdst__superaccumulator_round(whole.cell, (hdst__kind)kind));
         expect_equal(&whole, "whole");
     }
 }
@@ -258,20 +258,20 @@ Test(exact, digits_carry_before_they_overflow)
 {
     for (int kind = HDST__F32; kind <= HDST__F64; kind++) {
         const uint64_t bits = kind == HDST__F32 ? f32(0x1.fffffep10f) : f64(0x1.fffffffffffffp10);
-        const uint32_t digits = hdst__wide_digits((hdst__kind)kind);
+        const uint32_t digits = hdst__superaccumulator_digits((hdst__kind)kind);
         int64_t one[HDST__F64_DIGITS + 1] = {0}, many[HDST__F64_DIGITS + 1] = {0};
-        hdst__wide_add(one, (hdst__kind)kind, bits);
+        hdst__superaccumulator_add(one, (hdst__kind)kind, bits);
         for (uint32_t i = 0; i < digits; i++) many[i] = one[i] * ((int64_t)1 << 30);       // not carried
-        for (int i = 0; i < 4; i++) hdst__wide_merge(many, many, (hdst__kind)kind);        // 2^34 addends
-        for (int i = 0; i < 1000; i++) hdst__wide_add(many, (hdst__kind)kind, bits);
+        for (int i = 0; i < 4; i++) hdst__superaccumulator_merge(many, many, (hdst__kind)kind);        // 2^34 addends
+        for (int i = 0; i < 1000; i++) hdst__superaccumulator_add(many, (hdst__kind)kind, bits);
         big truth = big_of(big_bits_to_double(bits, kind == HDST__F32)), rest = truth;
         for (int i = 0; i < 34; i++) big_double(&truth);
         for (int i = 0; i < 1000; i++) big_add(&truth, &rest);
-        cr_expect_eq(hdst__wide_round(many, (hdst__kind)kind), big_round(&truth, kind == HDST__F32));
+        cr_expect_eq(hdst__superaccumulator_round(many, (hdst__kind)kind), big_round(&truth, kind == HDST__F32));
         // Driven to the edge: a digit that is nearly full gets its carry in the addition itself.
         int64_t full[HDST__F64_DIGITS + 1] = {0};
         full[5] = ((int64_t)1 << 62) - 1;
-        hdst__wide_add_fixed(full, (hdst__kind)kind, 1, -(32 * 5 + (kind == HDST__F32 ? HDST__F32_LOWEST : HDST__F64_LOWEST)));
+        hdst__superaccumulator_add_fixed(full, (hdst__kind)kind, 1, -(32 * 5 + (kind == HDST__F32 ? HDST__F32_LOWEST : HDST__F64_LOWEST)));
         cr_expect_eq(full[5], 0);
         cr_expect_eq(full[6], (int64_t)1 << 30);
     }
@@ -286,18 +286,18 @@ Test(exact, fixed_point_parts_mean_q_times_a_power_of_two)
         const int32_t s = single ? (int32_t)(random_bits(&state) % 227) - 100 : (int32_t)(random_bits(&state) % 1976) - 955;
         const int64_t q = (int64_t)random_bits(&state) >> random_bits(&state) % 50;
         int64_t cell[HDST__F64_DIGITS + 1] = {0};
-        hdst__wide_add_fixed(cell, kind, q, s);
+        hdst__superaccumulator_add_fixed(cell, kind, q, s);
         big truth = {0};
         const big high = big_of(ldexp((double)(q >> 32), 32 - s)), low = big_of(ldexp((double)(q & 0xffffffff), -s));
         big_add(&truth, &high);
         big_add(&truth, &low);
-        cr_expect_eq(hdst__wide_round(cell, kind), big_round(&truth, single), "q %lld s %d", (long long)q, s);
+        cr_expect_eq(hdst__superaccumulator_round(cell, kind), big_round(&truth, single), "q %lld s %d", (long long)q, s);
     }
     int64_t cell[HDST__F32_DIGITS + 1] = {0};
-    hdst__wide_add_fixed(cell, HDST__F32, INT64_MIN, 100);
-    cr_expect_eq(hdst__wide_round(cell, HDST__F32), f32(-0x1p-37f));
-    hdst__wide_add_fixed(cell, HDST__F32, 3 << 10, 159);        // finer than the smallest denormal, but a multiple of it
-    hdst__wide_add_fixed(cell, HDST__F32, INT64_MAX, 100);
-    hdst__wide_add_fixed(cell, HDST__F32, 1, 100);
-    cr_expect_eq(hdst__wide_round(cell, HDST__F32), 3);
+    hdst__superaccumulator_add_fixed(cell, HDST__F32, INT64_MIN, 100);
+    cr_expect_eq(hdst__superaccumulator_round(cell, HDST__F32), f32(-0x1p-37f));
+    hdst__superaccumulator_add_fixed(cell, HDST__F32, 3 << 10, 159);        // finer than the smallest denormal, but a multiple of it
+    hdst__superaccumulator_add_fixed(cell, HDST__F32, INT64_MAX, 100);
+    hdst__superaccumulator_add_fixed(cell, HDST__F32, 1, 100);
+    cr_expect_eq(hdst__superaccumulator_round(cell, HDST__F32), 3);
 }

@@ -81,7 +81,7 @@ void diff_watch(uint64_t seed);
 typedef enum diff_form {
     DIFF_LOWERED,                   // fma placed, exits structured, NaNs made one, nothing else
     DIFF_SCALAR,                    // after all scalar passes
-    DIFF_BLOCK,                     // and those of the block form, with tiers and scales of float sums drawn at random
+    DIFF_BLOCK,                     // and those of the block form, with precision classes and scales of float sums drawn at random
     DIFF_ROW,                       // those of the row form instead, likewise
     DIFF_BLOCK_OF_ROWS,             // the block form in which whole rows go row by row, as records that lie as C structs get it
     DIFF_SKIP,                      // the block form in which records that fail take no part; for data with `skip`

@@ -74,19 +74,19 @@ static ir_func *lower(hdst__arena *arena, const diff_program *program, hdst__dia
     return func;
 }
 
-// Float sums in every tier, at scales that suit most data, some of it, or none.
+// Float sums in every precision class, at scales that suit most data, some of it, or none.
 static const char *to_cpu_form(hdst__arena *arena, const diff_program *program, ir_func *func, diff_compiled *result, diff_form form)
 {
     const uint32_t count = result->tables->scale_count;
-    hdst__tier *tiers = HDST__NEW_ARRAY(arena, hdst__tier, count);
+    hdst__precision_class *classes = HDST__NEW_ARRAY(arena, hdst__precision_class, count);
     int32_t *scales = HDST__NEW_ARRAY(arena, int32_t, count);
     uint64_t state = program->seed;
     for (uint32_t i = 0; i < count; i++) {
         state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-        tiers[i] = (hdst__tier)(HDST__TIER_ONE + state % 3);
+        classes[i] = (hdst__precision_class)(HDST__CLASS_ONE_WORD + state % 3);
         scales[i] = (int32_t)(state >> 40) % 60 - 20;
     }
-    result->tables = hdst__ir_accum_tables(arena, func, tiers);
+    result->tables = hdst__ir_accum_tables(arena, func, classes);
     result->scales = scales;
     if (form == DIFF_ROW) return hdst__passes_row(func, result->tables);
     func->apart = form == DIFF_BLOCK_OF_ROWS;

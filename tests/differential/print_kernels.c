@@ -19,39 +19,39 @@ typedef struct form {
     hdst__target target;
     hdst__layout layout;
     uint64_t local, rows;           // rows: of each table
-    uint32_t bits, group, records;  // bits: of addends of compact tables; group, records: asked for
-    int tier;                       // of sums of floats; -1: as they come
-    bool front, parts, fast, none;
+    uint32_t bits, group, records;  // bits: of addends of tables in fixed point; group, records: asked for
+    int precision;                       // of sums of floats; -1: as they come
+    bool first_level, parts, fast, none;
 } form;
 
 enum { LARGE = 200000 };
 
 static const form forms[] = {
     {"cpu aos", HDST__TARGET_CPU, HDST__AOS, 0, 64, 0, 0, 0, -1, false, false, false, false},
-    {"cpu soa", HDST__TARGET_CPU, HDST__SOA, 0, 64, 0, 0, 0, HDST__TIER_TWO, false, false, false, false},
-    {"cpu aosoa", HDST__TARGET_CPU, HDST__AOSOA, 0, 3, 0, 0, 0, HDST__TIER_ONE, false, false, false, false},
-    {"cpu aop", HDST__TARGET_CPU, HDST__AOP, 0, 64, 0, 0, 0, HDST__TIER_WIDE, false, false, false, false},
-    {"cpu front", HDST__TARGET_CPU, HDST__AOS, 0, LARGE, 0, 0, 0, HDST__TIER_ONE, true, false, false, false},
-    {"cpu front two", HDST__TARGET_CPU, HDST__AOS, 0, LARGE, 0, 0, 0, HDST__TIER_TWO, true, false, false, false},
+    {"cpu soa", HDST__TARGET_CPU, HDST__SOA, 0, 64, 0, 0, 0, HDST__CLASS_TWO_WORDS, false, false, false, false},
+    {"cpu aosoa", HDST__TARGET_CPU, HDST__AOSOA, 0, 3, 0, 0, 0, HDST__CLASS_ONE_WORD, false, false, false, false},
+    {"cpu aop", HDST__TARGET_CPU, HDST__AOP, 0, 64, 0, 0, 0, HDST__CLASS_SUPERACCUMULATOR, false, false, false, false},
+    {"cpu front", HDST__TARGET_CPU, HDST__AOS, 0, LARGE, 0, 0, 0, HDST__CLASS_ONE_WORD, true, false, false, false},
+    {"cpu front two", HDST__TARGET_CPU, HDST__AOS, 0, LARGE, 0, 0, 0, HDST__CLASS_TWO_WORDS, true, false, false, false},
     {"cpu fast", HDST__TARGET_CPU, HDST__AOS, 0, 64, 0, 0, 0, -1, false, false, true, false},
-    {"cpu fast soa", HDST__TARGET_CPU, HDST__SOA, 0, 64, 0, 0, 0, HDST__TIER_ONE, false, false, true, false},
+    {"cpu fast soa", HDST__TARGET_CPU, HDST__SOA, 0, 64, 0, 0, 0, HDST__CLASS_ONE_WORD, false, false, true, false},
     {"cpu none", HDST__TARGET_CPU, HDST__SOA, 0, 64, 0, 0, 0, -1, false, false, false, true},
     {"gpu aos", HDST__TARGET_GPU, HDST__AOS, 48 << 10, 64, 0, 0, 0, -1, false, false, false, false},
-    {"gpu soa", HDST__TARGET_GPU, HDST__SOA, 48 << 10, 64, 0, 0, 0, HDST__TIER_ONE, false, false, false, false},
-    {"gpu two", HDST__TARGET_GPU, HDST__SOA, 48 << 10, 3, 0, 128, 4, HDST__TIER_TWO, false, false, false, false},
-    {"gpu wide", HDST__TARGET_GPU, HDST__AOSOA, 48 << 10, 64, 0, 0, 2, HDST__TIER_WIDE, false, false, false, false},
-    {"gpu 4 KiB", HDST__TARGET_GPU, HDST__AOP, 4096, 64, 0, 0, 0, HDST__TIER_ONE, false, false, false, false},
+    {"gpu soa", HDST__TARGET_GPU, HDST__SOA, 48 << 10, 64, 0, 0, 0, HDST__CLASS_ONE_WORD, false, false, false, false},
+    {"gpu two", HDST__TARGET_GPU, HDST__SOA, 48 << 10, 3, 0, 128, 4, HDST__CLASS_TWO_WORDS, false, false, false, false},
+    {"gpu wide", HDST__TARGET_GPU, HDST__AOSOA, 48 << 10, 64, 0, 0, 2, HDST__CLASS_SUPERACCUMULATOR, false, false, false, false},
+    {"gpu 4 KiB", HDST__TARGET_GPU, HDST__AOP, 4096, 64, 0, 0, 0, HDST__CLASS_ONE_WORD, false, false, false, false},
     {"gpu 512", HDST__TARGET_GPU, HDST__AOS, 512, 64, 0, 64, 0, -1, false, false, false, false},
-    {"gpu rows", HDST__TARGET_GPU, HDST__AOS, 8192, 64, 0, 0, 0, HDST__TIER_ONE, false, false, false, false},
-    {"gpu few rows", HDST__TARGET_GPU, HDST__SOA, 1024, 3, 0, 16, 0, HDST__TIER_ONE, false, false, false, false},
-    {"gpu few rows two", HDST__TARGET_GPU, HDST__AOS, 1024, 2, 0, 32, 0, HDST__TIER_TWO, false, false, false, false},
-    {"gpu one row", HDST__TARGET_GPU, HDST__SOA, 512, 1, 0, 16, 0, HDST__TIER_ONE, false, false, false, false},
-    {"gpu large", HDST__TARGET_GPU, HDST__AOS, 48 << 10, LARGE, 0, 0, 0, HDST__TIER_ONE, false, false, false, false},
-    {"gpu large two", HDST__TARGET_GPU, HDST__SOA, 48 << 10, LARGE, 0, 0, 0, HDST__TIER_TWO, false, false, false, false},
-    {"gpu compact", HDST__TARGET_GPU, HDST__AOS, 48 << 10, LARGE, 36, 0, 0, HDST__TIER_ONE, false, false, false, false},
-    {"gpu parts", HDST__TARGET_GPU, HDST__SOA, 48 << 10, LARGE, 36, 0, 0, HDST__TIER_ONE, false, true, false, false},
-    {"gpu parts 4 KiB", HDST__TARGET_GPU, HDST__AOS, 4096, 64, 36, 0, 0, HDST__TIER_ONE, false, true, false, false},
-    {"gpu parts twice", HDST__TARGET_GPU, HDST__AOS, 8192, 1 << 22, 32, 0, 0, HDST__TIER_ONE, false, true, false, false},
+    {"gpu rows", HDST__TARGET_GPU, HDST__AOS, 8192, 64, 0, 0, 0, HDST__CLASS_ONE_WORD, false, false, false, false},
+    {"gpu few rows", HDST__TARGET_GPU, HDST__SOA, 1024, 3, 0, 16, 0, HDST__CLASS_ONE_WORD, false, false, false, false},
+    {"gpu few rows two", HDST__TARGET_GPU, HDST__AOS, 1024, 2, 0, 32, 0, HDST__CLASS_TWO_WORDS, false, false, false, false},
+    {"gpu one row", HDST__TARGET_GPU, HDST__SOA, 512, 1, 0, 16, 0, HDST__CLASS_ONE_WORD, false, false, false, false},
+    {"gpu large", HDST__TARGET_GPU, HDST__AOS, 48 << 10, LARGE, 0, 0, 0, HDST__CLASS_ONE_WORD, false, false, false, false},
+    {"gpu large two", HDST__TARGET_GPU, HDST__SOA, 48 << 10, LARGE, 0, 0, 0, HDST__CLASS_TWO_WORDS, false, false, false, false},
+    {"gpu fixed_point", HDST__TARGET_GPU, HDST__AOS, 48 << 10, LARGE, 36, 0, 0, HDST__CLASS_ONE_WORD, false, false, false, false},
+    {"gpu parts", HDST__TARGET_GPU, HDST__SOA, 48 << 10, LARGE, 36, 0, 0, HDST__CLASS_ONE_WORD, false, true, false, false},
+    {"gpu parts 4 KiB", HDST__TARGET_GPU, HDST__AOS, 4096, 64, 36, 0, 0, HDST__CLASS_ONE_WORD, false, true, false, false},
+    {"gpu parts twice", HDST__TARGET_GPU, HDST__AOS, 8192, 1 << 22, 32, 0, 0, HDST__CLASS_ONE_WORD, false, true, false, false},
     {"gpu fast", HDST__TARGET_GPU, HDST__AOS, 48 << 10, 64, 0, 0, 0, -1, false, false, true, false},
     {"gpu none", HDST__TARGET_GPU, HDST__AOS, 48 << 10, 64, 0, 0, 0, -1, false, false, false, true},
 };
@@ -73,7 +73,7 @@ static const char *facts_of(hdst__arena *arena, const hdst__kernel *k)
 {
     const char *text = hdst__arena_printf(arena, "%s|%s|%u|%u %u|%d %d %d|%u %u %u %u %u|%u %d|%d %" PRIu64 " %" PRIu64 "|%" PRIu64 " %u",
         k->name, k->why, k->local_size, k->shape.group, k->shape.records, k->one_group_per_strip, k->strips_twice, k->merges,
-        k->spare_words, k->part_count, k->part_tile, k->pair_bytes, k->parts_high, k->merges ? k->group_tables : 0,
+        k->overflow_cell_words, k->part_count, k->part_tile, k->pair_bytes, k->parts_high, k->merges ? k->group_tables : 0,
         k->tables_in_local, (int)k->output_way, k->emit_bound, k->spare_records, k->private_bytes, k->fast_sums);
     for (size_t i = 0; i < k->arg_count; i++) {
         const hdst__arg *a = &k->args[i];
@@ -83,8 +83,8 @@ static const char *facts_of(hdst__arena *arena, const hdst__kernel *k)
     for (size_t a = 0; k->tables && a < k->tables->accum_count; a++) {
         const hdst__accum *accum = &k->tables->accum[a];
         text = hdst__arena_printf(arena, "%s|%" PRIu64 " %" PRIu64 " %d %d", text, accum->device_row_words,
-            accum->strip_row_words, accum->compact, k->tables->front);
-        for (size_t l = 0; l < accum->leaf_count; l++) text = hdst__arena_printf(arena, "%s %d %d", text, (int)accum->cell[l].tier, accum->cell[l].fast);
+            accum->private_row_words, accum->fixed_point, k->tables->first_level);
+        for (size_t l = 0; l < accum->leaf_count; l++) text = hdst__arena_printf(arena, "%s %d %d", text, (int)accum->cell[l].precision, accum->cell[l].fast);
     }
     return text;
 }
@@ -93,14 +93,15 @@ static void print_form(hdst__arena *arena, const diff_program *program, const ir
 {
     const hdst__record *record = func->params[0].record;
     uint64_t *rows = HDST__NEW_ARRAY(arena, uint64_t, func->param_count);
-    hdst__tier tiers[256];
+    hdst__precision_class classes[256];
     for (size_t i = 0; i < func->param_count; i++) rows[i] = func->params[i].is_table ? f->rows : 1;
-    for (size_t i = 0; i < 256; i++) tiers[i] = (hdst__tier)f->tier;
+    for (size_t i = 0; i < 256; i++) classes[i] = (hdst__precision_class)f->precision;
     const hdst__kernel_options options = {
         .facts = {.target = f->target, .local_bytes = f->local, .max_group = 1024, .compute_units = 2,
             .correctly_rounded = true, .has_double = true, .has_int64_atomics = true},
-        .input = hdst__storage_make(arena, record, f->layout, f->layout == HDST__AOSOA ? 64 : 0, 1 << 20), .rows = rows, .tiers = f->tier < 0 ? NULL : tiers,
-        .shape = {.group = f->group, .records = f->records}, .front = f->front, .compact_bits = f->bits,
+        .input = hdst__storage_make(arena, record, f->layout, f->layout == HDST__AOSOA ? 64 : 0, 1 << 20), .rows = rows, .classes = f->precision < 0 ? NULL
+            : classes,
+        .shape = {.group = f->group, .records = f->records}, .first_level = f->first_level, .fixed_point_bits = f->bits,
             .may_part = f->parts, .fast_sums = f->fast, .no_blocks = f->none};
     hdst__diags diags;
     hdst__diags_init(&diags, arena);

@@ -89,7 +89,7 @@ static const char *compile(trial *t, hdst__diags *diags)
 static uint64_t read_cell(const trial *t, const hdst__stage_output *output, size_t accum, uint64_t row, int leaf, uint64_t element)
 {
     const hdst__tables *tables = output->tables;
-    if (tables->front) return hdst__front_read(tables, t->values.rows, &output->front, accum, row, (uint32_t)leaf, element);
+    if (tables->first_level) return hdst__first_level_read(tables, t->values.rows, &output->first_level, accum, row, (uint32_t)leaf, element);
     return hdst__table_read(tables, t->values.rows, output->table, accum, row, (uint32_t)leaf, element);
 }
 
@@ -192,8 +192,8 @@ static const struct {
     {"GPU, 512 bytes of local memory", {.gpu_form_on_cpu = true, .local_bytes = 512}},
     {"GPU, 4 KiB of local memory, tables by way of pairs",
      {.gpu_form_on_cpu = true, .local_bytes = 4096, .part_always = true}},
-    {"GPU, 8 KiB of local memory, tables by way of pairs, few spare cells",
-     {.gpu_form_on_cpu = true, .local_bytes = 8192, .part_always = true, .spare_cells = 4}},
+    {"GPU, 8 KiB of local memory, tables by way of pairs, few overflow cells",
+     {.gpu_form_on_cpu = true, .local_bytes = 8192, .part_always = true, .overflow_cells = 4}},
     {"CPU, fast sums", {.fast_sums = true}},
     {"GPU, fast sums", {.gpu_form_on_cpu = true, .fast_sums = true}},
     {"CPU, foreign NaNs", {.foreign_nans = true}},

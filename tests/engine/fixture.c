@@ -237,7 +237,7 @@ void fixture_close(fixture *f)
 
 static uint64_t cell_of(const fixture *f, uint64_t row, uint32_t leaf, uint64_t element)
 {
-    if (f->output.tables->front) return hdst__front_read(f->output.tables, f->rows, &f->output.front, 0, row, leaf, element);
+    if (f->output.tables->first_level) return hdst__first_level_read(f->output.tables, f->rows, &f->output.first_level, 0, row, leaf, element);
     return hdst__table_read(f->output.tables, f->rows, f->output.table, 0, row, leaf, element);
 }
 

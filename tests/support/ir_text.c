@@ -366,7 +366,7 @@ static const struct {
         IR_BREAK, read_nothing}, {"continue", IR_CONTINUE, read_nothing},
     {"return", IR_RETURN, read_nothing}, {"accum", IR_ACCUM, read_accum}, {"store", IR_STORE, read_store},
     {"emit", IR_EMIT, read_emit}, {"check", IR_CHECK, read_check}, {"records", IR_RECORDS, read_records},
-    {"reduce", IR_REDUCE, read_reduce}, {"words", IR_ACCUM_WORDS, read_words}, {"wide", IR_ACCUM_WIDE, read_sum},
+    {"reduce", IR_REDUCE, read_reduce}, {"words", IR_ACCUM_WORDS, read_words}, {"superaccumulator", IR_ACCUM_SUPERACCUMULATOR, read_sum},
     {"block", IR_ACCUM_BLOCK, read_block_sum},
 };
 

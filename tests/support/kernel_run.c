@@ -61,15 +61,15 @@ static cl_mem buffer_for(cl_run *run, const kernel_case *c, kernel_bound *bound,
         return keep_buffer(bound, cl_run_buffer(run, rows ? (void *)c->broadcast[arg->index].data : NULL, rows ? rows * size : size));
     }
     case HDST__ARG_DEVICE_TABLE: {
-        const uint64_t words = hdst__tables_front_words(tables, c->rows) + hdst__tables_device_words(tables, c->rows);
+        const uint64_t words = hdst__tables_first_level_words(tables, c->rows) + hdst__tables_device_words(tables, c->rows);
         bound->device_table = keep_buffer(bound, cl_run_buffer(run, NULL, words_of(words)));
         return c->device_table && bound->device_table && cl_run_write(run, bound->device_table, c->device_table, words * sizeof(int64_t)) ? bound->device_table
                                                                                                                                           : NULL;
     }
-    case HDST__ARG_STRIP_TABLES: {
+    case HDST__ARG_PRIVATE_TABLES: {
         const uint64_t count = c->kernel->group_tables ? c->kernel->group_tables : c->groups;
-        uint64_t (*strip_words)(const hdst__tables *, const uint64_t *) = c->kernel->strips_twice ? hdst__tables_turns_words : hdst__tables_strip_words;
-        return keep_buffer(bound, cl_run_buffer(run, NULL, words_of(strip_words(tables, c->rows) * count)));
+        uint64_t (*private_words)(const hdst__tables *, const uint64_t *) = c->kernel->strips_twice ? hdst__tables_turns_words : hdst__tables_private_words;
+        return keep_buffer(bound, cl_run_buffer(run, NULL, words_of(private_words(tables, c->rows) * count)));
     }
     case HDST__ARG_SCALES: return keep_buffer(bound, cl_run_buffer(run, (void *)c->scales, tables->scale_count * sizeof(int32_t)));
     case HDST__ARG_OUTPUT: return bound->output = keep_buffer(bound, cl_run_buffer(run, NULL, c->output_bytes + spare_bytes(c)));
@@ -190,7 +190,8 @@ bool kernel_collect(cl_run *run, kernel_case *c, const kernel_bound *bound)
     bool ok = true;
     if (bound->device_table)
         ok &= cl_run_read(run, bound->device_table, c->device_table,
-                          (hdst__tables_front_words(c->kernel->tables, c->rows) + hdst__tables_device_words(c->kernel->tables, c->rows)) * sizeof(int64_t));
+                          (hdst__tables_first_level_words(c->kernel->tables, c->rows) + hdst__tables_device_words(c->kernel->tables,
+                              c->rows)) * sizeof(int64_t));
     if (c->finished && c->kernel->finish_name) ok &= collect_rows(run, c, bound);
     if (bound->output) ok &= cl_run_read(run, bound->output, c->output, c->output_bytes);
     if (bound->places) ok &= collect_places(run, c, bound);

@@ -42,10 +42,10 @@ const char *pass_head(const ir_func *func)
     return hdst__arena_strndup(&arena, first, head_length(text) - strlen("{\n") - (size_t)(first - text));
 }
 
-static void expect_same_bits(const ir_func *before, const ir_func *after, hdst__tier tier)
+static void expect_same_bits(const ir_func *before, const ir_func *after, hdst__precision_class precision)
 {
     for (unsigned seed = 0; seed < SEEDS; seed++) {
-        const program_result a = program_run(&arena, before, seed), b = program_run_tier(&arena, after, seed, tier);
+        const program_result a = program_run(&arena, before, seed), b = program_run_precision(&arena, after, seed, precision);
         cr_expect(program_same(&a, &b), "computes something else, seed %u:\n%s\nbefore:\n%s", seed, pass_body(after), pass_body(before));
     }
 }
@@ -54,13 +54,13 @@ ir_func *pass_after(const pass_case *c, const char *before)
 {
     ir_func *func = pass_read(c->head, before);
     const ir_func *original = hdst__ir_copy_func(&arena, func);
-    const hdst__tier tier = c->tier ? c->tier : HDST__TIER_WIDE;
-    if (c->run_tables) c->run_tables(func, program_tables(&arena, func, tier));
+    const hdst__precision_class precision = c->precision ? c->precision : HDST__CLASS_SUPERACCUMULATOR;
+    if (c->run_tables) c->run_tables(func, program_tables(&arena, func, precision));
     else c->run(func);
     const char *wrong = hdst__ir_verify(func);
     cr_assert_null(wrong, "%s\n%s", wrong, ir_text_of(&arena, func));
     const bool is_whole = !c->is_half && (!original->block || c->runs_in_block);
-    if (is_whole && func->lane_records <= 1 && !c->changes_bits) expect_same_bits(original, func, tier);
+    if (is_whole && func->lane_records <= 1 && !c->changes_bits) expect_same_bits(original, func, precision);
     return func;
 }
 

@@ -15,7 +15,7 @@ typedef struct pass_case {
     const char *head;           // the declarations, as the dump has them
     bool changes_bits;          // fma does
     void (*run_tables)(ir_func *func, const hdst__tables *tables);      // instead of `run`: a pass that must know how sums are kept
-    hdst__tier tier;            // of float sums in these tables, and where it runs; HDST__TIER_PLAIN: wide
+    hdst__precision_class precision;            // of float sums in these tables, and where it runs; HDST__CLASS_PLAIN: wide
     bool runs_in_block;         // what goes in is block form, and whole: the interpreter can run it
     bool is_half;               // what comes out cannot run yet: it is left to the tests of the next pass
 } pass_case;

@@ -73,15 +73,15 @@ static char *random_rows(hdst__arena *arena, const hdst__record *record, uint64_
     return rows;
 }
 
-const hdst__tables *program_tables(hdst__arena *arena, const ir_func *func, hdst__tier tier)
+const hdst__tables *program_tables(hdst__arena *arena, const ir_func *func, hdst__precision_class precision)
 {
     const uint32_t count = hdst__ir_accum_tables(arena, func, NULL)->scale_count;
-    hdst__tier *tiers = HDST__NEW_ARRAY(arena, hdst__tier, count + 1);
-    for (uint32_t i = 0; i < count; i++) tiers[i] = tier;
-    return hdst__ir_accum_tables(arena, func, tiers);
+    hdst__precision_class *classes = HDST__NEW_ARRAY(arena, hdst__precision_class, count + 1);
+    for (uint32_t i = 0; i < count; i++) classes[i] = precision;
+    return hdst__ir_accum_tables(arena, func, classes);
 }
 
-// The value of every cell: equal whatever the tier was.
+// The value of every cell: equal whatever the precision class was.
 static void read_cells(hdst__arena *arena, const hdst__interp_run *run, program_result *result)
 {
     const hdst__tables *tables = run->tables;
@@ -96,9 +96,10 @@ static void read_cells(hdst__arena *arena, const hdst__interp_run *run, program_
     }
 }
 
-program_result program_run(hdst__arena *arena, const ir_func *func, unsigned seed) { return program_run_tier(arena, func, seed, HDST__TIER_WIDE); }
+program_result program_run(hdst__arena *arena, const ir_func *func, unsigned seed) { return program_run_precision(arena, func, seed,
+    HDST__CLASS_SUPERACCUMULATOR); }
 
-program_result program_run_tier(hdst__arena *arena, const ir_func *func, unsigned seed, hdst__tier tier)
+program_result program_run_precision(hdst__arena *arena, const ir_func *func, unsigned seed, hdst__precision_class precision)
 {
     uint64_t state = 88172645463325252u + seed * 7919u;
     program_result result = {.records = PROGRAM_RECORDS};
@@ -124,7 +125,7 @@ program_result program_run_tier(hdst__arena *arena, const ir_func *func, unsigne
     }
     run.broadcast = broadcast;
     run.accum_rows = rows;
-    run.tables = program_tables(arena, func, tier);
+    run.tables = program_tables(arena, func, precision);
     result.table_words = hdst__tables_device_words(run.tables, rows);
     run.device_table = result.table = HDST__NEW_ARRAY(arena, int64_t, result.table_words + 1);
     run.output = result.output = hdst__arena_alloc(arena, result.output_bytes + 1);

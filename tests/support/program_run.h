@@ -23,10 +23,10 @@ ast_module *program_load(hdst__diags *diags);
 
 enum { PROGRAM_RECORDS = 300 };
 
-// With equal seeds the data is equal. Float sums go straight to superaccumulators, or where `tier` says.
+// With equal seeds the data is equal. Float sums go straight to superaccumulators, or where `precision class` says.
 program_result program_run(hdst__arena *arena, const ir_func *func, unsigned seed);
-program_result program_run_tier(hdst__arena *arena, const ir_func *func, unsigned seed, hdst__tier tier);
-const hdst__tables *program_tables(hdst__arena *arena, const ir_func *func, hdst__tier tier);   // all float sums in this tier
+program_result program_run_precision(hdst__arena *arena, const ir_func *func, unsigned seed, hdst__precision_class precision);
+const hdst__tables *program_tables(hdst__arena *arena, const ir_func *func, hdst__precision_class precision);   // all float sums in this precision class
 bool program_same(const program_result *a, const program_result *b);
 
 #endif

@@ -1,5 +1,5 @@
 //: KERNEL example
-//: FINISH_ARGS __global long *device_table, __global const int *scales, __global long *spares, __global uchar *out
+//: FINISH_ARGS __global long *device_table, __global const int *scales, __global long *overflow, __global uchar *out
 //: GROUP_SIZE 256
 //: FINISH_SETUP
 //: FINISH

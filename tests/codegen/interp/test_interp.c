@@ -219,7 +219,7 @@ static uint64_t read_word_sum(const hdst__tables *tables, const uint64_t *rows, 
     const hdst__accum *a = &tables->accum[accum];
     const hdst__cell *cell = &a->cell[l];
     const int64_t *word = table + hdst__tables_device_first(tables, rows, accum) + row * a->device_row_words + cell->device_first + e * cell->device_words;
-    return cell->digits ? hdst__wide_round(word, cell->kind) : (uint64_t)*word;
+    return cell->digits ? hdst__superaccumulator_round(word, cell->kind) : (uint64_t)*word;
 }
 
 static void run_kmeans(hdst__layout layout, uint64_t block, uint64_t skip)

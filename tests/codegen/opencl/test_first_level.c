@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Front words of a device table (accum/first_level.cl) where they overflow: word, low word and cell together are the sum, which 128-bit integers say.
+// First-level accumulators of a device table (accum/first_level.cl) where they overflow: word, low word and cell together are the sum, which 128-bit
+// integers say.
 #include "accum/accum_pieces.h"
 #include "tests/support/kernel_suite.h"
 #include "accum/fixed_point.h"
@@ -19,12 +20,12 @@ static const char kernels[] =
     "{\n"
     "    __global long *cell = memory + 4 + 600;\n"
     "    for (uint i = 0; i < count; i++)\n"
-    "        if (front_add(memory + 2, v[i])) front_carry(marked(memory, memory + 4, cell, 10), FLOAT_LAST, FLOAT_LOWEST, v[i], 10);\n"
+    "        if (first_level_add(memory + 2, v[i])) first_level_carry(marked(memory, memory + 4, cell, 10), FLOAT_LAST, FLOAT_LOWEST, v[i], 10);\n"
     "}\n"
-    "__kernel void add_all(__global long *to, __global const long *from, uint count) { if (!front_add_all(to, from, count)) to[0] = 77; }\n"
+    "__kernel void add_all(__global long *to, __global const long *from, uint count) { if (!first_level_add_all(to, from, count)) to[0] = 77; }\n"
     "__kernel void settle(__global long *memory, __global const float *v, uint count)\n"
     "{\n"
-    "    for (uint i = 0; i < count; i++) front_settle_float(memory, memory + 4, memory + 4 + 600, memory + 2, 1, v[i], 0x1p10f, 0x1p-10f, 10);\n"
+    "    for (uint i = 0; i < count; i++) first_level_exception_float(memory, memory + 4, memory + 4 + 600, memory + 2, 1, v[i], 0x1p10f, 0x1p-10f, 10);\n"
     "}\n";
 
 static cl_kernel build(const char *name)
@@ -68,9 +69,9 @@ static uint64_t rounded(const int64_t *memory)
 {
     int64_t cell[CELL_WORDS];
     memcpy(cell, memory + CELLS + CELL, sizeof cell);
-    hdst__wide_add_fixed(cell, HDST__F32, memory[WORD], SCALE);
-    hdst__wide_add_fixed(cell, HDST__F32, memory[WORD + 1], SCALE + HDST__FIXED_BITS);
-    return hdst__wide_round(cell, HDST__F32);
+    hdst__superaccumulator_add_fixed(cell, HDST__F32, memory[WORD], SCALE);
+    hdst__superaccumulator_add_fixed(cell, HDST__F32, memory[WORD + 1], SCALE + HDST__FIXED_BITS);
+    return hdst__superaccumulator_round(cell, HDST__F32);
 }
 
 static bool is_marked(const int64_t *memory) { return memory[1] != 0; }

@@ -177,22 +177,22 @@ static const char *renamed(hdst__arena *to, const program *p, const words *names
 typedef struct setting {
     hdst__target target;
     hdst__layout layout;
-    hdst__tier tier;
+    hdst__precision_class precision;
     uint64_t rows;
-    bool fast_sums, front, parts, portable, no_blocks;
+    bool fast_sums, first_level, parts, portable, no_blocks;
 } setting;
 
 static const setting settings[] = {
-    {HDST__TARGET_GPU, HDST__AOS, HDST__TIER_ONE, 5, false, false, false, false, false},
-    {HDST__TARGET_CPU, HDST__AOS, HDST__TIER_ONE, 5, false, false, false, false, false},
-    {HDST__TARGET_GPU, HDST__SOA, HDST__TIER_TWO, 300, false, false, false, true, false},
-    {HDST__TARGET_CPU, HDST__AOSOA, HDST__TIER_TWO, 300, false, false, false, false, false},
-    {HDST__TARGET_GPU, HDST__AOSOA, HDST__TIER_ONE, 1 << 20, false, false, true, false, false},
-    {HDST__TARGET_CPU, HDST__SOA, HDST__TIER_ONE, 1 << 20, false, true, false, true, false},
-    {HDST__TARGET_GPU, HDST__AOP, HDST__TIER_ONE, 100000, true, false, true, false, false},
-    {HDST__TARGET_CPU, HDST__AOP, HDST__TIER_ONE, 5, true, false, false, false, false},
-    {HDST__TARGET_GPU, HDST__AOS, HDST__TIER_WIDE, 5, false, false, false, false, true},
-    {HDST__TARGET_CPU, HDST__AOS, HDST__TIER_WIDE, 5, false, false, false, false, true},
+    {HDST__TARGET_GPU, HDST__AOS, HDST__CLASS_ONE_WORD, 5, false, false, false, false, false},
+    {HDST__TARGET_CPU, HDST__AOS, HDST__CLASS_ONE_WORD, 5, false, false, false, false, false},
+    {HDST__TARGET_GPU, HDST__SOA, HDST__CLASS_TWO_WORDS, 300, false, false, false, true, false},
+    {HDST__TARGET_CPU, HDST__AOSOA, HDST__CLASS_TWO_WORDS, 300, false, false, false, false, false},
+    {HDST__TARGET_GPU, HDST__AOSOA, HDST__CLASS_ONE_WORD, 1 << 20, false, false, true, false, false},
+    {HDST__TARGET_CPU, HDST__SOA, HDST__CLASS_ONE_WORD, 1 << 20, false, true, false, true, false},
+    {HDST__TARGET_GPU, HDST__AOP, HDST__CLASS_ONE_WORD, 100000, true, false, true, false, false},
+    {HDST__TARGET_CPU, HDST__AOP, HDST__CLASS_ONE_WORD, 5, true, false, false, false, false},
+    {HDST__TARGET_GPU, HDST__AOS, HDST__CLASS_SUPERACCUMULATOR, 5, false, false, false, false, true},
+    {HDST__TARGET_CPU, HDST__AOS, HDST__CLASS_SUPERACCUMULATOR, 5, false, false, false, false, true},
 };
 enum { SETTINGS = sizeof settings / sizeof *settings, MOST_KERNELS = 80 };
 
@@ -202,12 +202,12 @@ static const hdst__kernel *make(hdst__arena *to, const ast_function *function, c
     uint64_t *rows = HDST__NEW_ARRAY(to, uint64_t, func->param_count + 1);
     for (size_t i = 0; i < func->param_count; i++) rows[i] = func->params[i].is_table ? s->rows : 1;
     const size_t sums = hdst__ir_accum_tables(to, func, NULL)->scale_count;
-    hdst__tier *tiers = HDST__NEW_ARRAY(to, hdst__tier, sums + 1);
-    for (size_t i = 0; i < sums; i++) tiers[i] = s->tier;
+    hdst__precision_class *classes = HDST__NEW_ARRAY(to, hdst__precision_class, sums + 1);
+    for (size_t i = 0; i < sums; i++) classes[i] = s->precision;
     const hdst__kernel_options options = {.facts = {s->target, 48 << 10, 1024, 2, true, true, true, s->portable},
                                           .input = hdst__storage_make(to, record, s->layout, 64, 1 << 20),
-                                          .rows = rows, .tiers = tiers, .front = s->front,
-                                          .compact_bits = s->parts ? 40 : 0, .may_part = s->parts,
+                                          .rows = rows, .classes = classes, .first_level = s->first_level,
+                                          .fixed_point_bits = s->parts ? 40 : 0, .may_part = s->parts,
                                           .fast_sums = s->fast_sums, .no_blocks = s->no_blocks};
     const bool folds = function->kind == AST_REDUCE && function->reduce_class != AST_FIELD_WISE;
     return folds ? hdst__kernel_make_fold(to, func, &options, diags) : hdst__kernel_make(to, func, &options, diags);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Accumulators of printed kernels on PoCL, in both forms, against the interpreter (which is tested against big integers): every law and kind, addends over
-// 200 binades with denormals and cancellation, every tier, scales that are right, too fine and too coarse, flushes after few records, several strips and
+// 200 binades with denormals and cancellation, every precision class, scales that are right, too fine and too coarse, flushes after few records, several
+// strips and
 // work-groups.
 #include "accum/reduce.h"
 #include "tests/support/ir_make.h"
@@ -97,7 +98,7 @@ static void fill_digits(const hdst__tables *tables, const uint64_t *rows, int64_
 static bool nearly_full;        // start from fill_digits
 static uint64_t local_bytes = 48 << 10;
 
-static void check(int form, const hdst__tier *tiers, const int32_t *scales, uint64_t flush, bool special)
+static void check(int form, const hdst__precision_class *classes, const int32_t *scales, uint64_t flush, bool special)
 {
     ir_func *f = make_func();
     cr_assert_null(hdst__passes_scalar(f));
@@ -106,7 +107,7 @@ static void check(int form, const hdst__tier *tiers, const int32_t *scales, uint
     const hdst__storage *storage = hdst__storage_make(&arena, f->params[0].record, HDST__AOS, 0, N);
     const uint64_t rows[] = {0, ROWS, 1};
     const hdst__target_facts facts = {form ? HDST__TARGET_GPU : HDST__TARGET_CPU, local_bytes, 1024, 2, true, true, true, cl_run_is_simulated(&run)};
-    const hdst__kernel_options options = {.facts = facts, .input = storage, .rows = rows, .tiers = tiers};
+    const hdst__kernel_options options = {.facts = facts, .input = storage, .rows = rows, .classes = classes};
     const hdst__kernel *kernel = hdst__kernel_make(&arena, f, &options, &diags);
     cr_assert_not_null(kernel);
     const uint64_t words = hdst__tables_device_words(kernel->tables, rows);
@@ -184,10 +185,10 @@ Test(kernel_sums, no_scale_changes_a_bit)
     }
 }
 
-Test(kernel_sums, no_tier_changes_a_bit)
+Test(kernel_sums, no_precision_class_changes_a_bit)
 {
-    static const hdst__tier swapped[] = {HDST__TIER_TWO, HDST__TIER_ONE, HDST__TIER_WIDE, HDST__TIER_WIDE},
-                            mixed[] = {HDST__TIER_WIDE, HDST__TIER_TWO, HDST__TIER_TWO, HDST__TIER_ONE};
+    static const hdst__precision_class swapped[] = {HDST__CLASS_TWO_WORDS, HDST__CLASS_ONE_WORD, HDST__CLASS_SUPERACCUMULATOR, HDST__CLASS_SUPERACCUMULATOR},
+                            mixed[] = {HDST__CLASS_SUPERACCUMULATOR, HDST__CLASS_TWO_WORDS, HDST__CLASS_TWO_WORDS, HDST__CLASS_ONE_WORD};
     for (int form = 0; form < 2; form++) {
         check(form, swapped, good, 1 << 23, true);
         check(form, mixed, good, 1 << 23, false);
@@ -203,7 +204,7 @@ Test(kernel_sums, flushes_after_few_records_change_no_bit)
 
 Test(kernel_sums, digits_that_are_nearly_full_carry)
 {
-    static const hdst__tier wide[] = {HDST__TIER_WIDE, HDST__TIER_WIDE, HDST__TIER_ONE, HDST__TIER_TWO};
+    static const hdst__precision_class wide[] = {HDST__CLASS_SUPERACCUMULATOR, HDST__CLASS_SUPERACCUMULATOR, HDST__CLASS_ONE_WORD, HDST__CLASS_TWO_WORDS};
     nearly_full = true;
     check(0, wide, good, 1 << 23, false);
     check(1, wide, good, 1 << 23, false);
@@ -211,7 +212,7 @@ Test(kernel_sums, digits_that_are_nearly_full_carry)
 
 Test(kernel_sums, tables_that_work_groups_share_in_device_memory_hold_every_law)
 {
-    static const hdst__tier mixed[] = {HDST__TIER_TWO, HDST__TIER_WIDE, HDST__TIER_ONE, HDST__TIER_ONE};
+    static const hdst__precision_class mixed[] = {HDST__CLASS_TWO_WORDS, HDST__CLASS_SUPERACCUMULATOR, HDST__CLASS_ONE_WORD, HDST__CLASS_ONE_WORD};
     local_bytes = 256;
     check(1, NULL, good, 1 << 23, true);
     check(1, mixed, coarse, 1 << 23, false);

@@ -47,23 +47,23 @@ typedef struct placed {
     hdst__tables *tables;
 } placed;
 
-static placed on_gpu(const char *head, const char *body, const hdst__tier *tiers, hdst__place_limits limits)
+static placed on_gpu(const char *head, const char *body, const hdst__precision_class *classes, hdst__place_limits limits)
 {
     ir_func *func = pass_read(head, body);
     placed p = {.func = func};
     func->shape = HDST__NEW(func->arena, ir_shape);
     *func->shape = (ir_shape){.group = GROUP, .records = 4};
-    p.tables = (hdst__tables *)hdst__pass_accumulator_placement_gpu(func, hdst__ir_accum_tables(func->arena, func, tiers), &limits);
+    p.tables = (hdst__tables *)hdst__pass_accumulator_placement_gpu(func, hdst__ir_accum_tables(func->arena, func, classes), &limits);
     p.loops = hdst__pass_accumulator_placement_loops(func, p.tables, &limits);
     hdst__pass_accumulator_placement_fixed_point(func, p.loops, p.tables, &limits);
     return p;
 }
 
-static placed on_cpu(const char *head, const char *body, const hdst__tier *tiers, hdst__place_limits limits)
+static placed on_cpu(const char *head, const char *body, const hdst__precision_class *classes, hdst__place_limits limits)
 {
     ir_func *func = pass_read(head, body);
     const ir_func *scalar = hdst__ir_copy_func(func->arena, func);
-    placed p = {.func = func, .tables = (hdst__tables *)hdst__ir_accum_tables(func->arena, func, tiers)};
+    placed p = {.func = func, .tables = (hdst__tables *)hdst__ir_accum_tables(func->arena, func, classes)};
     hdst__pass_accumulator_placement_cpu(func, scalar, p.tables, &limits);
     return p;
 }
@@ -84,9 +84,9 @@ Test(accumulator_placement, a_table_that_fits_is_in_local_memory_in_copies)
 
 Test(accumulator_placement, what_addends_do_not_fit_goes_to_the_superaccumulator)
 {
-    const hdst__tier wide[] = {HDST__TIER_WIDE, HDST__TIER_TWO}, two[] = {HDST__TIER_TWO, HDST__TIER_ONE};
+    const hdst__precision_class wide[] = {HDST__CLASS_SUPERACCUMULATOR, HDST__CLASS_TWO_WORDS}, two[] = {HDST__CLASS_TWO_WORDS, HDST__CLASS_ONE_WORD};
     expect_places(on_gpu(by_row, by_row_body, wide, with_rows(usual, (uint64_t[]){0, 7})).func,
-                  "  place t local 6 slots: x wide 0 by 0, n word 0 by 1, d joint 1 by 2, top word 5 by 1\n  tables copies 16\n");
+                  "  place t local 6 slots: x superaccumulator 0 by 0, n word 0 by 1, d joint 1 by 2, top word 5 by 1\n  tables copies 16\n");
     expect_places(on_gpu(by_row, by_row_body, two, with_rows(usual, (uint64_t[]){0, 7})).func,
                   "  place t local 8 slots: x tested 0 by 2, n word 4 by 1, d joint 5 by 2, top word 7 by 1\n  tables copies 16\n");
 }
@@ -114,8 +114,9 @@ Test(accumulator_placement, without_tables_of_blocks_all_is_global)
 {
     hdst__place_limits none = usual;
     none.no_blocks = true;
-    expect_places(on_gpu(by_row, by_row_body, NULL, none).func, "  place t global: x wide, n word, d wide, top word\n  tables copies 16\n");
-    expect_places(on_cpu(by_row, by_row_body, NULL, none).func, "  place t global: x wide, n word, d wide, top word\n  tables\n");
+    expect_places(on_gpu(by_row, by_row_body, NULL, none).func,
+                  "  place t global: x superaccumulator, n word, d superaccumulator, top word\n  tables copies 16\n");
+    expect_places(on_cpu(by_row, by_row_body, NULL, none).func, "  place t global: x superaccumulator, n word, d superaccumulator, top word\n  tables\n");
 }
 
 static const char totals[] = "  input p p {f32 x, f64 d, u32 i}\n  accum s s {f32 x, f64 of of float, f64 d, u32 n}\n";
@@ -136,7 +137,7 @@ Test(accumulator_placement, few_sums_of_all_records_are_in_registers)
 // One word each before they become running sums: their width as those decides.
 Test(accumulator_placement, running_sums_of_doubles_have_room_as_such)
 {
-    static const hdst__tier one[] = {HDST__TIER_ONE};
+    static const hdst__precision_class one[] = {HDST__CLASS_ONE_WORD};
     static const uint64_t large_rows[] = {0, 0, 3000};
     for (int sums = 1; sums <= 33; sums++) {
         char head[128], body[128];
@@ -172,8 +173,8 @@ Test(accumulator_placement, many_rows_are_words_in_fixed_point)
     limits.fixed_point_bits = 36;
     const placed p = on_gpu(keyed, keyed_body, NULL, limits);
     expect_places(p.func, "  place t fixed point: x joint, n word, i word\n  tables copies 16 overflow 10\n");
-    cr_expect(p.tables->accum[0].compact);
-    const hdst__tier two[] = {HDST__TIER_TWO};     // a row of four words, 3.05 MiB in all: five of them in 16 MiB
+    cr_expect(p.tables->accum[0].fixed_point);
+    const hdst__precision_class two[] = {HDST__CLASS_TWO_WORDS};     // a row of four words, 3.05 MiB in all: five of them in 16 MiB
     expect_places(on_gpu(keyed, keyed_body, two, limits).func, "  place t group: x tested, n word, i word\n  tables copies 16 shared 5\n");
 }
 
@@ -245,7 +246,7 @@ Test(accumulator_placement, many_rows_have_no_tile_and_large_tables_are_shared)
 
 Test(accumulator_placement, sums_in_two_words_take_two_registers)
 {
-    const hdst__tier two[] = {HDST__TIER_TWO, HDST__TIER_TWO};
+    const hdst__precision_class two[] = {HDST__CLASS_TWO_WORDS, HDST__CLASS_TWO_WORDS};
     static const char head[] = "  input p p {f32 x[784], f32 y[784]}\n  accum g g {f32 w[784], f32 v[784]}\n  var u32 i\n";
     const placed p = on_gpu(head, "  for i = 0u to 784u {\n    accum g.w[i] += p.x[i]\n    accum g.v[i] += p.y[i]\n    accum g.w[i] += p.y[i]\n  }\n", two,
                             (hdst__place_limits){.local_bytes = 8192});
@@ -272,8 +273,8 @@ Test(accumulator_placement, a_strip_has_a_table_and_its_tail_calls)
     ir_func *tail = hdst__ir_copy_func(p.func->arena, p.func);
     hdst__place_tail(tail, p.func, p.tables);
     expect_places(tail, "  place t strip: x called, n word, d tested, top word\n  tables\n");
-    const hdst__tier wide[] = {HDST__TIER_WIDE, HDST__TIER_ONE};
-    expect_places(on_cpu(by_row, by_row_body, wide, usual).func, "  place t strip: x wide, n word, d tested, top word\n  tables\n");
+    const hdst__precision_class wide[] = {HDST__CLASS_SUPERACCUMULATOR, HDST__CLASS_ONE_WORD};
+    expect_places(on_cpu(by_row, by_row_body, wide, usual).func, "  place t strip: x superaccumulator, n word, d tested, top word\n  tables\n");
 }
 
 Test(accumulator_placement, sums_over_blocks_are_in_levels)
@@ -303,10 +304,10 @@ Test(accumulator_placement, counters_have_two_tables_which_records_take_in_turn)
 Test(accumulator_placement, large_tables_of_rows_have_a_first_level)
 {
     hdst__place_limits limits = with_rows(usual, (uint64_t[]){0, 1000});
-    limits.front = true;
+    limits.first_level = true;
     const placed p = on_cpu(by_row, by_row_body, NULL, limits);
     expect_places(p.func, "  place t strip: x tested, n word, d tested, top word\n  tables first level\n");
-    cr_expect(p.tables->front);
+    cr_expect(p.tables->first_level);
     limits.rows = (uint64_t[]){0, 50};              // 79 words each: less than 8 pages
     expect_places(on_cpu(by_row, by_row_body, NULL, limits).func, "  place t strip: x tested, n word, d tested, top word\n  tables\n");
 }

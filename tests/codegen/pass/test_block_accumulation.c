@@ -23,9 +23,9 @@ static const char head[] = "  input p p {f32 x, f64 z, i32 n, bool a}\n"
                            "  accum w w[] {f64 z}\n"
                            "  accum double d {f64 value}\n"
                            "  var f32 e\n  var f32 g\n  var u32 row\n";
-static const pass_case one = {.head = head, .run_tables = accumulate, .tier = HDST__TIER_ONE},
-                       two = {.head = head, .run_tables = accumulate, .tier = HDST__TIER_TWO},
-                       wide = {.head = head, .run_tables = accumulate, .tier = HDST__TIER_WIDE};
+static const pass_case one = {.head = head, .run_tables = accumulate, .precision = HDST__CLASS_ONE_WORD},
+                       two = {.head = head, .run_tables = accumulate, .precision = HDST__CLASS_TWO_WORDS},
+                       wide = {.head = head, .run_tables = accumulate, .precision = HDST__CLASS_SUPERACCUMULATOR};
 
 static int count(const char *text, const char *part)
 {
@@ -94,17 +94,17 @@ Test(pass_accumulate, sums_of_rows_are_converted_with_a_test_and_a_rare_loop)
 {
     PASS_GIVES(one, "  accum t[0u].x[0u] += p.x\n",
                "  total = 0l\n"
-               "  odd = false\n"
+               "  exceptions = false\n"
                "  records vectorize {\n"
                "    reduce total += fixed(t.x, p.x)\n"
-               "    misfit = not(fits(t.x, p.x))\n"
-               "    reduce odd |= misfit\n"
+               "    exception = not(fits(t.x, p.x))\n"
+               "    reduce exceptions |= exception\n"
                "  }\n"
-               "  if odd {\n"
+               "  if exceptions {\n"
                "    records (rare: addends that do not fit) {\n"
-               "      if misfit {\n"
+               "      if exception {\n"
                "        if not(fits(t.x, p.x)) {\n"
-               "          wide t[0u].x[0u] += p.x\n"
+               "          superaccumulator t[0u].x[0u] += p.x\n"
                "        }\n"
                "      }\n"
                "    }\n"
@@ -122,7 +122,7 @@ Test(pass_accumulate, two_words_and_none)
     text = pass_body(pass_after(&wide, "  accum w[0u].z += p.z\n"));
     EXPECT_COUNT(text, "fixed", 0);
     EXPECT_COUNT(text, "fits", 0);
-    EXPECT_COUNT(text, "wide w[0u].z += p.z", 1);
+    EXPECT_COUNT(text, "superaccumulator w[0u].z += p.z", 1);
 }
 
 // Rows that differ: the conversions are made over the block, the words are added record by record, those of a row side by side in rising order.
@@ -139,7 +139,7 @@ Test(pass_accumulate, additions_to_rows_that_differ_are_scattered_by_rising_plac
                *last = strstr(scatter, "words t[row].n word 0 takes ");
     cr_assert(first && second && last, "%s", text);
     cr_expect(first < second && second < last, "%s", text);
-    EXPECT_COUNT(text, "reduce odd |= ", 1);        // one test for both
+    EXPECT_COUNT(text, "reduce exceptions |= ", 1);        // one test for both
     EXPECT_COUNT(text, "records vectorize {\n", 1);
 }
 
@@ -170,7 +170,7 @@ Test(pass_accumulate, additions_under_control_that_varies)
                  "      if fits(t.x, p.x) {\n"
                  "        words t[row].x[0u] word 0 takes fixed(t.x, p.x)\n"
                  "      } else {\n"
-                 "        wide t[row].x[0u] += p.x\n"
+                 "        superaccumulator t[row].x[0u] += p.x\n"
                  "      }\n",
                  1);
     EXPECT_COUNT(text, "      words t[row].n word 0 takes i64(2u)\n", 1);

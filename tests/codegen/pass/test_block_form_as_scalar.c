@@ -23,10 +23,10 @@ static ir_func *scalar_form(const char *name)
     return func;
 }
 
-static ir_func *block_form(const ir_func *scalar, const hdst__tier *tiers)
+static ir_func *block_form(const ir_func *scalar, const hdst__precision_class *classes)
 {
     ir_func *func = hdst__ir_copy_func(&arena, scalar);
-    const char *wrong = hdst__passes_block(func, hdst__ir_accum_tables(&arena, func, tiers));
+    const char *wrong = hdst__passes_block(func, hdst__ir_accum_tables(&arena, func, classes));
     cr_assert_null(wrong, "%s: %s", scalar->name, wrong);
     return func;
 }
@@ -69,15 +69,15 @@ Test(block, kmeans_has_the_uniform_loop_outside_unrolled_by_four)
     EXPECT_COUNT(text, "check", 1);                 // best against the rows of t: the loop proves all others
     EXPECT_COUNT(text, "words t[row]", 3);
     EXPECT_COUNT(text, "block inertia.value", 1);
-    EXPECT_COUNT(text, "reduce", 1);                // odd
+    EXPECT_COUNT(text, "reduce", 1);                // exceptions
 }
 
 Test(block, sums_of_doubles_take_the_block)
 {
     const char *text = dump(block_form(scalar_form("laws"), NULL));
     EXPECT_COUNT(text, "block real.value += addend", 3);        // both branches; and in a loop that records leave apart
-    EXPECT_COUNT(text, "wide real.value", 0);
-    EXPECT_COUNT(text, "reduce odd", 0);
+    EXPECT_COUNT(text, "superaccumulator real.value", 0);
+    EXPECT_COUNT(text, "reduce exceptions", 0);
 }
 
 Test(block, loops_that_records_leave_apart_are_vectorised)
@@ -145,7 +145,7 @@ static void unblock(ir_func *func, ir_block *block)
             s->kind = IR_SET;
         } else if (s->kind == IR_ACCUM_WORDS) {
             unword(func, s);
-        } else if (s->kind == IR_ACCUM_WIDE) {
+        } else if (s->kind == IR_ACCUM_SUPERACCUMULATOR) {
             s->kind = IR_ACCUM;
             s->acc = HDST__SUM;
         } else if (s->kind == IR_ACCUM_BLOCK) {
@@ -165,9 +165,9 @@ static void unblock(ir_func *func, ir_block *block)
 static void compare_forms(const char *name)
 {
     ir_func *scalar = scalar_form(name);
-    hdst__tier tiers[64];
-    for (int i = 0; i < 64; i++) tiers[i] = HDST__TIER_WIDE;
-    ir_func *func = block_form(scalar, tiers);
+    hdst__precision_class classes[64];
+    for (int i = 0; i < 64; i++) classes[i] = HDST__CLASS_SUPERACCUMULATOR;
+    ir_func *func = block_form(scalar, classes);
     const char *text = dump(func);
     unblock(func, &func->body);
     ir_block all = {0};

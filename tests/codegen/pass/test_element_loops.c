@@ -13,9 +13,9 @@ static const char head[] = "  input p p {f32 x[40], u32 k}\n"
                            "  accum t t[] {f32 s[40], u64 n[40]}\n"
                            "  output r r {f32 y[40]}\n"
                            "  var u32 i\n  var u32 row\n  var f32 e\n  var f32 d\n  var u32 n\n  var f32 far[40]\n";
-static const pass_case one = {.run_tables = hdst__pass_element_loops, .head = head, .tier = HDST__TIER_ONE};
-static const pass_case wide = {.run_tables = hdst__pass_element_loops, .head = head, .tier = HDST__TIER_WIDE};
-static const pass_case whole = {.run_tables = hdst__pass_element_loops_of_rows, .head = head, .tier = HDST__TIER_ONE};
+static const pass_case one = {.run_tables = hdst__pass_element_loops, .head = head, .precision = HDST__CLASS_ONE_WORD};
+static const pass_case wide = {.run_tables = hdst__pass_element_loops, .head = head, .precision = HDST__CLASS_SUPERACCUMULATOR};
+static const pass_case whole = {.run_tables = hdst__pass_element_loops_of_rows, .head = head, .precision = HDST__CLASS_ONE_WORD};
 
 Test(pass_elements, turns_that_do_not_need_one_another_are_marked)
 {
@@ -53,9 +53,11 @@ Test(pass_elements, others_stay)
 Test(pass_elements, float_sums_have_a_test_and_a_rare_second_loop)
 {
     PASS_GIVES(one, "  row = and(p.k, 3u)\n  for i = 0u to 40u {\n    accum t[row].s[i] += p.x[i]\n  }\n",
-               "  row = and(p.k, 3u)\n  odd = false\n"
-               "  for i = 0u to 40u vectorize {\n    words t[row].s[i] word 0 takes fixed(t.s, p.x[i])\n    odd = or(odd, not(fits(t.s, p.x[i])))\n  }\n"
-               "  if odd {\n    for i = 0u to 40u {\n      if not(fits(t.s, p.x[i])) {\n        wide t[row].s[i] += p.x[i]\n      }\n    }\n  }\n");
+               "  row = and(p.k, 3u)\n  exceptions = false\n"
+               "  for i = 0u to 40u vectorize {\n    words t[row].s[i] word 0 takes fixed(t.s, p.x[i])\n"
+               "    exceptions = or(exceptions, not(fits(t.s, p.x[i])))\n  }\n"
+               "  if exceptions {\n    for i = 0u to 40u {\n      if not(fits(t.s, p.x[i])) {\n"
+               "        superaccumulator t[row].s[i] += p.x[i]\n      }\n    }\n  }\n");
     // What the addend needs is worked out in the second loop too, in variables of its own.
     const char *after = pass_body(pass_after(&one, "  for i = 0u to 40u {\n    e = sub(p.x[i], 1f)\n    accum t[0u].s[i] += mul(e, e)\n  }\n"));
     cr_expect_not_null(strstr(after, "      e_2 = sub(p.x[i], 1f)\n"), "%s", after);

@@ -174,8 +174,8 @@ Test(row, exact_sums_over_elements_are_marked)
     const ir_func *func = form_of("add_up", 784, HDST__AOS);
     cr_expect_eq(count(func, "words t["), 1 + 2, "a double takes two words");
     cr_expect_eq(count(func, "words all.x["), 1);
-    cr_expect_eq(count(func, "wide t["), 2);
-    cr_expect_eq(count(func, "if odd"), 1);
+    cr_expect_eq(count(func, "superaccumulator t["), 2);
+    cr_expect_eq(count(func, "if exceptions"), 1);
     cr_expect_eq(count(func, "accum t["), 2, "integers need no test");
     cr_expect_eq(count(func, "accum spread"), 1);
 }
@@ -224,7 +224,7 @@ static void compare_tables(const ir_func *func, const hdst__tables *tables, cons
     }
 }
 
-static void check(const char *function, uint32_t elements, hdst__layout layout, hdst__target target, bool special, const hdst__tier *tiers)
+static void check(const char *function, uint32_t elements, hdst__layout layout, hdst__target target, bool special, const hdst__precision_class *classes)
 {
     srand(elements);
     cl_run run;
@@ -242,7 +242,7 @@ static void check(const char *function, uint32_t elements, hdst__layout layout, 
     const int32_t scales[] = {20, 30, 20, 5, 10};
     const hdst__interp_table broadcast[] = {{0}, {centers, ROWS}, {0}, {0}, {0}};
     const hdst__target_facts facts = {target, 48 << 10, 1024, 2, true, true, true, cl_run_is_simulated(&run)};
-    const hdst__kernel_options options = {.facts = facts, .input = input, .rows = rows, .tiers = tiers};
+    const hdst__kernel_options options = {.facts = facts, .input = input, .rows = rows, .classes = classes};
     const hdst__kernel *kernel = hdst__kernel_make(&arena, func, &options, &diags);
     cr_assert_not_null(kernel);
     const uint64_t words = hdst__tables_device_words(kernel->tables, rows);
@@ -372,8 +372,9 @@ Test(row, both_tables_of_a_strip_come_to_the_counts)
     cl_run_close(&run);
 }
 
-Test(row, every_tier_of_sums)
+Test(row, every_precision_class_of_sums)
 {
-    static const hdst__tier tiers[] = {HDST__TIER_TWO, HDST__TIER_ONE, HDST__TIER_WIDE, HDST__TIER_ONE, HDST__TIER_TWO};
-    check("add_up", 33, HDST__AOS, HDST__TARGET_CPU, true, tiers);
+    static const hdst__precision_class classes[] = {HDST__CLASS_TWO_WORDS, HDST__CLASS_ONE_WORD, HDST__CLASS_SUPERACCUMULATOR, HDST__CLASS_ONE_WORD,
+                                                    HDST__CLASS_TWO_WORDS};
+    check("add_up", 33, HDST__AOS, HDST__TARGET_CPU, true, classes);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums over the rows of a block of records, and dots of them: which kernels have them, and that exact ones have the
 // interpreter's bits, whatever the addends are: those that a double would round, what does not fit the table's words,
-// what is not finite, tables with front words, rows that are no multiple of a vector. Fast ones are near the exact
+// what is not finite, tables with first-level accumulators, rows that are no multiple of a vector. Fast ones are near the exact
 // ones.
 #include "codegen/pass/row_sums.h"
 #include "accum/reduce.h"
@@ -137,9 +137,9 @@ typedef struct job {
     uint32_t elements;
     uint64_t records, flush;
     data kind;
-    hdst__tier tier;
+    hdst__precision_class precision;
     int32_t scale;
-    bool front, fast;
+    bool first_level, fast;
 } job;
 
 static float as_float(uint64_t bits)
@@ -169,12 +169,12 @@ static char *make_weights(const hdst__record *record)
 static void compare(const ir_func *func, const hdst__kernel *kernel, const uint64_t *rows, const int64_t *device,
                     const hdst__tables *plain, const int64_t *reference, const int32_t *scales, const job *j)
 {
-    const hdst__front front = hdst__front_of(kernel->tables, rows, device, scales);
+    const hdst__first_level front = hdst__first_level_of(kernel->tables, rows, device, scales);
     const hdst__record *record = func->params[kernel->tables->accum[0].param].record;
     for (uint32_t l = 0; l < record->leaf_count; l++)
         for (uint64_t e = 0; e < record->leaves[l].elements; e++) {
             const uint64_t want = hdst__table_read(plain, rows, reference, 0, 0, l, e);
-            const uint64_t got = j->front ? hdst__front_read(kernel->tables, rows, &front, 0, 0, l, e)
+            const uint64_t got = j->first_level ? hdst__first_level_read(kernel->tables, rows, &front, 0, 0, l, e)
                                           : hdst__table_read(kernel->tables, rows, device, 0, 0, l, e);
             if (j->fast) expect_near(as_float(got), as_float(want), j, l, e);
             else cr_assert_eq(got, want, "leaf %d element %d: %a, not %a", (int)l, (int)e, (double)as_float(got), (double)as_float(want));
@@ -192,24 +192,24 @@ static void check(job j)
     const hdst__storage *input = hdst__storage_make(&arena, record, HDST__AOS, 0, j.records);
     const uint64_t rows[] = {0, 1, 1};
     const int32_t scales[] = {j.scale, j.scale, j.scale, j.scale, j.scale};
-    const hdst__tier tiers[] = {j.tier, j.tier, j.tier, j.tier, j.tier};
+    const hdst__precision_class classes[] = {j.precision, j.precision, j.precision, j.precision, j.precision};
     const hdst__interp_table broadcast[] = {{0}, {weights, 1}, {0}};
     const hdst__target_facts facts = {HDST__TARGET_CPU, 48 << 10, 1024, 2, true, true, true, cl_run_is_simulated(&run)};
-    const hdst__kernel_options options = {.facts = facts, .input = input, .rows = rows, .tiers = tiers, .front = j.front, .fast_sums = j.fast};
+    const hdst__kernel_options options = {.facts = facts, .input = input, .rows = rows, .classes = classes, .first_level = j.first_level, .fast_sums = j.fast};
     const hdst__kernel *kernel = hdst__kernel_make(&arena, func, &options, &diags);
     cr_assert_not_null(kernel);
     cr_assert_not_null(strstr(kernel->source, "rows of a block"));
-    cr_expect_eq(kernel->tables->front, j.front);
+    cr_expect_eq(kernel->tables->first_level, j.first_level);
     cr_expect_eq(kernel->fast_sums, !j.fast ? 0 : j.function ? 2 : 3);
     const uint64_t words = hdst__tables_device_words(kernel->tables, rows);
-    int64_t *device = HDST__NEW_ARRAY(&arena, int64_t, hdst__tables_front_words(kernel->tables, rows) + words),
+    int64_t *device = HDST__NEW_ARRAY(&arena, int64_t, hdst__tables_first_level_words(kernel->tables, rows) + words),
             *reference = HDST__NEW_ARRAY(&arena, int64_t, words);
     kernel_case c = {.kernel = kernel, .func = func, .input = input, .input_buffers = (void *const[]){samples},
                      .count = j.records, .rows = rows, .scales = scales, .broadcast = broadcast, .flush = j.flush,
-                     .groups = j.front ? 1 : 2, .device_table = device};
+                     .groups = j.first_level ? 1 : 2, .device_table = device};
     cr_assert(kernel_run(&run, &c));
     hdst__tables plain = *kernel->tables;
-    plain.front = false;
+    plain.first_level = false;
     hdst__interp_run interp = {.func = func, .input = {input}, .input_buffers = {(const void *const[]){samples}}, .count = j.records, .accum_rows = rows,
         .tables = &plain, .broadcast = broadcast, .device_table = reference};
     hdst_error error;
@@ -218,45 +218,47 @@ static void check(job j)
     cl_run_close(&run);
 }
 
-Test(row_sums, they_have_the_interpreters_bits) { check((job){.elements = 96, .records = 333, .flush = 1 << 20, .tier = HDST__TIER_ONE, .scale = 30}); }
+Test(row_sums, they_have_the_interpreters_bits) { check((job){.elements = 96, .records = 333, .flush = 1 << 20, .precision = HDST__CLASS_ONE_WORD,
+                                                              .scale = 30}); }
 
 Test(row_sums, what_a_double_would_round_is_added_one_by_one)
 {
-    check((job){.elements = 45, .records = 200, .flush = 70, .kind = FAR, .tier = HDST__TIER_TWO, .scale = 30});
+    check((job){.elements = 45, .records = 200, .flush = 70, .kind = FAR, .precision = HDST__CLASS_TWO_WORDS, .scale = 30});
 }
 
 Test(row_sums, what_does_not_fit_a_word_goes_to_its_cell)
 {
-    check((job){.elements = 33, .records = 130, .flush = 1 << 20, .kind = FAR, .tier = HDST__TIER_ONE, .scale = 40});
+    check((job){.elements = 33, .records = 130, .flush = 1 << 20, .kind = FAR, .precision = HDST__CLASS_ONE_WORD, .scale = 40});
 }
 
 Test(row_sums, infinities_and_what_overflows)
 {
     check(
-        (job){.elements = 40, .records = 130, .flush = 1 << 20, .kind = SPECIAL, .tier = HDST__TIER_ONE, .scale = 20});
+        (job){.elements = 40, .records = 130, .flush = 1 << 20, .kind = SPECIAL, .precision = HDST__CLASS_ONE_WORD, .scale = 20});
 }
 
 Test(row_sums, scales_at_both_ends)
 {
-    check((job){.elements = 32, .records = 65, .flush = 1 << 20, .kind = FAR, .tier = HDST__TIER_TWO, .scale = 86});
-    check((job){.elements = 32, .records = 65, .flush = 1 << 20, .kind = FAR, .tier = HDST__TIER_ONE, .scale = -100});
+    check((job){.elements = 32, .records = 65, .flush = 1 << 20, .kind = FAR, .precision = HDST__CLASS_TWO_WORDS, .scale = 86});
+    check((job){.elements = 32, .records = 65, .flush = 1 << 20, .kind = FAR, .precision = HDST__CLASS_ONE_WORD, .scale = -100});
 }
 
 Test(row_sums, tables_with_front_words)
 {
-    check((job){.elements = 784, .records = 70, .flush = 1 << 20, .kind = FAR, .tier = HDST__TIER_ONE, .scale = 35, .front = true});
-    check((job){.elements = 784, .records = 3, .flush = 1 << 20, .kind = SPECIAL, .tier = HDST__TIER_TWO, .scale = 35, .front = true});
+    check((job){.elements = 784, .records = 70, .flush = 1 << 20, .kind = FAR, .precision = HDST__CLASS_ONE_WORD, .scale = 35, .first_level = true});
+    check((job){.elements = 784, .records = 3, .flush = 1 << 20, .kind = SPECIAL, .precision = HDST__CLASS_TWO_WORDS, .scale = 35, .first_level = true});
 }
 
 Test(row_sums, dots_of_rows_and_sums_of_local_arrays)
 {
-    check((job){.function = "through", .elements = 45, .records = 135, .flush = 1 << 20, .kind = NEAR, .tier = HDST__TIER_ONE, .scale = 30});
-    check((job){.function = "through", .elements = 64, .records = 6, .flush = 1 << 20, .kind = SPECIAL, .tier = HDST__TIER_TWO, .scale = 30});
+    check((job){.function = "through", .elements = 45, .records = 135, .flush = 1 << 20, .kind = NEAR, .precision = HDST__CLASS_ONE_WORD, .scale = 30});
+    check((job){.function = "through", .elements = 64, .records = 6, .flush = 1 << 20, .kind = SPECIAL, .precision = HDST__CLASS_TWO_WORDS, .scale = 30});
 }
 
 Test(row_sums, fast_ones_are_near)
 {
-    check((job){.function = "through", .elements = 50, .records = 100, .flush = 1 << 20, .kind = NEAR, .tier = HDST__TIER_ONE, .scale = 30, .fast = true});
-    check((job){.elements = 50, .records = 200, .flush = 1 << 20, .kind = NEAR, .tier = HDST__TIER_ONE, .scale = 30, .fast = true});
-    check((job){.elements = 45, .records = 150, .flush = 1 << 20, .kind = SPECIAL, .tier = HDST__TIER_TWO, .scale = 30, .fast = true});
+    check((job){.function = "through", .elements = 50, .records = 100, .flush = 1 << 20, .kind = NEAR, .precision = HDST__CLASS_ONE_WORD, .scale = 30,
+                .fast = true});
+    check((job){.elements = 50, .records = 200, .flush = 1 << 20, .kind = NEAR, .precision = HDST__CLASS_ONE_WORD, .scale = 30, .fast = true});
+    check((job){.elements = 45, .records = 150, .flush = 1 << 20, .kind = SPECIAL, .precision = HDST__CLASS_TWO_WORDS, .scale = 30, .fast = true});
 }

@@ -31,8 +31,8 @@ static void skip_failed(fixture *f) { f->engine->options.skip_failed = true; }
 static void make_rows(fixture *f)
 {
     f->stage->spec.takes_rows = true;
-    f->engine->options.spare_cells = 1;
-    f->engine->options.local_bytes = 8 << 10;       // which the table does not fit, so it is compact
+    f->engine->options.overflow_cells = 1;
+    f->engine->options.local_bytes = 8 << 10;       // which the table does not fit, so it is in fixed point
 }
 
 static void leave(hdst__budget *budget, uint64_t bytes) { budget->limit = atomic_load(&budget->used) + bytes; }
@@ -64,8 +64,8 @@ static const situation situations[] = {
     {"the device has no room for rows", HDST__MODE_ROUND_ON_HOST, {.device = "cpu", .gpu_form = true, .accumulates = true, .rows = ROWS}, nothing,
         fill_device_up,
      "  accumulators: rounded on the host (", "device memory", 0},
-    {"addends do not fit", HDST__MODE_WIDE_CELLS, {.device = "cpu", .gpu_form = true, .accumulates = true, .rows = ROWS}, make_rows, grow_addends,
-     "  accumulators: in wide cells (", "addends differ too much in size", 0},
+    {"addends do not fit", HDST__MODE_SUPERACCUMULATORS, {.device = "cpu", .gpu_form = true, .accumulates = true, .rows = ROWS}, make_rows, grow_addends,
+     "  accumulators: in superaccumulators (", "addends differ too much in size", 0},
     {"a record fails", HDST__MODE_SKIP_FAILED, {.device = "cpu", .accumulates = true, .bad = {1234, 4321}}, skip_failed, nothing,
      "  records with errors are left out: a first pass over each makes its checks (", "in record 1,234", 2},
 };

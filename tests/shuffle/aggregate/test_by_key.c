@@ -281,7 +281,7 @@ Test(by_key, sums_of_floats_that_are_far_apart)
 Test(by_key, addends_that_do_not_fit)
 {
     for (uint32_t i = 0; i < N; i++) rows[i] = (row){.k = key_of(MANY, i), .v = i % 500 == 499 ? value_of(true) : value_of(false)};
-    check_all_forms("misfits", true);
+    check_all_forms("exceptions", true);
     for (uint32_t i = 0; i < N; i++)
         rows[i] = (row){.k = i % 100 == 7 ? 1000000 + i / 100 % 2 : key_of(FEW, i),
                         .v = i % 100 == 7 ? (i / 100 % 2 ? INFINITY : -INFINITY) : value_of(false) * 256};

@@ -37,7 +37,7 @@ typedef struct form {
     const char *name;
     bool device;
     uint32_t table_bits, part_bits;
-    uint64_t spare_cells;
+    uint64_t overflow_cells;
 } form;
 
 static const form host = {"host", false, 0, 0, 0};
@@ -51,7 +51,7 @@ static rows_of reduce(const form *f, const char *text, const void *records, uint
     context->engine->limits.by_key_device_least = 1;
     context->engine->limits.by_key_table_bits = f->table_bits;
     context->engine->limits.by_key_part_bits = f->part_bits;
-    context->engine->options.spare_cells = f->spare_cells;
+    context->engine->options.overflow_cells = f->overflow_cells;
     hdst_module *module = module_of(context, text);
     hdst_dataset *data = hdst_cache(hdst_with_layout(hdst_read(hdst_source_from_memory(context, records, count, size), module, "row"), layout));
     hdst_result *result = hdst_result_create(function ? hdst_reduce_by_key(data, module, function) : hdst_distinct(data));

@@ -121,7 +121,7 @@ Test(rows_by_part, sums_of_floats)
     for (uint32_t i = 0; i < N; i++) sums[i] = (sum){(uint32_t)(next_random() % (ROWS - 2)), value_of(false)};      // the last two rows stay empty
     check_floats("even");
     for (uint32_t i = 0; i < N; i++) sums[i] = (sum){(uint32_t)(i % 3 ? 5 : next_random() % 64 + 2900), value_of(i % 500 == 499)};
-    check_floats("hot rows, rare misfits");
+    check_floats("hot rows, rare exceptions");
     for (uint32_t i = 0; i < N; i++) sums[i] = (sum){(uint32_t)(next_random() % ROWS), value_of(true)};
     check_floats("far apart");
 }

@@ -58,12 +58,12 @@ static uint64_t random_bits(uint64_t *state)        // xorshift64*
 }
 
 // Local memory has no room for the table.
-static hdst_context *gpu_context(uint64_t spare_cells, bool parted)
+static hdst_context *gpu_context(uint64_t overflow_cells, bool parted)
 {
     hdst_context *context = context_in_form("gpu-form");
     context->engine->options.local_bytes = parted ? 2 * LOCAL : LOCAL;
     context->engine->options.part_always = parted;
-    context->engine->options.spare_cells = spare_cells;
+    context->engine->options.overflow_cells = overflow_cells;
     return context;
 }
 
@@ -104,12 +104,12 @@ static void sum_whole_numbers(uint64_t records, uint64_t rows, bool parted, cons
     free(expected);
 }
 
-Test(compact_tables, whole_numbers_are_right)
+Test(fixed_point_tables, whole_numbers_are_right)
 {
     if (have_cpu()) sum_whole_numbers(RECORDS, ROWS, false, "words in device memory");
 }
 
-Test(compact_tables, parts_are_right_in_one_order_and_in_two)
+Test(fixed_point_tables, parts_are_right_in_one_order_and_in_two)
 {
     if (!have_cpu()) return;
     sum_whole_numbers(RECORDS, ROWS, true, "radix partitions of 512 rows");
@@ -137,7 +137,7 @@ static void make_wild(void)
 }
 
 // What a conversion makes of a number below zero is not what the number's own type makes of it.
-Test(compact_tables, parts_add_what_conversions_make)
+Test(fixed_point_tables, parts_add_what_conversions_make)
 {
     static const char wide[] =
         "struct pair { uint32_t key; int8_t small; int16_t value; };\n"
@@ -205,12 +205,12 @@ static bool same(const row *a, const row *b)
         !memcmp(&a->twice, &b->twice, sizeof a->twice) && a->n == b->n && a->all == b->all;
 }
 
-static void compare(const char *map, uint64_t spare_cells, bool parted, const char *explained)
+static void compare(const char *map, uint64_t overflow_cells, bool parted, const char *explained)
 {
     enum { RUNS = 3 };
     row *expected = calloc(ROWS, sizeof *expected), *rows = calloc(RUNS * ROWS, sizeof *rows);
     gather(context_on("interp"), map, expected, 1, NULL);
-    gather(gpu_context(spare_cells, parted), map, rows, RUNS, explained);
+    gather(gpu_context(overflow_cells, parted), map, rows, RUNS, explained);
     for (int i = 0; i < RUNS * ROWS; i++)
         cr_assert(same(&rows[i], &expected[i % ROWS]), "run %d, row %d: %a and %a, not %a and %a", i / ROWS, i % ROWS, (double)rows[i].sum,
                   rows[i].twice, (double)expected[i % ROWS].sum,
@@ -219,19 +219,19 @@ static void compare(const char *map, uint64_t spare_cells, bool parted, const ch
     free(rows);
 }
 
-Test(compact_tables, what_does_not_fit_a_word_has_a_spare_cell)
+Test(fixed_point_tables, what_does_not_fit_a_word_has_an_overflow_cell)
 {
     make_wild();
     if (have_cpu()) compare("gather", 0, false, "words in device memory");
 }
 
-Test(compact_tables, without_spare_cells_left_all_are_wide)
+Test(fixed_point_tables, without_overflow_cells_left_all_are_superaccumulators)
 {
     make_wild();
     if (have_cpu()) compare("gather", 8, false, "tables in device memory for all work-groups");
 }
 
-Test(compact_tables, parts_have_spare_cells_too)
+Test(fixed_point_tables, parts_have_overflow_cells_too)
 {
     make_wild();
     if (!have_cpu()) return;
@@ -239,7 +239,7 @@ Test(compact_tables, parts_have_spare_cells_too)
     compare("gather_sums", 8, true, "tables in device memory for all work-groups");
 }
 
-Test(compact_tables, a_record_with_a_bad_key_is_told)
+Test(fixed_point_tables, a_record_with_a_bad_key_is_told)
 {
     make_wild();
     pairs[31234].key = ROWS;
@@ -256,7 +256,7 @@ Test(compact_tables, a_record_with_a_bad_key_is_told)
     }
 }
 
-Test(compact_tables, parts_have_minima_maxima_and_bits)
+Test(fixed_point_tables, parts_have_minima_maxima_and_bits)
 {
     make_wild();
     if (have_cpu()) compare("gather_bounds", 0, true, "has a table in local memory");
@@ -276,7 +276,7 @@ static const char integers[] =
 
 typedef struct counts { int64_t whole, small, high; } counts;
 
-Test(compact_tables, parts_extend_narrow_addends_by_their_own_sign)
+Test(fixed_point_tables, parts_extend_narrow_addends_by_their_own_sign)
 {
     if (!have_cpu()) return;
     static counts expected[ROWS];
@@ -330,7 +330,7 @@ static void add_up(hdst_context *context, total *totals, const char *explained)
     hdst_context_destroy(context);
 }
 
-Test(compact_tables, sums_of_doubles_are_those_of_the_interpreter)
+Test(fixed_point_tables, sums_of_doubles_are_those_of_the_interpreter)
 {
     static total expected[ROWS], totals[ROWS];
     uint64_t state = 5;
@@ -377,7 +377,7 @@ static bool goes_by_parts(pair *many, uint64_t records, uint64_t rows, uint32_t 
     return parts;
 }
 
-Test(compact_tables, hot_rows_are_seen_in_a_sample)
+Test(fixed_point_tables, hot_rows_are_seen_in_a_sample)
 {
     enum { MANY = 9 << 19, MANY_ROWS = 600000 };
     pair *many = malloc(MANY * sizeof *many);

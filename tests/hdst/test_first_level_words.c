@@ -122,7 +122,7 @@ static void compare_both(void)
     compare("by_class", "t", ROWS * sizeof(wide));
 }
 
-Test(front_words, whole_numbers_are_right)
+Test(first_level_words, whole_numbers_are_right)
 {
     enum { RUNS = 2 };
     uint64_t state = 7;
@@ -142,7 +142,7 @@ Test(front_words, whole_numbers_are_right)
     free(rows);
 }
 
-Test(front_words, addends_of_one_and_of_two_words_are_as_in_the_interpreter)
+Test(first_level_words, addends_of_one_and_of_two_words_are_as_in_the_interpreter)
 {
     if (!have_cpu()) return;
     make_wild(0, 4);
@@ -151,7 +151,7 @@ Test(front_words, addends_of_one_and_of_two_words_are_as_in_the_interpreter)
     compare_both();
 }
 
-Test(front_words, what_does_not_fit_is_in_cells)
+Test(first_level_words, what_does_not_fit_is_in_cells)
 {
     if (!have_cpu()) return;
     make_wild(50000, 4);        // a few pages
@@ -163,7 +163,7 @@ Test(front_words, what_does_not_fit_is_in_cells)
     compare_both();
 }
 
-Test(front_words, runs_do_not_see_the_one_before)
+Test(first_level_words, runs_do_not_see_the_one_before)
 {
     if (!have_cpu()) return;
     make_wild(100000, 4);

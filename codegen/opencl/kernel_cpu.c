@@ -218,7 +218,8 @@ static count_texts print_counts(hdst__printer *p, const hdst__cpu_forms *forms)
 
 static hdst__cpu_limits limits_of(const hdst__kernel_options *options)
 {
-    const hdst__place_limits place = {.rows = options->rows, .fast_sums = options->fast_sums, .no_blocks = options->no_blocks, .first_level = options->first_level};
+    const hdst__place_limits place = {.rows = options->rows, .fast_sums = options->fast_sums, .no_blocks = options->no_blocks,
+                                      .first_level = options->first_level};
     return (hdst__cpu_limits){.place = place, .input = options->input, .has_double = options->facts.has_double};
 }
 

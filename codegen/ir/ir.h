@@ -245,7 +245,6 @@ ir_stmt *hdst__ir_if(ir_func *func, ir_expr *cond);
 ir_stmt *hdst__ir_for(ir_func *func, uint32_t var, ir_expr *lo, ir_expr *hi, uint64_t step);
 void hdst__ir_push(ir_func *func, ir_block *block, ir_stmt *stmt);
 hdst__kind hdst__kind_over_block(hdst__kind kind);          // of a scalar's array over the block, as printed (block_liveness.c)
-void hdst__ir_drop_unused_vars(ir_func *func);              // those that no statement names; renumbers the others
 ir_block hdst__ir_copy_block(ir_func *func, const ir_block *block);         // deep
 ir_func *hdst__ir_copy_func(hdst__arena *arena, const ir_func *func);       // deep; so that one checked program serves several targets
 
@@ -271,10 +270,12 @@ bool hdst__ir_writes(const ir_stmt *stmt, uint32_t var);                    // t
 bool hdst__ir_block_exits(const ir_block *block);                           // a break or continue of the loop around it
 bool hdst__ir_loop_exits(const ir_stmt *loop);
 bool hdst__ir_loop_varies(const ir_stmt *loop);                             // (marked) records take different numbers of turns, or leave apart
+
+// --- Variables in place (ir_substitute.c) ---
 void hdst__ir_substitute(ir_func *func, ir_block *block, uint32_t var, const ir_expr *value);      // every read of a scalar variable
 void hdst__ir_substitute_expr(ir_func *func, ir_expr **expr, uint32_t var, const ir_expr *value);
-
 void hdst__ir_rename(ir_func *func, ir_block *block, const uint32_t *number);     // variable v becomes number[v], where it is read and where it is written
+void hdst__ir_drop_unused_vars(ir_func *func);              // those that no statement names; renumbers the others
 
 // What statements do first with a scalar variable (first_access.c): nothing that counts, perhaps setting it on some
 // ways; set it on every way; perhaps read what it was before.

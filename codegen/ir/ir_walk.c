@@ -189,33 +189,6 @@ void hdst__ir_tally(const ir_block *block, size_t *mentions, bool take_off)
     hdst__ir_visit_stmts((ir_block *)block, tally_stmt, &t);
 }
 
-// --- Substitution ---
-
-typedef struct substitution {
-    ir_func *func;
-    uint32_t var;
-    const ir_expr *value;
-} substitution;
-
-static bool substitute(ir_expr **expr, void *user)
-{
-    const substitution *s = user;
-    if ((*expr)->op == IR_VAR && (*expr)->var == s->var) *expr = hdst__ir_copy(s->func, s->value);
-    return true;
-}
-
-void hdst__ir_substitute(ir_func *func, ir_block *block, uint32_t var, const ir_expr *value)
-{
-    substitution s = {func, var, value};
-    hdst__ir_visit_exprs(block, substitute, &s);
-}
-
-void hdst__ir_substitute_expr(ir_func *func, ir_expr **expr, uint32_t var, const ir_expr *value)
-{
-    substitution s = {func, var, value};
-    hdst__ir_visit_expr(expr, substitute, &s);
-}
-
 // --- Control ---
 
 bool hdst__ir_block_exits(const ir_block *block)

@@ -16,35 +16,6 @@
 
 // --- What is taken ---
 
-uint64_t hdst__row_turns(const hdst__nest *nest, size_t from)
-{
-    uint64_t turns = 1;
-    for (size_t k = from; k < nest->depth; k++) turns *= nest->turns[k];
-    return turns;
-}
-
-// The index where all counters are zero, if it goes through consecutive numbers, turn by turn.
-static bool is_consecutive(const hdst__nest *nest, const ir_expr *index, uint64_t *first)
-{
-    const hdst__linear l = index ? hdst__linear_of(nest, index, NULL) : (hdst__linear){0};
-    uint64_t reach = 0;
-    if (!l.known) return false;
-    for (size_t k = 0; k < nest->depth; k++) {
-        if (l.factor[k] != hdst__row_turns(nest, k + 1)) return false;
-        reach += l.factor[k] * (nest->turns[k] - 1);
-    }
-    *first = l.highest - reach;
-    return true;
-}
-
-bool hdst__row_is_field(const hdst__row_taker *t, const hdst__nest *nest, const ir_expr *e, uint64_t *first)
-{
-    if (e->op != IR_FIELD || e->kind != HDST__F32 || !e->a || t->input->layout != HDST__AOS) return false;
-    const hdst__record *record = t->func->params[e->param].record;
-    const hdst__leaf *leaf = &record->leaves[e->leaf];
-    return hdst__leaf_is_aligned(record, leaf) && hdst__leaf_is_dense(leaf) && is_consecutive(nest, e->a, first);
-}
-
 static const ir_stmt *innermost(const hdst__row_taker *t) { return t->nest.loop[t->nest.depth - 1]; }
 
 // A record's row: of the input, or a local array that none of the loops changes, from its first element on.
@@ -59,7 +30,8 @@ static bool is_row(const hdst__row_taker *t, const ir_expr *e, hdst__row_sum *su
         return turns >= HDST__ROW_ELEMENTS && hdst__row_is_field(t, &inner, e, &sum->row_first);
     }
     const ir_var *var = &t->func->vars[e->var];
-    return turns >= HDST__CPU_ROW_SUM_ELEMENTS && e->kind == HDST__F32 && !var->init && is_consecutive(&inner, e->a, &sum->row_first) && sum->row_first == 0 &&
+    return turns >= HDST__CPU_ROW_SUM_ELEMENTS && e->kind == HDST__F32 && !var->init &&
+        hdst__row_is_consecutive(&inner, e->a, &sum->row_first) && sum->row_first == 0 &&
            !hdst__ir_stmt_writes(t->nest.loop[0], e->var);
 }
 
@@ -81,17 +53,6 @@ static bool is_cell(const hdst__row_taker *t, const ir_stmt *s)
 }
 
 // --- Taking ---
-
-ir_expr *hdst__row_unit(const hdst__row_taker *t, size_t depth, uint64_t first)
-{
-    ir_expr *index = hdst__ir_const(t->func, HDST__U32, first);
-    for (size_t k = 0; k < depth; k++) {
-        ir_expr *turn = hdst__ir_convert(t->func, HDST__U32, hdst__ir_var(t->func, t->nest.loop[k]->var));
-        ir_expr *before = hdst__ir_binary(t->func, IR_MUL, HDST__U32, index, hdst__ir_const(t->func, HDST__U32, t->nest.turns[k]));
-        index = k ? hdst__ir_binary(t->func, IR_ADD, HDST__U32, before, turn) : turn;
-    }
-    return index;
-}
 
 // An array with a value, or a row, for each record of the block.
 static uint32_t array_over_block(const hdst__row_taker *t, const char *name, uint64_t elements, bool in_rows, const char **unique)
@@ -164,7 +125,7 @@ static uint32_t factors_of(hdst__row_taker *t, const hdst__row_sum *sum)
 static ir_stmt *taken(hdst__row_taker *t, const ir_stmt *s)
 {
     hdst__row_sum sum = {.param = s->param, .leaf = s->leaf};
-    if (s->kind != IR_ACCUM || !is_cell(t, s) || !is_consecutive(&t->nest, s->index2, &sum.first)) return NULL;
+    if (s->kind != IR_ACCUM || !is_cell(t, s) || !hdst__row_is_consecutive(&t->nest, s->index2, &sum.first)) return NULL;
     ir_expr *v = s->value, *row = NULL, *factor = NULL;
     if (is_row(t, v, &sum)) row = v, factor = hdst__ir_const(t->func, HDST__F32, 0x3f800000);
     else if (v->op == IR_MUL && is_factor(t, v->a) && is_row(t, v->b, &sum)) row = v->b, factor = v->a;

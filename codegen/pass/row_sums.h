@@ -64,8 +64,11 @@ typedef struct hdst__row_taker {
     ir_block *outside;                  // what comes before the outermost of its loops
     size_t at;                          // number of that loop in the body
 } hdst__row_taker;
-uint64_t hdst__row_turns(const hdst__nest *nest, size_t from);         // of the loops from number `from` on, together
+// row_nest.c: turns of the loops from number `from` on, together.
+uint64_t hdst__row_turns(const hdst__nest *nest, size_t from);
 ir_expr *hdst__row_unit(const hdst__row_taker *t, size_t depth, uint64_t first);       // first + which turn it is of the outermost `depth` loops
+// Whether the index goes through consecutive numbers, turn by turn; *first: where all counters are zero.
+bool hdst__row_is_consecutive(const hdst__nest *nest, const ir_expr *index, uint64_t *first);
 // Floats of an input in memory, side by side, by the counter of the one loop of `nest`; *first: the element of turn 0.
 bool hdst__row_is_field(const hdst__row_taker *t, const hdst__nest *nest, const ir_expr *e, uint64_t *first);
 bool hdst__row_take_dot(hdst__row_taker *t, ir_block *block, size_t at);       // row_dots.c: the loop at place `at` makes a dot, and can go

@@ -14,8 +14,8 @@
 //: GREATEST 103 | 970
 //: OUTSIDE 0xff800000 | 0xfff0000000000000
 //: MAGNITUDE 0x7fffffff | 0x7fffffffffffffff
-//: BROAD_FORM 1 | 0
-//: QUICK_FORM 0 | 1
+//: DOUBLE_PATH_FORM 1 | 0
+//: BIT_TEST_FORM 0 | 1
 #include "base/join.cl"
 #define OF(name) JOIN(name##_, REAL)
 #define LEVELS JOIN(REAL, _levels)
@@ -35,14 +35,14 @@
 typedef struct LEVELS {
     REALS sum[3];
     INTS units[3];    // of each level and lane, without those that the sums hold
-#if BROAD_FORM
-    double8 broad[2];        // sums in double, where `count` is BROAD
-    long8 broad_units[2];    // of each lane, in units of 2^(low - 23), without what the sums hold
-    int low;                // the exponent of the least addend that they take
-    int odd;                // grows with blocks that do not fit; above 64 no sum is broad
+#if DOUBLE_PATH_FORM
+    double8 in_double[2];           // sums in double, where `count` is DOUBLE_PATH
+    long8 double_path_units[2];     // of each lane, in units of 2^(low - 23), without what the sums hold
+    int low;                        // the exponent of the least addend that they take
+    int exceptions;                 // grows with blocks that do not fit; above 64 no sum is on the double path
 #endif
-#if QUICK_FORM
-    uint odd, pause;        // blocks in a row that the quick way did not take, and for how many nobody tries it
+#if BIT_TEST_FORM
+    uint exceptions, pause;        // blocks in a row that the bit-test path did not take, and for how many nobody tries it
 #endif
     int unit;           // of the first level: multiples of 2^unit, addends up to 2^(unit + TOP)
     uint count;         // levels in use; 0: no addend was seen
@@ -57,15 +57,15 @@ inline int OF(level_unit)(const LEVELS *s, uint level) { return s->unit - STEP *
 // A loop over values that lie side by side: kernels have it printed (codegen/opencl/print_sum_loops.c), as those over other addends.
 bool OF(levels_take)(LEVELS *s, const REAL *a, uint records);
 
-#if BROAD_FORM
-#include "accum/levels_broad.cl"
+#if DOUBLE_PATH_FORM
+#include "accum/levels_double_path.cl"
 #else
 #include "accum/levels_narrow.cl"
 #endif
 inline void OF(levels_empty)(LEVELS *s)
 {
-    if (OF(is_broad)(s)) OF(broad_empty)(s);
-    for (uint l = 0; !OF(is_broad)(s) && l < s->count; l++) {
+    if (OF(on_double_path)(s)) OF(double_path_empty)(s);
+    for (uint l = 0; !OF(on_double_path)(s) && l < s->count; l++) {
         const REALS base = OF(level_base)(OF(level_unit)(s, l));
         s->units[l] += AS_INTS(s->sum[l]) - AS_INTS(base);
         s->sum[l] = base;
@@ -76,14 +76,14 @@ inline void OF(levels_empty)(LEVELS *s)
 inline void OF(levels_start)(LEVELS *s, ulong flush)
 {
     s->count = s->turns = s->emptied = 0;
-    OF(broad_start)(s);
+    OF(double_path_start)(s);
     s->one = 1 + (REAL)(flush >> 63);      // flush, an argument of the kernel, is small
 }
 __attribute__((noinline)) void OF(levels_publish)(LEVELS *s, volatile __global long *cell, uint last, int lowest)
 {
     OF(levels_empty)(s);
-    if (OF(is_broad)(s)) OF(broad_publish)(s, cell, last, lowest);
-    for (uint l = 0; !OF(is_broad)(s) && l < s->count; l++) {
+    if (OF(on_double_path)(s)) OF(double_path_publish)(s, cell, last, lowest);
+    for (uint l = 0; !OF(on_double_path)(s) && l < s->count; l++) {
         INT units[LANES];
         JOIN(vstore, LANES)(s->units[l], 0, units);
         long total = 0;
@@ -116,7 +116,7 @@ inline bool OF(levels_hold)(const LEVELS *s, REAL v)
     int first, last;
     if (s->count == 0 || v == 0) return s->count != 0;
     if (!OF(extent_of)(v, &first, &last)) return false;
-    return OF(is_broad)(s) ? OF(broad_holds)(s, first) : first < s->unit + TOP && last >= OF(level_unit)(s, s->count - 1);
+    return OF(on_double_path)(s) ? OF(double_path_holds)(s, first) : first < s->unit + TOP && last >= OF(level_unit)(s, s->count - 1);
 }
 // Levels for this block, and for those before if three can do that, or if most of this block's addends find room in the
 // present ones.
@@ -134,7 +134,7 @@ inline void OF(levels_fit)(LEVELS *s, const REAL *values, uint records, volatile
         least = min(least, high);
         last = min(last, low);
     }
-    if (OF(is_broad)(s)) {
+    if (OF(on_double_path)(s)) {
         OF(levels_publish)(s, cell, last_digit, lowest);
         s->count = 0;
     }
@@ -148,7 +148,7 @@ inline void OF(levels_fit)(LEVELS *s, const REAL *values, uint records, volatile
         return;
     }
     if (s->count) OF(levels_publish)(s, cell, last_digit, lowest);
-    if (first + 1 - last > STEP + TOP && !zeros && OF(broad_choose)(s, block_first, least)) return;
+    if (first + 1 - last > STEP + TOP && !zeros && OF(double_path_choose)(s, block_first, least)) return;
     // Where two levels have room to spare: greater ones may come.
     const int bits = first + 1 - last, above = bits > TOP && bits <= TOP + STEP - 6 ? 3 : 0;
     s->unit = clamp(first + 1 - TOP + above, LOWEST + 2 * STEP, GREATEST);
@@ -167,10 +167,10 @@ void OF(levels_to_cell)(volatile __global long *cell, uint last, int lowest, REA
     else superaccumulator_add_bits(cell, last, exponent ? fraction | (BITS)1 << MANTISSA : fraction, negative, (uint)(max(exponent, 1) - 1 + LOWEST - lowest));
 }
 // Rare: the levels do not hold all of the block. `values` is used up.
-__attribute__((noinline)) void OF(levels_settle)(LEVELS *s, REAL *values, uint records, volatile __global long *cell, uint last, int lowest)
+__attribute__((noinline)) void OF(levels_exceptions)(LEVELS *s, REAL *values, uint records, volatile __global long *cell, uint last, int lowest)
 {
     OF(levels_empty)(s);
-    if (OF(broad_settle)(s, values, records, cell, last, lowest)) return;
+    if (OF(double_path_exceptions)(s, values, records, cell, last, lowest)) return;
     OF(levels_fit)(s, values, records, cell, last, lowest);
     if (OF(levels_take)(s, values, records)) return;
     for (uint r = 0; r < records; r++) {

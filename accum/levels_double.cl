@@ -19,7 +19,7 @@
 #define GREATEST 970
 #define OUTSIDE 0xfff0000000000000
 #define MAGNITUDE 0x7fffffffffffffff
-#define BROAD_FORM 0
-#define QUICK_FORM 1
+#define DOUBLE_PATH_FORM 0
+#define BIT_TEST_FORM 1
 #include "accum/levels.cl"
 #include "accum/levels_run.cl"

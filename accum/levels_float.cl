@@ -1,4 +1,4 @@
 // Pre-rounded sums of floats, on devices that have doubles: these stand in where a third level would be needed.
 #pragma once
-#define BROAD_FORM 1
+#define DOUBLE_PATH_FORM 1
 #include "accum/levels_of_floats.cl"

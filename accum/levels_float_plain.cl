@@ -1,4 +1,4 @@
 // Pre-rounded sums of floats, on devices without doubles.
 #pragma once
-#define BROAD_FORM 0
+#define DOUBLE_PATH_FORM 0
 #include "accum/levels_of_floats.cl"

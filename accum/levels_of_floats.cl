@@ -2,7 +2,7 @@
 // within its binade: the lanes make 32 additions, and 2^5 * 2^TOP = 2^(MANTISSA - 1), 2^5 * 2^-1 =
 // 2^(MANTISSA - 1 - STEP).
 // What these define:
-//: BROAD_FORM 0 | 1
+//: DOUBLE_PATH_FORM 0 | 1
 #pragma once
 #include "accum/fixed_point.cl"
 #include "accum/levels_common.cl"
@@ -21,6 +21,6 @@
 #define GREATEST 103
 #define OUTSIDE 0xff800000
 #define MAGNITUDE 0x7fffffff
-#define QUICK_FORM 0
+#define BIT_TEST_FORM 0
 #include "accum/levels.cl"
 #include "accum/levels_run.cl"

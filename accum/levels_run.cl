@@ -2,8 +2,8 @@
 // each {begin, step, end}: a step takes a vector of addends, the end tells whether nothing was lost, and only then has
 // the state changed. The loops themselves depend on what is added, so they are printed (codegen/opencl/print_sum_loops.c).
 //: REAL float | double
-//: BROAD_FORM 1 | 0
-//: QUICK_FORM 0 | 1
+//: DOUBLE_PATH_FORM 1 | 0
+//: BIT_TEST_FORM 0 | 1
 
 // In one level, two or three.
 typedef struct RUN {
@@ -47,81 +47,81 @@ inline __attribute__((always_inline)) bool OF(levels_end)(LEVELS *s, const RUN *
     s->turns += records / LANES;
     return true;
 }
-#if BROAD_FORM
+#if DOUBLE_PATH_FORM
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
-#define PLUS_BROAD(a, b) fma(b, one, a)
+#define PLUS_IN_DOUBLE(a, b) fma(b, one, a)
 #else
-#define PLUS_BROAD(a, b) ((a) + (b))
+#define PLUS_IN_DOUBLE(a, b) ((a) + (b))
 #endif
 // In doubles.
-typedef struct broad_run {
+typedef struct double_path_run {
     double8 one, sum0, sum1;
     uint16 most;
     uint lowest;
-} broad_run;
-inline __attribute__((always_inline)) void broad_begin_float(broad_run *run, const float_levels *s)
+} double_path_run;
+inline __attribute__((always_inline)) void double_path_begin_float(double_path_run *run, const float_levels *s)
 {
     run->one = s->one;
-    run->sum0 = s->broad[0];
-    run->sum1 = s->broad[1];
+    run->sum0 = s->in_double[0];
+    run->sum1 = s->in_double[1];
     run->most = 0;
     run->lowest = (uint)(127 + s->low) << 24;
 }
-inline __attribute__((always_inline)) void broad_step_float(broad_run *run, const float16 v)
+inline __attribute__((always_inline)) void double_path_step_float(double_path_run *run, const float16 v)
 {
     const double8 one = run->one;
     run->most = max(run->most, (as_uint16(v) << 1) - run->lowest);      // zeros and what is smaller wrap round
     run->sum0 += convert_double8(v.lo);
-    run->sum1 = PLUS_BROAD(run->sum1, convert_double8(v.hi));
+    run->sum1 = PLUS_IN_DOUBLE(run->sum1, convert_double8(v.hi));
 }
-inline __attribute__((always_inline)) bool broad_end_float(float_levels *s, const broad_run *run, uint records)
+inline __attribute__((always_inline)) bool double_path_end_float(float_levels *s, const double_path_run *run, uint records)
 {
-    if (any_bit_float(as_uint16(run->most >= (uint)BROAD_BINADES << 24))) return false;
-    s->broad[0] = run->sum0;
-    s->broad[1] = run->sum1;
+    if (any_bit_float(as_uint16(run->most >= (uint)DOUBLE_PATH_BINADES << 24))) return false;
+    s->in_double[0] = run->sum0;
+    s->in_double[1] = run->sum1;
     s->turns += records / 16;
     return true;
 }
 #endif
-#if QUICK_FORM
+#if BIT_TEST_FORM
 // Two levels of doubles hold all that lies within 32 binades below their top, which one addition to the addends' bits
 // tells: then the upper bits of the exponents are zeros. What does not (zeros, for one) is tested addition by addition,
 // and while that goes on nobody looks here.
-typedef struct quick_run {
+typedef struct bit_test_run {
     double8 one, sum0, sum1;
-    long8 odd;
+    long8 exceptions;
     long down;
-} quick_run;
-inline bool quick_may_double(double_levels *s)
+} bit_test_run;
+inline bool bit_test_may_double(double_levels *s)
 {
     if (s->count != 2) return false;
     if (!s->pause) return true;
     s->pause--;
     return false;
 }
-inline __attribute__((always_inline)) void quick_begin_double(quick_run *run, const double_levels *s)
+inline __attribute__((always_inline)) void bit_test_begin_double(bit_test_run *run, const double_levels *s)
 {
     run->one = s->one;
     run->sum0 = s->sum[0];
     run->sum1 = s->sum[1];
-    run->odd = 0;
+    run->exceptions = 0;
     run->down = (long)((ulong)-(1023 + s->unit + TOP - 32) << 52);
 }
-inline __attribute__((always_inline)) void quick_step_double(quick_run *run, const double8 v)
+inline __attribute__((always_inline)) void bit_test_step_double(bit_test_run *run, const double8 v)
 {
     const double8 one = run->one, now = run->sum0 + v;
-    run->odd |= as_long8(v) + run->down;
+    run->exceptions |= as_long8(v) + run->down;
     run->sum1 += LESS(v, now - run->sum0);
     run->sum0 = now;
 }
-inline __attribute__((always_inline)) bool quick_end_double(double_levels *s, const quick_run *run, uint records)
+inline __attribute__((always_inline)) bool bit_test_end_double(double_levels *s, const bit_test_run *run, uint records)
 {
-    if (any_bit_double(as_ulong8(run->odd) & 0x7e00000000000000UL)) {
-        s->pause = s->odd;
-        s->odd = min(2 * s->odd + 1, 63u);
+    if (any_bit_double(as_ulong8(run->exceptions) & 0x7e00000000000000UL)) {
+        s->pause = s->exceptions;
+        s->exceptions = min(2 * s->exceptions + 1, 63u);
         return false;
     }
-    s->odd = 0;
+    s->exceptions = 0;
     s->sum[0] = run->sum0;
     s->sum[1] = run->sum1;
     s->turns += records / 8;

@@ -57,12 +57,12 @@ inline bool row_any(long8 v)
 }
 inline bool row_takes_all(const float *factor, const double *largest, const double *least, uint records, double limit)
 {
-    long8 odd = 0;
+    long8 exceptions = 0;
     for (uint r = 0; r < records; r += 8) {
         const double8 size = row_factors(factor, r), small = size * *(const double8 *)(least + r);
-        odd |= (size != 0) & ~((size * *(const double8 *)(largest + r) < 0x1p127) & ((small < 0x1p-126 ? (double8)0x1p-126 : small) >= limit));
+        exceptions |= (size != 0) & ~((size * *(const double8 *)(largest + r) < 0x1p127) & ((small < 0x1p-126 ? (double8)0x1p-126 : small) >= limit));
     }
-    return !row_any(odd);
+    return !row_any(exceptions);
 }
 inline bool row_takes(float factor, double largest, double least, double limit)
 {
@@ -115,25 +115,25 @@ inline void row_add_superaccumulator(volatile __global long *cell, double v)
     else if (place >= 0) superaccumulator_add_bits(cell, FLOAT_LAST, fraction, bits >> 63, (uint)place);
     else if (place > -64) superaccumulator_add_bits(cell, FLOAT_LAST, fraction >> -place, bits >> 63, 0);
 }
-__attribute__((noinline)) void row_exceptions(__global long *cell, uint words, double8 sum, long8 odd)
+__attribute__((noinline)) void row_exceptions(__global long *cell, uint words, double8 sum, long8 exceptions)
 {
     for (int lane = 0; lane < 8; lane++)
-        if (odd[lane]) row_add_superaccumulator(cell + lane * words, sum[lane]);
+        if (exceptions[lane]) row_add_superaccumulator(cell + lane * words, sum[lane]);
 }
 // With first-level accumulators; `low`: from a first-level accumulator to its low word, 0 where it has none. `alone`: nobody else adds to them meanwhile.
 __attribute__((noinline)) void row_exceptions_first_level(volatile __global long *marks, __global const long *cells_at, __global long *cell, uint words,
-                                                __global long *word, ulong low, double8 sum, long8 odd, double up, double down, int s, bool alone)
+                                                __global long *word, ulong low, double8 sum, long8 exceptions, double up, double down, int s, bool alone)
 {
     if (alone && low != 0) {
         const double8 scaled = sum * up * 0x1p40;
         const long8 old = *(__global row_words *)(word + low), v = __builtin_convertvector(fabs(scaled) < 0x1p52 ? scaled : (double8)0, long8), now = old + v;
         const long8 added = (__builtin_convertvector(v, double8) * (down * 0x1p-40) == sum) & (((old ^ now) & (v ^ now)) >= 0);
         *(__global row_words *)(word + low) = old + (v & added);
-        odd &= ~added;
-        if (!row_any(odd)) return;
+        exceptions &= ~added;
+        if (!row_any(exceptions)) return;
     }
     for (int lane = 0; lane < 8; lane++) {
-        if (!odd[lane]) continue;
+        if (!exceptions[lane]) continue;
         const double scaled = sum[lane] * up, inside = fabs(scaled) < 0x1p52 ? scaled : 0;
         const long high = (long)inside, rest = (long)((inside - (double)high) * 0x1p40);
         volatile __global long *to = cell + lane * words;

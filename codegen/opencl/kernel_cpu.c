@@ -166,7 +166,7 @@ static void print_record_loop(hdst__printer *p)
 
 static void print_flush(hdst__printer *p)
 {
-    if (takes_turns(p)) hdst__write_line(&p->out, "for (ulong w = 0; w < private_words; w++) strip_table[w] += strip_table[turn_words + w];");
+    if (takes_turns(p)) hdst__write_line(&p->out, "for (ulong w = 0; w < private_words; w++) private_table[w] += private_table[turn_words + w];");
     hdst__print_strip_flush(p);
 }
 

@@ -134,7 +134,7 @@ void hdst__print_add_word(hdst__printer *p, const ir_stmt *stmt, uint32_t word, 
 static bool has_low_word(const hdst__cell *cell) { return cell->kind == HDST__F32 && cell->precision == HDST__CLASS_ONE_WORD; }
 
 // To the first-level word and its low word, or to the cell at `place`.
-static void print_front_settle(hdst__printer *p, const hdst__accum_plan *plan, const ir_stmt *stmt, const char *place, const char *addend)
+static void print_first_level_exception(hdst__printer *p, const hdst__accum_plan *plan, const ir_stmt *stmt, const char *place, const char *addend)
 {
     const hdst__cell *cell = &plan->accum->cell[stmt->leaf];
     const char *scale = hdst__scale_name(p, stmt->param, stmt->leaf);
@@ -150,7 +150,7 @@ static void print_wide(hdst__printer *p, const hdst__accum_plan *plan, const ir_
     if (!is_float) p->uses_double = true;
     const char *place = hdst__device_place(p, stmt);
     if (p->func->tables->first_level && has_low_word(&plan->accum->cell[stmt->leaf])) {
-        print_front_settle(p, plan, stmt, place, addend);
+        print_first_level_exception(p, plan, stmt, place, addend);
         return;
     }
     if (p->func->tables->first_level) place = hdst__arena_printf(p->arena,
@@ -192,14 +192,14 @@ static void print_word(hdst__printer *p, const hdst__accum_plan *plan, const ir_
     hdst__print_add_word(p, stmt, 0, hdst__cell_word_text(p, &plan->accum->cell[stmt->leaf], stmt->value));
 }
 
-static void print_wide_value(hdst__printer *p, const hdst__accum_plan *plan, const ir_stmt *stmt)
+static void print_superaccumulator_value(hdst__printer *p, const hdst__accum_plan *plan, const ir_stmt *stmt)
 {
     print_wide(p, plan, stmt, hdst__addend_text(p, stmt->param, stmt->leaf, stmt->value));
 }
 
 // Additions by themselves. Those that stand together, as joint ones may, and those in registers are print_accum_run.c's.
 static void (*const print_way[IR_WAYS])(hdst__printer *p, const hdst__accum_plan *plan, const ir_stmt *stmt) = {
-    [IR_WAY_WORD] = print_word, [IR_WAY_SUPERACCUMULATOR] = print_wide_value, [IR_WAY_TESTED] = print_tested, [IR_WAY_CALLED] = print_call,
+    [IR_WAY_WORD] = print_word, [IR_WAY_SUPERACCUMULATOR] = print_superaccumulator_value, [IR_WAY_TESTED] = print_tested, [IR_WAY_CALLED] = print_call,
     [IR_WAY_JOINT] = print_tested, [IR_WAY_LEVELS] = print_tested, [IR_WAY_PAIR] = print_tested,
 };
 

@@ -64,7 +64,7 @@ static void for_each(hdst__printer *p, void (*print)(hdst__printer *p, const pai
 void hdst__print_pair_starts(hdst__printer *p) { for_each(p, print_start); }
 void hdst__print_pair_takes(hdst__printer *p) { for_each(p, print_take); }
 
-static void print_settles(hdst__printer *p, ir_stmt *const *stmts, size_t count)
+static void print_exceptions(hdst__printer *p, ir_stmt *const *stmts, size_t count)
 {
     for (size_t n = 0; n < count; n++) {
         const pair s = pair_of(p, stmts[n]);
@@ -86,7 +86,7 @@ static void print_together(hdst__printer *p, ir_stmt *const *stmts, size_t count
     }
     hdst__write_line(&p->out, "if (!quick) {");
     p->out.indent++;
-    print_settles(p, stmts, count);
+    print_exceptions(p, stmts, count);
     p->out.indent--;
     hdst__write_line(&p->out, "}");
     p->out.indent--;

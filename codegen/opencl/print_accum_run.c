@@ -79,7 +79,7 @@ static void print_sum(hdst__printer *p, const ir_stmt *stmt, size_t n)
 }
 
 // Out of line and into local memory, so that it takes no registers.
-static void print_settle_value(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, uint64_t element, const char *value)
+static void print_exception_value(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, uint64_t element, const char *value)
 {
     const hdst__cell *cell = &plan->accum->cell[leaf];
     const char *scale = hdst__scale_name(p, plan->accum->param, leaf);
@@ -145,7 +145,7 @@ static void print_fast_take(hdst__printer *p, const hdst__accum_plan *plan, uint
     p->out.indent++;
     hdst__write_line(&p->out, "float all = 0;");
     hdst__write_line(&p->out, "for (uint n = 0; n < min(FAST_STEP, LANES); n++) all += fast_lanes[n];");
-    print_settle_value(p, plan, leaf, element, "all");
+    print_exception_value(p, plan, leaf, element, "all");
     p->out.indent--;
     hdst__write_line(&p->out, "}");
     hdst__write_line(&p->out, "barrier(CLK_LOCAL_MEM_FENCE);");
@@ -232,7 +232,7 @@ static size_t most_turns(hdst__printer *p, ir_stmt *const *sum, size_t count)
 }
 
 // What does not fit a word of the device's, which has a place in the overflow table then.
-static void print_settle_word(hdst__printer *p, const ir_stmt *stmt, size_t n)
+static void print_exception_word(hdst__printer *p, const ir_stmt *stmt, size_t n)
 {
     const char *scale = hdst__scale_name(p, stmt->param, stmt->leaf), *type = type_of(p, stmt);
     const char *place = hdst__arena_printf(p->arena, "(ulong)((%s) - device_table)", hdst__device_place(p, stmt));
@@ -242,18 +242,18 @@ static void print_settle_word(hdst__printer *p, const ir_stmt *stmt, size_t n)
         place, n, scale, scale, limit_text(p, type)));
 }
 
-static void print_settle(hdst__printer *p, const ir_stmt *stmt, size_t n)
+static void print_exception(hdst__printer *p, const ir_stmt *stmt, size_t n)
 {
     const char *scale = hdst__scale_name(p, stmt->param, stmt->leaf), *type = type_of(p, stmt), *place = hdst__device_place(p, stmt);
     const char *of = hdst__find_cell(p, stmt->param, stmt->leaf)->kind == HDST__F32 ? "" : "_as_double";
     if (is_lane_sum(p, stmt)) {
         const char *addend = hdst__arena_printf(p->arena, "addend%zu", n);
-        print_settle_value(p, hdst__find_plan(p, stmt->param), stmt->leaf, stmt->index2 ? stmt->index2->bits : 0, addend);
+        print_exception_value(p, hdst__find_plan(p, stmt->param), stmt->leaf, stmt->index2 ? stmt->index2->bits : 0, addend);
         return;
     }
     hdst__write_line(&p->out, "if (!fits%zu) {", n);
     p->out.indent++;
-    if (hdst__placement(p, hdst__find_plan(p, stmt->param))->place == IR_PLACE_FIXED_POINT) print_settle_word(p, stmt, n);
+    if (hdst__placement(p, hdst__find_plan(p, stmt->param))->place == IR_PLACE_FIXED_POINT) print_exception_word(p, stmt, n);
     else if (type[0] == 'd') hdst__write_line(&p->out, "superaccumulator_add_double(%s, addend%zu);", place, n);
     else hdst__print_add_word(p, stmt, 0, hdst__arena_printf(p->arena, "exception_float%s(%s, addend%zu, %sUp, %sDown)", of, place, n, scale, scale));
     p->out.indent--;
@@ -271,13 +271,13 @@ static void print_lane_sum(hdst__printer *p, const ir_stmt *stmt, size_t n)
     hdst__write_line(&p->out, "lane_add(%s, addend%zu, &moved, &lost);", lane_of(p, stmt), n);
 }
 
-static void print_settles(hdst__printer *p, ir_stmt *const *sum, size_t count, bool lanes)
+static void print_exceptions(hdst__printer *p, ir_stmt *const *sum, size_t count, bool lanes)
 {
     hdst__write_line(&p->out, lanes ? "if (lane_failed(moved, lost)) {" : "if (!quick) {");
     p->out.indent++;
     if (lanes) print_lane_olds(p, sum, count, true);
     for (size_t n = 0; n < count; n++)
-        if (is_lane_sum(p, sum[n]) == lanes) print_settle(p, sum[n], n);
+        if (is_lane_sum(p, sum[n]) == lanes) print_exception(p, sum[n], n);
     p->out.indent--;
     hdst__write_line(&p->out, "}");
 }
@@ -306,8 +306,8 @@ static void print_sums(hdst__printer *p, ir_stmt *const *sum, size_t count)
         if (is_lane_sum(p, sum[n])) print_lane_sum(p, sum[n], n);
         else print_sum(p, sum[n], n);
     }
-    if (turns) print_settles(p, sum, count, true);
-    if (words) print_settles(p, sum, count, false);
+    if (turns) print_exceptions(p, sum, count, true);
+    if (words) print_exceptions(p, sum, count, false);
     p->out.indent--;
     hdst__write_line(&p->out, "}");
 }

@@ -51,7 +51,7 @@ static void add_table_args(hdst__printer *p)
     hdst__kernel_add_arg(p, HDST__ARG_DEVICE_TABLE, 0, "__global long *device_table");
     const ir_tables *form = p->func->tables;
     if (!p->gpu || hdst__placed_anywhere(p->func, IR_PLACE_GROUP))
-        hdst__kernel_add_arg(p, HDST__ARG_PRIVATE_TABLES, 0, "__global long *restrict strip_tables");
+        hdst__kernel_add_arg(p, HDST__ARG_PRIVATE_TABLES, 0, "__global long *restrict private_tables");
     if (p->tables->scale_count) hdst__kernel_add_arg(p, HDST__ARG_SCALES, 0, "__global const int *scales");
     if (form && form->overflow_words) hdst__kernel_add_arg(p, HDST__ARG_OVERFLOW, 0, "__global long *overflow");
     if (form && form->has_tuples) hdst__kernel_add_arg(p, HDST__ARG_PARTS, 0, "__global uint *parts");

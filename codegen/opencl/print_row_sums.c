@@ -38,7 +38,7 @@ static const char *word_of(hdst__printer *p, const tile *t, const char *element)
     return hdst__arena_printf(p->arena, "(%s) * %" PRIu32 " + %" PRIu64, element, t->cell->private_words, first);
 }
 
-static const char *settle_text(hdst__printer *p, const tile *t, const char *element)
+static const char *exceptions_text(hdst__printer *p, const tile *t, const char *element)
 {
     const char *cell = hdst__arena_printf(p->arena, "%sTotal + (%s) * %" PRIu32 " + %" PRIu64, t->plan->name, element, t->cell->device_words,
                                           t->cell->device_first + t->sum->first * t->cell->device_words);
@@ -54,11 +54,12 @@ static void print_to_words(hdst__printer *p, const tile *t, const char *element)
     const char *scale = hdst__arena_printf(p->arena, t->fast ? "%sUp" : "%sUp, %sDown, &rest", t->scale, t->scale);
     if (t->fast) hdst__write_line(&p->out, "const double8 rest = sum;");
     else hdst__write_line(&p->out, "double8 rest;");
-    hdst__write_line(&p->out, "const long8 odd = row_add_%s%s(%sOwn + %s, sum, %s, most);", t->fast ? "fast_" : "", t->cell->private_words > 1 ? "two" : "one",
+    hdst__write_line(&p->out, "const long8 exceptions = row_add_%s%s(%sOwn + %s, sum, %s, most);", t->fast ? "fast_" : "",
+                     t->cell->private_words > 1 ? "two" : "one",
                      t->plan->name, word_of(p, t, element), scale);
-    const char *front = ", odd";
-    if (p->func->tables->first_level) front = hdst__arena_printf(p->arena, ", odd, %sUp, %sDown, %sScale, alone", t->scale, t->scale, t->scale);
-    hdst__write_line(&p->out, "if (row_any(odd)) %s%s);", settle_text(p, t, element), front);
+    const char *more = ", exceptions";
+    if (p->func->tables->first_level) more = hdst__arena_printf(p->arena, ", exceptions, %sUp, %sDown, %sScale, alone", t->scale, t->scale, t->scale);
+    hdst__write_line(&p->out, "if (row_any(exceptions)) %s%s);", exceptions_text(p, t, element), more);
 }
 
 // --- Tiles ---

@@ -26,11 +26,11 @@
 
 // How a way is written: the state of a loop, the functions' prefix, when it may be tried, what a step is told.
 static const struct { const char *run, *prefix, *may, *told; } ways[IR_SUM_WAYS] = {
-    [IR_SUM_BIT_TEST] = {"quick_run", "quick", "quick_may_double(s)", ""},
+    [IR_SUM_BIT_TEST] = {"bit_test_run", "bit_test", "bit_test_may_double(s)", ""},
     [IR_SUM_ONE_LEVEL] = {NULL, "levels", "s->count == 1", ", 1"},
     [IR_SUM_TWO_LEVELS] = {NULL, "levels", "s->count == 2", ", 2"},
     [IR_SUM_THREE_LEVELS] = {NULL, "levels", "s->count == 3", ", 3"},
-    [IR_SUM_IN_DOUBLE] = {"broad_run", "broad", "is_broad_float(s)", ""},
+    [IR_SUM_IN_DOUBLE] = {"double_path_run", "double_path", "on_double_path_float(s)", ""},
 };
 
 // --- Vectors ---
@@ -63,7 +63,7 @@ const char *hdst__sum_addend_text(hdst__printer *p, const ir_sum_loop *loop, con
 
 static const char *real_name(const ir_sum_loop *loop) { return loop->kind == HDST__F64 ? "double" : "float"; }
 
-// Of values that an array holds: what is put side by side takes it (levels_settle).
+// Of values that an array holds: what is put side by side takes it (levels_exceptions).
 static bool is_plain(const ir_sum_loop *loop)
 {
     return loop->addend->op == IR_VAR && loop->operand_count == 1 && loop->operand[0].per_record && !loop->in_input[0];
@@ -147,7 +147,7 @@ static void print_add(hdst__printer *p, const ir_sum_loop *loop)
     hdst__write_line(&p->out, "if (%s(s%s, records)) return;", function_name(p, "take", loop), names_text(p, loop));
     hdst__write_line(&p->out, "%s values[LEVELS_BLOCK];", real);
     hdst__write_line(&p->out, "for (uint r = 0; r < records; r++) values[r] = %s;", addend_text(p, loop, false));
-    hdst__write_line(&p->out, "levels_settle_%s(s, values, records, cell, last, lowest);", real);
+    hdst__write_line(&p->out, "levels_exceptions_%s(s, values, records, cell, last, lowest);", real);
     p->out.indent--;
     hdst__write_line(&p->out, "}");
 }

@@ -45,7 +45,7 @@ static void print_scale(hdst__printer *p, const hdst__accum_plan *plan, uint32_t
 }
 
 // What lies in front of the cells (accum/tables.h). `cells`: where they begin.
-static void print_fronts(hdst__printer *p, const char **cells)
+static void print_first_levels(hdst__printer *p, const char **cells)
 {
     const char *words = "", *offset = "";
     for (size_t a = 0; a < p->tables->accum_count; a++)
@@ -64,7 +64,7 @@ static void print_fronts(hdst__printer *p, const char **cells)
 static void print_totals(hdst__printer *p, const char *constant)
 {
     const char *offset = "", *cells = "device_table";
-    if (p->func->tables->first_level) print_fronts(p, &cells);
+    if (p->func->tables->first_level) print_first_levels(p, &cells);
     for (size_t a = 0; a < p->tables->accum_count; a++) {
         const hdst__accum_plan *plan = &p->plan[a];
         hdst__write_line(&p->out, "__global %slong *%sTotal = %s%s;", constant, plan->name, cells, offset);
@@ -89,13 +89,14 @@ static void print_strip_bases(hdst__printer *p, const char *strip)
     if (p->func->tables->turns > 1)
         hdst__write_line(&p->out, "const ulong turn_words = (private_words + %d) / %d * %d + %d;", HDST__TURN_UNIT - 1, HDST__TURN_UNIT,
             HDST__TURN_UNIT, HDST__TURN_APART);
-    hdst__write_line(&p->out, "__global long *strip_table = strip_tables + %s * %s;", strip, p->func->tables->turns > 1 ? "2 * turn_words" : "private_words");
+    hdst__write_line(&p->out, "__global long *private_table = private_tables + %s * %s;", strip,
+                     p->func->tables->turns > 1 ? "2 * turn_words" : "private_words");
     offset = "";
     for (size_t a = 0; a < p->tables->accum_count; a++) {
         const hdst__accum_plan *plan = &p->plan[a];
         const ir_place place = hdst__placement(p, plan)->place;
         if (place == IR_PLACE_STRIP || place == IR_PLACE_GROUP)
-            hdst__write_line(&p->out, "__global long *%sOwn = strip_table%s;", plan->name, offset);
+            hdst__write_line(&p->out, "__global long *%sOwn = private_table%s;", plan->name, offset);
         offset = hdst__arena_printf(p->arena, "%s + %s * %" PRIu64, offset, rows_text(p, plan), plan->accum->private_row_words);
     }
 }
@@ -172,7 +173,7 @@ static void print_flush_word(hdst__printer *p, const hdst__accum_plan *plan, uin
 void hdst__print_strip_reset(hdst__printer *p)
 {
     if (!hdst__placed_anywhere(p->func, IR_PLACE_STRIP)) return;
-    hdst__write_line(&p->out, "for (ulong w = 0; w < %s; w++) strip_table[w] = 0;", p->func->tables->turns > 1 ? "2 * turn_words" : "private_words");
+    hdst__write_line(&p->out, "for (ulong w = 0; w < %s; w++) private_table[w] = 0;", p->func->tables->turns > 1 ? "2 * turn_words" : "private_words");
 }
 
 void hdst__print_strip_turn(hdst__printer *p)
@@ -183,7 +184,8 @@ void hdst__print_strip_turn(hdst__printer *p)
 }
 
 // The same to the device's first-level words; what overflows one goes to the cell at `to`.
-static void print_front_word(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, uint32_t word, const char *front, const char *to, const char *from)
+static void print_first_level_word(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, uint32_t word, const char *front,
+                                   const char *to, const char *from)
 {
     const hdst__cell *cell = &plan->accum->cell[leaf];
     if (!is_sum(cell)) {
@@ -213,7 +215,7 @@ static void print_strip_element(hdst__printer *p, const hdst__accum_plan *plan, 
         const char *word = hdst__arena_printf(p->arena, "%s * %" PRIu32 " + %" PRIu64, e, cell->private_words, cell->private_first + w);
         const char *from = hdst__arena_printf(p->arena, "%sOwn[%s%s]", plan->name, table ? row : "", word);
         const char *front = hdst__arena_printf(p->arena, "%sFirstLevel + %s%s", plan->name, row, word);
-        if (p->func->tables->first_level) print_front_word(p, plan, leaf, w, front, to, from);
+        if (p->func->tables->first_level) print_first_level_word(p, plan, leaf, w, front, to, from);
         else print_flush_word(p, plan, leaf, w, to, from);
         if (!table) hdst__write_line(&p->out, "%s = 0;", from);
     }

@@ -333,10 +333,10 @@ static void print_row(hdst__writer *out, const hdst__aggregation_layout *layout,
 
 // --- Addends that do not fit ---
 
-static void print_settle(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__aggregate_kernel_shape *shape)
+static void print_exception(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__aggregate_kernel_shape *shape)
 {
     hdst__write_text(out, "// An addend that does not fit goes to the overflow cell of the row's sum.\n"
-                           "__attribute__((noinline)) void settle(volatile __global long *overflow, ulong place, PAIR pair, uint exceptions)\n{\n");
+                           "__attribute__((noinline)) void add_exceptions(volatile __global long *overflow, ulong place, PAIR pair, uint exceptions)\n{\n");
     for (uint64_t v = 0; v < layout->value_count; v++) {
         const hdst__aggregate_kernel_value *at = &shape->value[v];
         const bool is_float = layout->value[v].cell.kind == HDST__F32;
@@ -347,7 +347,7 @@ static void print_settle(hdst__writer *out, const hdst__aggregation_layout *layo
         else hdst__write(out, "as_double(pair.s%u | (ulong)pair.s%u << 32));\n", (unsigned)at->payload, (unsigned)at->payload + 1);
     }
     hdst__write_text(out, "}\n// And in the end the words go there too.\n"
-                          "__attribute__((noinline)) void settle_row(volatile __global long *overflow, __global ulong *rows_of_overflow, ulong place, "
+                          "__attribute__((noinline)) void finish_exceptions(volatile __global long *overflow, __global ulong *rows_of_overflow, ulong place, "
                            "ulong row, words_t words, scales_t scales)\n{\n"
                            "    const ulong size = (ulong)overflow[0] + 1;\n    volatile __global long *cells = overflow + 2 + size;\n");
     for (uint64_t v = 0; v < layout->value_count; v++) {
@@ -410,7 +410,7 @@ static const char *kernels_text(hdst__arena *arena, const hdst__aggregation_layo
     print_scales(&text, layout, shape);
     print_words(&text, layout, shape);
     print_row(&text, layout, shape);
-    print_settle(&text, layout, shape);
+    print_exception(&text, layout, shape);
     hdst__write_text(&text, hdst__pieces_text(arena, &hdst__aggregate_pieces, "hash_gpu.cl"));
     hdst__write_text(&text, hdst__pieces_text(arena, &hdst__aggregate_pieces, "hash_total.cl"));
     return hdst__writer_text(&text);

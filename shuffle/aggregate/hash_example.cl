@@ -32,6 +32,6 @@ void add_words(volatile __global ulong *to, words_t words);
 words_t words_at(__global const ulong *at);
 void write_row(__global uchar *row, MIXED m, words_t words, scales_t scales);
 // Addends that do not fit, sums of which some did not, such a sum to its row.
-void settle(volatile __global long *overflow, ulong place, PAIR pair, uint exceptions);
-void settle_row(volatile __global long *overflow, __global ulong *rows_of_overflow, ulong place, ulong row, words_t words, scales_t scales);
+void add_exceptions(volatile __global long *overflow, ulong place, PAIR pair, uint exceptions);
+void finish_exceptions(volatile __global long *overflow, __global ulong *rows_of_overflow, ulong place, ulong row, words_t words, scales_t scales);
 void put_sum(__global uchar *row, ulong sum, __global const long *cell);

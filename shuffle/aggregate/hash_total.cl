@@ -148,7 +148,7 @@ void hash_total(ulong parts, ulong bits, ulong slots_used, ulong spread, ulong h
                 const MIXED m = mixed_of(pair);
                 const uint place = find_place(tags, m, mul_hi(HASH_OF(m) << (uint)bits, (uint)spread), slots);
                 atomic_or((volatile __local uint *)(marks + place / 32), 1u << place % 32);
-                settle(overflow, (part * SLOTS + place) * FLOATS, pair, words_of(pair, scales).exceptions);
+                add_exceptions(overflow, (part * SLOTS + place) * FLOATS, pair, words_of(pair, scales).exceptions);
             }
         }
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -161,7 +161,7 @@ void hash_total(ulong parts, ulong bits, ulong slots_used, ulong spread, ulong h
             if (used) {
                 const words_t words = cells_at(cells + at, SLOTS);
                 write_row(rows + row * SIZE, MIXED_OF(tags[at], part, bits), words, scales);
-                if (marks[at / 32] >> at % 32 & 1) settle_row(overflow, rows_of_overflow, (part * SLOTS + at) * FLOATS, row, words, scales);
+                if (marks[at / 32] >> at % 32 & 1) finish_exceptions(overflow, rows_of_overflow, (part * SLOTS + at) * FLOATS, row, words, scales);
             }
         }
         if (lane == 0) {

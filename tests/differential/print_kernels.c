@@ -48,7 +48,7 @@ static const form forms[] = {
     {"gpu one row", HDST__TARGET_GPU, HDST__SOA, 512, 1, 0, 16, 0, HDST__CLASS_ONE_WORD, false, false, false, false},
     {"gpu large", HDST__TARGET_GPU, HDST__AOS, 48 << 10, LARGE, 0, 0, 0, HDST__CLASS_ONE_WORD, false, false, false, false},
     {"gpu large two", HDST__TARGET_GPU, HDST__SOA, 48 << 10, LARGE, 0, 0, 0, HDST__CLASS_TWO_WORDS, false, false, false, false},
-    {"gpu fixed_point", HDST__TARGET_GPU, HDST__AOS, 48 << 10, LARGE, 36, 0, 0, HDST__CLASS_ONE_WORD, false, false, false, false},
+    {"gpu in fixed point", HDST__TARGET_GPU, HDST__AOS, 48 << 10, LARGE, 36, 0, 0, HDST__CLASS_ONE_WORD, false, false, false, false},
     {"gpu parts", HDST__TARGET_GPU, HDST__SOA, 48 << 10, LARGE, 36, 0, 0, HDST__CLASS_ONE_WORD, false, true, false, false},
     {"gpu parts 4 KiB", HDST__TARGET_GPU, HDST__AOS, 4096, 64, 36, 0, 0, HDST__CLASS_ONE_WORD, false, true, false, false},
     {"gpu parts twice", HDST__TARGET_GPU, HDST__AOS, 8192, 1 << 22, 32, 0, 0, HDST__CLASS_ONE_WORD, false, true, false, false},

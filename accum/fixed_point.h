@@ -17,6 +17,7 @@ enum {
     HDST__FLUSH_ADDS = 1 << 23,
     // GPU: a lane's own word counts multiples of 2^-(s + 13); 32 addends are below 2^58, so it takes 2^10 (FLUSH_ADDS >> LANE_BITS) before it merges
     HDST__LANE_BITS = 13,
+    HDST__LANE_TURNS = 32,          // additions to its running sums before they go to the word
     HDST__LANE_LEAST_SCALE = -81,   // its running sums stand beside 1.5 * 2^(46 - s), a float's largest at that
 };
 

@@ -113,7 +113,8 @@ enum {
     HDST__GPU_TILE_BYTES = 16 << 10,            // of local memory, for elements of a wide table while a work-group's loop runs
     HDST__GPU_OWN_TABLE_BYTES = 2 << 20,        // of a work-group's table in device memory: there are hundreds
     HDST__GPU_SHARED_TABLE_BYTES = 16 << 20, HDST__GPU_SHARED_TABLES = 8,       // of all tables that work-groups share: they stay in the second-level cache
-    HDST__GPU_TESTED_TOGETHER = 8,              // additions whose addends are tested together: they take registers until the test is made
+    HDST__GPU_MADE_TOGETHER = 32,               // additions that share a test,
+    HDST__GPU_TESTED_TOGETHER = 8,              //     of doubles in registers: their addends take registers until the test is made
     HDST__GPU_COOPERATIVE_TURNS = 32,           // of a loop that the work-group shares
     HDST__GPU_COOPERATIVE_RECORDS = 4,          // that a lane of such a loop takes at once
 

@@ -271,6 +271,7 @@ static void dump_stmt(dumper *d, const ir_stmt *s)
         dump_target(d, "accum ", s, acc_text(s->acc));
         if (s->home == IR_HOME_REGISTER) hdst__buffer_printf(d->out, " in register %" PRIu32, s->home_register);
         if (s->home == IR_HOME_TILE) hdst__buffer_puts(d->out, " in tile");
+        if (s->joint) hdst__buffer_printf(d->out, " joint %" PRIu32, s->joint);
         break;
     case IR_STORE:
         dump_target(d, "store ", s, " = ");
@@ -363,10 +364,11 @@ static void dump_tables(const ir_func *func, hdst__buffer *out)
 {
     const ir_tables *t = func->tables;
     const struct { const char *what; uint32_t value; } numbers[] = {{"copies", t->copies}, {"shared", t->shared},
-        {"turns", t->turns > 1 ? t->turns : 0}, {"overflow", t->overflow_words}};
+        {"turns", t->turns > 1 ? t->turns : 0}, {"overflow", t->overflow_words}, {"lane adds", t->lane_adds}};
     hdst__buffer_puts(out, "  tables");
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (numbers[i].value) hdst__buffer_printf(out, " %s %" PRIu32, numbers[i].what, numbers[i].value);
+    if (t->lane_room) hdst__buffer_puts(out, " lane room");
     if (t->first_level) hdst__buffer_puts(out, " first level");
     if (t->has_tile) hdst__buffer_printf(out, " tile %s of %" PRIu32, func->params[t->tile].name, t->tile_words);
     hdst__buffer_puts(out, "\n");

@@ -7,6 +7,7 @@ typedef struct verifier {
     const char *wrong;          // the first thing found
     unsigned loops;             // around the statement
     bool in_records;
+    uint32_t joint;             // of the last addition that shares a test
     bool *looping;              // by variable: counts a loop around the statement
     uint32_t *bounding;         // by variable: how many loops around the statement have it in their bounds
     uint8_t *set;               // block form, by variable: who sets it, as SET_BY_
@@ -346,10 +347,25 @@ static bool stmt_ok(verifier *v, ir_stmt *s)
     return fail(v, "unknown statement", where);
 }
 
+// `before`: the statement in front of it, in its block; NULL: none.
+static bool joint_ok(verifier *v, const ir_stmt *s, const ir_stmt *before)
+{
+    if (s->kind != IR_ACCUM || !s->joint) return true;
+    const ir_placement *placement = v->func->params[s->param].placement;
+    const ir_way way = placement ? placement->leaf[s->leaf].way : IR_WAY_WORD;
+    REQUIRE(way == IR_WAY_JOINT || way == IR_WAY_LEVELS || way == IR_WAY_PAIR, "shares a test and makes none", "accum");
+    const bool follows = before && before->kind == IR_ACCUM && before->joint == s->joint;
+    REQUIRE(follows || s->joint > v->joint, "shares a test with what does not stand in front of it", "accum");
+    const bool was_pair = follows && v->func->params[before->param].placement->leaf[before->leaf].way == IR_WAY_PAIR;
+    REQUIRE(!follows || was_pair == (way == IR_WAY_PAIR), "shares a test with sums of another kind", "accum");
+    v->joint = s->joint;
+    return true;
+}
+
 static bool block_ok(verifier *v, const ir_block *block)
 {
     for (size_t i = 0; i < block->count; i++)
-        if (!stmt_ok(v, block->items[i])) return false;
+        if (!stmt_ok(v, block->items[i]) || !joint_ok(v, block->items[i], i ? block->items[i - 1] : NULL)) return false;
     return true;
 }
 

@@ -60,6 +60,9 @@ typedef struct ir_tables {      // what the tables of all accumulators have in c
     uint32_t turns;             // IR_PLACE_STRIP: tables of a strip, which records take in turn; 0 is 1
     bool first_level;           // CPU: strips go to first-level accumulators in front of the superaccumulators
     uint32_t overflow_words;    // IR_PLACE_FIXED_POINT: of a cell of the overflow table; 0: no float sum
+    uint32_t lane_adds;         // GPU: additions of a lane to a running sum's word (IR_WAY_LEVELS) between two merges; 0: as many as the
+                                // word itself takes
+    bool lane_room;             // one record may fill such a word: whenever it takes the running sums, it is looked whether it has room
     bool has_tile;              // IR_PLACE_GROUP: while the work-group's loops run, a lane has an element of each row of `tile` in local memory,
     uint32_t tile, tile_words;  // of so many words
     bool has_tuples;

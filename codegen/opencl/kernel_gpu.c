@@ -114,8 +114,9 @@ static void print_chunk(hdst__printer *p)
         hdst__write_line(&p->out, "for (; base < count; base += get_num_groups(0) * SPAN) {");
         return;
     }
+    const uint32_t adds = p->func->tables->lane_adds ? p->func->tables->lane_adds : HDST__FLUSH_ADDS >> HDST__LANE_BITS;
     hdst__write_line(&p->out, "// The tables are added to the device's before a word could overflow.");
-    hdst__write_line(&p->out, "ulong rounds = max(min(flush / SPAN, flush / %d / (SPAN / LANES)), 1UL);", (HDST__FLUSH_ADDS - 1) / hdst__lane_adds(p) + 1);
+    hdst__write_line(&p->out, "ulong rounds = max(min(flush / SPAN, flush / %d / (SPAN / LANES)), 1UL);", (HDST__FLUSH_ADDS - 1) / adds + 1);
     hdst__write_line(&p->out, "for (; base < count && rounds; base += get_num_groups(0) * SPAN, rounds--) {");
 }
 
@@ -211,7 +212,6 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *sca
     const ir_shape shape = *func->shape;
     hdst__printer *p = hdst__printer_create(arena, func, options, forms.tables, &gpu_form);
     p->vectors = hdst__vectors_create(arena);
-    p->lane_sums = hdst__lane_sums_create(arena);
     if (forms.loops) p->cooperative = hdst__cooperative_create(arena, forms.loops);
     const uint64_t bytes = hdst__private_bytes(p, spans);
     if (!hdst__private_fits(p, func, bytes, HDST__GPU_PRIVATE_BYTES, diags)) return NULL;

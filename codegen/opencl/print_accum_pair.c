@@ -6,7 +6,6 @@
 #include "codegen/opencl/print_accum.h"
 #include "codegen/opencl/print_cell.h"
 #include "codegen/opencl/print_expr.h"
-#include "base/costs_gpu.h"
 
 #include <inttypes.h>
 
@@ -74,7 +73,7 @@ static void print_exceptions(hdst__printer *p, ir_stmt *const *stmts, size_t cou
     }
 }
 
-static void print_together(hdst__printer *p, ir_stmt *const *stmts, size_t count)
+void hdst__print_pair_sums(hdst__printer *p, ir_stmt *const *stmts, size_t count)
 {
     hdst__write_line(&p->out, "{");
     p->out.indent++;
@@ -91,10 +90,4 @@ static void print_together(hdst__printer *p, ir_stmt *const *stmts, size_t count
     hdst__write_line(&p->out, "}");
     p->out.indent--;
     hdst__write_line(&p->out, "}");
-}
-
-void hdst__print_pair_sums(hdst__printer *p, ir_stmt *const *stmts, size_t count)
-{
-    const size_t most = HDST__GPU_TESTED_TOGETHER;
-    for (size_t n = 0; n < count; n += most) print_together(p, stmts + n, count - n < most ? count - n : most);
 }

@@ -8,21 +8,11 @@
 #include "codegen/opencl/print_accum_pair.h"
 #include "codegen/opencl/print_cell.h"
 #include "codegen/opencl/print_expr.h"
-#include "codegen/pass/addition_bound.h"
 
 #include "accum/fixed_point.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-enum { MOST_SUMS = 32 };
-
-struct hdst__lane_sums {
-    bool room;                  // additions of one record may fill a lane's word before the group merges, so each take asks
-    uint32_t run;               // additions to one lane's sum that stand together, at most; 0: none yet
-};
-
-hdst__lane_sums *hdst__lane_sums_create(hdst__arena *arena) { return HDST__NEW(arena, hdst__lane_sums); }
 
 static const char *type_of(const hdst__printer *p, const ir_stmt *stmt) { return hdst__sums_floats(p, stmt->param, stmt->leaf) ? "float" : "double"; }
 
@@ -35,12 +25,6 @@ static bool is_lane_sum(const hdst__printer *p, const ir_stmt *stmt)
 static bool is_double_word(const hdst__printer *p, const ir_stmt *stmt)
 {
     return hdst__find_cell(p, stmt->param, stmt->leaf)->precision == HDST__CLASS_TWO_WORDS && type_of(p, stmt)[0] == 'd';
-}
-
-static bool is_quick(const hdst__printer *p, const ir_stmt *stmt)
-{
-    const ir_way way = hdst__leaf_placement(p, stmt->param, stmt->leaf)->way;
-    return way == IR_WAY_JOINT || way == IR_WAY_LEVELS;
 }
 
 static void print_double_word(hdst__printer *p, const ir_stmt *stmt, size_t n)
@@ -93,12 +77,6 @@ static void print_exception_value(hdst__printer *p, const hdst__accum_plan *plan
 }
 
 // --- Sums in a lane's registers ---
-
-// A lane's running sums go to its word, which such a *take* changes by 2^58 and little more, before they have more than
-// LANE_TURNS additions. So the word has room for MOST_TAKES. Where no more than `run` additions to one sum stand together
-// a take comes after LANE_TURNS - run of them at the earliest, and any two in a row after LANE_TURNS: LONG_RUN_ADDS are
-// 30 takes at most.
-enum { LANE_TURNS = 32, MOST_TAKES = 31, LONG_RUN_ADDS = 480, MOST_ROOMY_ADDS = LONG_RUN_ADDS / IR_LANE_RECORDS };
 
 static const char *lane_name(hdst__printer *p, uint32_t param, uint32_t leaf, uint64_t element)
 {
@@ -162,7 +140,7 @@ static void print_lane_take(hdst__printer *p, const hdst__accum_plan *plan, uint
     const char *own = hdst__arena_printf(p->arena, "%sOwn[%" PRIu64 "]", plan->name, cell->private_first + element * cell->private_words);
     const char *scale = hdst__scale_name(p, plan->accum->param, leaf), *kind = cell->kind == HDST__F32 ? "FLOAT" : "DOUBLE";
     const char *take = hdst__arena_printf(p->arena, "lane_take(%s, %sScale)", lane_name(p, plan->accum->param, leaf, element), scale);
-    if (!p->lane_sums->room) hdst__write_line(&p->out, "%s += %s;", own, take);
+    if (!p->func->tables->lane_room) hdst__write_line(&p->out, "%s += %s;", own, take);
     else hdst__write_line(&p->out, "%s = lane_room(%s + %s, %sTotal + %" PRIu64 ", %s_LAST, %s_LOWEST, %sScale + %d);", own, own, take,
         plan->name, cell->device_first + element * cell->device_words, kind, kind, scale, HDST__LANE_BITS);
 }
@@ -175,7 +153,6 @@ void hdst__print_lane_sums(hdst__printer *p)
         hdst__write_line(&p->out, "__local float fast_lanes[LANES];");
         return;
     }
-    p->lane_sums->room = hdst__tables_adds_per_record(p->func, p->options->rows) > MOST_ROOMY_ADDS;
     hdst__write_line(&p->out, "uint turns = 0;      // additions to each sum since they went to the lane's words");
 }
 
@@ -199,7 +176,7 @@ static size_t additions_to(hdst__printer *p, ir_stmt *const *sum, size_t count, 
 
 static void print_room(hdst__printer *p, size_t turns)
 {
-    hdst__write_line(&p->out, "if (turns > %zu) {", LANE_TURNS - turns);
+    hdst__write_line(&p->out, "if (turns > %zu) {", HDST__LANE_TURNS - turns);
     p->out.indent++;
     hdst__print_lane_takes(p);
     p->out.indent--;
@@ -282,12 +259,6 @@ static void print_exceptions(hdst__printer *p, ir_stmt *const *sum, size_t count
     hdst__write_line(&p->out, "}");
 }
 
-uint32_t hdst__lane_adds(const hdst__printer *p)
-{
-    if (!p->lane_sums->run || p->lane_sums->room) return HDST__FLUSH_ADDS >> HDST__LANE_BITS;
-    return p->lane_sums->run > LANE_TURNS / 2 ? LONG_RUN_ADDS : MOST_TAKES * (LANE_TURNS + 1 - p->lane_sums->run) - 1;
-}
-
 static void print_sums(hdst__printer *p, ir_stmt *const *sum, size_t count)
 {
     const size_t turns = hdst__sums_are_fast(p) ? 0 : most_turns(p, sum, count);
@@ -296,7 +267,6 @@ static void print_sums(hdst__printer *p, ir_stmt *const *sum, size_t count)
     hdst__write_line(&p->out, "{");
     p->out.indent++;
     if (turns) {
-        if (turns > p->lane_sums->run) p->lane_sums->run = (uint32_t)turns;
         print_room(p, turns);
         hdst__write_line(&p->out, "uint moved = 0, lost = 0;");
         print_lane_olds(p, sum, count, false);
@@ -314,15 +284,10 @@ static void print_sums(hdst__printer *p, ir_stmt *const *sum, size_t count)
 
 size_t hdst__print_accum_run(hdst__printer *p, ir_stmt *const *stmts, size_t count)
 {
-    ir_stmt *sum[MOST_SUMS], *pair[MOST_SUMS];
-    size_t sums = 0, pairs = 0, n = 0;
-    for (; n < count && stmts[n]->kind == IR_ACCUM && sums < MOST_SUMS && pairs < MOST_SUMS; n++) {
+    size_t n = 0;
+    for (; n < count && stmts[n]->kind == IR_ACCUM && stmts[n]->joint && stmts[n]->joint == stmts[0]->joint; n++)
         if (n) hdst__print_source_line(p, stmts[n]);
-        if (hdst__is_pair_sum(p, stmts[n])) pair[pairs++] = stmts[n];
-        else if (is_quick(p, stmts[n])) sum[sums++] = stmts[n];
-        else hdst__print_accum(p, stmts[n]);
-    }
-    if (sums) print_sums(p, sum, sums);
-    hdst__print_pair_sums(p, pair, pairs);
+    if (n && hdst__is_pair_sum(p, stmts[0])) hdst__print_pair_sums(p, stmts, n);
+    else if (n) print_sums(p, stmts, n);
     return n;
 }

@@ -94,7 +94,6 @@ struct hdst__printer {
     const struct hdst__row_sums *row_sums;      // CPU, row form: print_row_sums.h
     uint32_t *word_count;                       // GPU: print_words.h
     struct hdst__vectors *vectors;              // GPU: print_vectors.h
-    struct hdst__lane_sums *lane_sums;          // GPU: print_accum_run.h
     struct hdst__cooperative *cooperative;      // GPU: print_cooperative.h
 };
 

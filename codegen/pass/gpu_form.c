@@ -42,6 +42,10 @@ const char *hdst__passes_gpu(ir_func *func, const hdst__tables *tables, const hd
     hdst__pass_accumulator_placement_fixed_point(forms->single, forms->loops, forms->tables, &limits->place);
     hdst__pass_broadcast_placement(func, forms->loops, forms->tables, &limits->place);
     forms->spans = span_body(forms->single, limits);
+    hdst__pass_joint_additions(forms->single);
+    if (forms->spans != forms->single) hdst__pass_joint_additions(forms->spans);
+    if (forms->loops) hdst__pass_joint_additions(forms->loops);
+    hdst__pass_lane_words(forms, limits->place.rows);
     forms->count = func->emits ? hdst__ir_copy_func(func->arena, func) : NULL;
     const char *wrong = forms->count ? hdst__passes_count(forms->count) : NULL;
     if (wrong) return hdst__arena_printf(func->arena, "as it counts: %s", wrong);

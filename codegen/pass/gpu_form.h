@@ -32,6 +32,9 @@ bool hdst__gpu_is_wide(const ir_func *func);        // so much of a record is re
 void hdst__pass_gpu_shape(ir_func *func, const ir_shape *asked, uint32_t most_group);
 // broadcast_placement.c: of a function whose accumulators are placed; `loops` as above.
 void hdst__pass_broadcast_placement(ir_func *func, const ir_func *loops, const hdst__tables *tables, const hdst__place_limits *limits);
+// joint_additions.c: of a body that is placed; then, of all of them, how far a lane's words are filled. `rows`: by param, as advice.
+void hdst__pass_joint_additions(ir_func *func);
+void hdst__pass_lane_words(const hdst__gpu_forms *forms, const uint64_t *rows);
 // unroll_hints.c: `asked`: turns of all short loops; 0: by rule.
 void hdst__pass_unroll_hints(ir_func *func, uint32_t asked);
 

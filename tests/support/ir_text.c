@@ -338,6 +338,7 @@ static void read_accum(reader *r, ir_stmt *s)
     read_sum(r, s);
     if (accept(r, "in register")) s->home = IR_HOME_REGISTER, s->home_register = (uint32_t)whole(r);
     else if (accept(r, "in tile")) s->home = IR_HOME_TILE;
+    if (accept(r, "joint")) s->joint = (uint32_t)whole(r);
 }
 
 static void read_reduce(reader *r, ir_stmt *s)

@@ -55,9 +55,10 @@ void ir_text_tables(reader *r)
 {
     ir_tables *t = tables_of(r);
     const struct { const char *what; uint32_t *value; } numbers[] = {{"copies", &t->copies}, {"shared", &t->shared},
-        {"turns", &t->turns}, {"overflow", &t->overflow_words}};
+        {"turns", &t->turns}, {"overflow", &t->overflow_words}, {"lane adds", &t->lane_adds}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (accept(r, numbers[i].what)) *numbers[i].value = (uint32_t)whole(r);
+    t->lane_room = accept(r, "lane room");
     t->first_level = accept(r, "first level");
     t->has_tile = accept(r, "tile");
     if (!t->has_tile) return;

@@ -197,7 +197,7 @@ static void print_superaccumulator_value(hdst__printer *p, const hdst__accum_pla
     print_wide(p, plan, stmt, hdst__addend_text(p, stmt->param, stmt->leaf, stmt->value));
 }
 
-// Additions by themselves. Those that stand together, as joint ones may, and those in registers are print_accum_run.c's.
+// Additions by themselves. Those that share a test are print_accum_run.c's.
 static void (*const print_way[IR_WAYS])(hdst__printer *p, const hdst__accum_plan *plan, const ir_stmt *stmt) = {
     [IR_WAY_WORD] = print_word, [IR_WAY_SUPERACCUMULATOR] = print_superaccumulator_value, [IR_WAY_TESTED] = print_tested, [IR_WAY_CALLED] = print_call,
     [IR_WAY_JOINT] = print_tested, [IR_WAY_LEVELS] = print_tested, [IR_WAY_PAIR] = print_tested,

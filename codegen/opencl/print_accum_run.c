@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPU form: additions that stand together. Each float addend is put in fixed point and added at once, as 0 if it does
+// GPU form: additions that share a test (ir_stmt.joint). Each float addend is put in fixed point and added at once, as 0 if it does
 // not fit for sure; one test for all of them says whether that happened. Only then is one after the other looked at:
 // what fits after all is added, and the rest goes to the device's superaccumulator. So there is no branch between the
 // additions. Sums of a whole dataset stay floats, in levels (accum/levels_lane.cl), with the same kind of test.

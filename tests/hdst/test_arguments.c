@@ -52,16 +52,12 @@ static hdst_status bind_and_ask(hdst_map_spec *spec, hdst_status status)
         hdst_map_spec_destroy(spec);                                                                    \
     } while (0)
 
-Test(arguments, null)
+// --- NULL for each argument that is an object, a name or a place for an answer ---
+
+static void null_in_contexts(const objects o)
 {
-    const objects o = make_objects(context_on("interp"));
-    uint64_t count, left[6];
     uint32_t devices;
     hdst_device_info info;
-    hdst_type type;
-    void *taken;
-    cr_assert_eq(STATUS(o.result, &error), HDST_OK);
-    // --- Contexts
     GIVES(hdst_context_status, "context", NULL, &error);
     GIVES(hdst_device_count, "context", NULL, &devices, &error);
     GIVES(hdst_device_count, "count", o.context, NULL, &error);
@@ -71,7 +67,11 @@ Test(arguments, null)
     GIVES(hdst_device_chosen, "info", o.context, NULL, &error);
     ENDS(hdst_context_destroy, "context", NULL);
     ENDS(hdst_context_cancel, "context", NULL);
-    // --- Sources
+}
+
+static void null_in_sources(const objects o)
+{
+    hdst_type type;
     MAKES(hdst_source_open, "context", NULL, "a.npy");
     MAKES(hdst_source_open, "path", o.context, NULL);
     MAKES(hdst_source_open_columns, "context", NULL, "a.npy", NULL);
@@ -96,7 +96,10 @@ Test(arguments, null)
     ASKS(*hdst_source_note, "source", NULL);
     GIVES(hdst_source_status, "source", NULL, &error);
     ENDS(hdst_source_destroy, "source", NULL);
-    // --- Schemas
+}
+
+static void null_in_schemas(const objects o)
+{
     MAKES(hdst_schema_load, "context", NULL, "a.yaml", NULL, 0);
     MAKES(hdst_schema_load, "path", o.context, NULL, NULL, 0);
     MAKES(hdst_schema_load, "params", o.context, "a.yaml", NULL, 1);
@@ -117,7 +120,10 @@ Test(arguments, null)
     ASKS(hdst_schema_record_size, "record", o.schema, NULL);
     GIVES(hdst_schema_status, "schema", NULL, &error);
     ENDS(hdst_schema_destroy, "schema", NULL);
-    // --- Modules
+}
+
+static void null_in_modules(const objects o)
+{
     hdst_module_options options = HDST_MODULE_OPTIONS_INIT;
     options.schema_count = 1;
     MAKES(hdst_module_load, "context", NULL, "a.hk", NULL, 0);
@@ -136,7 +142,10 @@ Test(arguments, null)
     ASKS(hdst_module_record_size, "module", NULL, "item");
     ASKS(hdst_module_record_size, "record", o.module, NULL);
     ENDS(hdst_module_destroy, "module", NULL);
-    // --- Values
+}
+
+static void null_in_values(const objects o)
+{
     MAKES(hdst_value_create, "module", NULL, "item", 1);
     MAKES(hdst_value_create, "type", o.module, NULL, 1);
     call = "hdst_value_set";
@@ -149,7 +158,11 @@ Test(arguments, null)
     GIVES(hdst_value_set_result, "result", o.value, NULL, NULL, &error);
     GIVES(hdst_value_status, "value", NULL, &error);
     ENDS(hdst_value_destroy, "value", NULL);
-    // --- Datasets
+}
+
+static void null_in_datasets(const objects o)
+{
+    uint64_t left[6];
     MAKES(hdst_read, "source", NULL, o.module, "item");
     MAKES(hdst_read, "module", o.source, NULL, "item");
     MAKES(hdst_read, "record", o.source, o.module, NULL);
@@ -170,7 +183,10 @@ Test(arguments, null)
     MAKES(hdst_zip_with_index, "record", o.dataset, o.module, NULL);
     GIVES(hdst_dataset_take, "dataset", NULL, 0, 1, left, &error);
     GIVES(hdst_dataset_take, "rows", o.dataset, 0, 1, NULL, &error);
-    // --- Specs
+}
+
+static void null_in_specs(const objects o)
+{
     MAKES(hdst_map_spec_create, "module", NULL, "twice");
     MAKES(hdst_map_spec_create, "function", o.module, NULL);
     BINDS(hdst_bind_value, "value", "NULL", "b", NULL);
@@ -184,7 +200,10 @@ Test(arguments, null)
     cr_assert_eq(hdst_map_spec_set_function(hdst_map_spec_create(o.module, "twice"), HDST_DEVICE_CPU, NULL, NULL), HDST_E_USAGE);
     GIVES(hdst_map_spec_status, "spec", NULL, &error);
     ENDS(hdst_map_spec_destroy, "spec", NULL);
-    // --- Operators with functions
+}
+
+static void null_in_operators(const objects o)
+{
     MAKES(hdst_map, "dataset", NULL, o.spec);
     MAKES(hdst_map, "spec", o.dataset, NULL);
     MAKES(hdst_filter, "dataset", NULL, o.spec);
@@ -223,7 +242,12 @@ Test(arguments, null)
     MAKES(hdst_count_by_key, "module", o.dataset, NULL, "count");
     MAKES(hdst_count_by_key, "record", o.dataset, o.module, NULL);
     MAKES(hdst_distinct, "dataset", NULL);
-    // --- Actions
+}
+
+static void null_in_actions(const objects o)
+{
+    uint64_t count, left[6];
+    void *taken;
     MAKES(hdst_result_create, "dataset", NULL);
     GIVES(hdst_run, "result", NULL, &error);
     ENDS(hdst_result_destroy, "result", NULL);
@@ -252,8 +276,20 @@ Test(arguments, null)
     // No rows need no room.
     cr_assert_eq(hdst_dataset_take(o.dataset, 0, 0, NULL, &error), HDST_OK, "%s", error.message);
     cr_assert_eq(hdst_take(o.dataset, 0, NULL, NULL, &error), HDST_OK, "%s", error.message);
-    // What was sound before is sound still.
-    RUN(o.result);
+}
+
+typedef void section(const objects o);
+
+Test(arguments, null)
+{
+    static section *const sections[] = {null_in_contexts, null_in_sources, null_in_schemas, null_in_modules, null_in_values,
+                                        null_in_datasets, null_in_specs, null_in_operators, null_in_actions};
+    const objects o = make_objects(context_on("interp"));
+    cr_assert_eq(STATUS(o.result, &error), HDST_OK);
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
+        sections[i](o);
+        RUN(o.result);                      // what was sound before is sound still
+    }
     hdst_context_destroy(o.context);
 }
 

@@ -42,7 +42,7 @@ words words_tokens(hdst__arena *arena, const char *text)
 bool words_has(const words *all, const char *word)
 {
     for (size_t i = 0; i < all->count; i++)
-        if (!strcmp(all->items[i], word)) return true;
+        if (all->items[i][0] == word[0] && !strcmp(all->items[i], word)) return true;
     return false;
 }
 

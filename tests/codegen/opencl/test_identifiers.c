@@ -152,7 +152,7 @@ static const char *renamed(hdst__arena *to, const program *p, const words *names
     for (size_t i = 0; i < p->tokens.count; i++) {
         text[i] = p->tokens.items[i];
         for (size_t n = 0; n < p->names.count; n++)
-            if (!strcmp(text[i], p->names.items[n])) {
+            if (text[i][0] == p->names.items[n][0] && !strcmp(text[i], p->names.items[n])) {
                 text[i] = names->items[n];
                 break;
             }

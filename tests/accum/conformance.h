@@ -101,7 +101,8 @@ static inline void fill_special(addend_case *c, int which)
         {NAN, 1, 2, 3}, {INFINITY, 1, -5, 0}, {-INFINITY, 1, -5, 0}, {INFINITY, 1, -INFINITY, 0}, {INFINITY, 1, 2, -INFINITY},
         {-0.0, -0.0, -0.0, -0.0}, {-0.0, 0.0, -0.0, 0.0},
     };
-    static const char *const names[SPECIAL_CASES] = {"a NaN", "infinity", "negative infinity", "both infinities", "both, in one part", "negative zeroes", "zeroes of both signs",
+    static const char *const names[SPECIAL_CASES] = {"a NaN", "infinity", "negative infinity", "both infinities", "both, in one part",
+                                                     "negative zeroes", "zeroes of both signs",
                                                      "largest values", "a tie to infinity", "just below infinity"};
     const float_limits l = limits_of(c->kind);
     c->name = names[which];

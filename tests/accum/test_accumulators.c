@@ -94,7 +94,8 @@ Test(table, keys_keep_the_order_of_every_kind)
 Test(table, nan_wins_over_every_key)
 {
     for (int acc = HDST__MIN; acc <= HDST__MAX; acc++) {
-        const uint64_t key32 = hdst__key_encode(HDST__F32, (hdst__accumulate_op)acc, 0xffc12345), key64 = hdst__key_encode(HDST__F64, (hdst__accumulate_op)acc, f64(NAN));
+        const uint64_t key32 = hdst__key_encode(HDST__F32, (hdst__accumulate_op)acc, 0xffc12345),
+                       key64 = hdst__key_encode(HDST__F64, (hdst__accumulate_op)acc, f64(NAN));
         cr_expect_gt(key32, hdst__key_encode(HDST__F32, (hdst__accumulate_op)acc, f32(acc == HDST__MIN ? -INFINITY : INFINITY)));
         cr_expect_gt(key64, hdst__key_encode(HDST__F64, (hdst__accumulate_op)acc, f64(acc == HDST__MIN ? -INFINITY : INFINITY)));
         cr_expect_eq(hdst__key_decode(HDST__F32, (hdst__accumulate_op)acc, key32), 0x7fc00000);

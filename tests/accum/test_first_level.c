@@ -93,7 +93,8 @@ static void fill(fixture *f)
     for (uint64_t r = 0; r < ROWS; r++)
         for (int leaf = 0; leaf < 2; leaf++)
             for (uint64_t e = 0; e < ELEMENTS; e++) {
-                const uint64_t at = r * a->device_row_words + a->cell[leaf].device_first + e * a->cell[leaf].device_words, last = at + a->cell[leaf].device_words - 1;
+                const uint64_t at = r * a->device_row_words + a->cell[leaf].device_first + e * a->cell[leaf].device_words,
+                               last = at + a->cell[leaf].device_words - 1;
                 const bool one = f->memory[at / HDST__PAGE_WORDS], other = f->memory[last / HDST__PAGE_WORDS];
                 if (one && other) hdst__superaccumulator_add_fixed(cells + at, a->cell[leaf].kind, random_word() | 1, f->scale[leaf]);
                 if (!one && !other) cells[at + 3] = 12345;
@@ -109,7 +110,8 @@ static uint64_t expected(const fixture *f, uint64_t r, int leaf, uint64_t e)
     const uint64_t at = r * a->device_row_words + cell->device_first + e * cell->device_words;
     const uint64_t word = r * a->private_row_words + cell->private_first + e * cell->private_words;
     int64_t all[HDST__F64_DIGITS + 1] = {0};
-    if (f->memory[at / HDST__PAGE_WORDS] || f->memory[(at + cell->device_words - 1) / HDST__PAGE_WORDS]) memcpy(all, cells + at, cell->device_words * sizeof *all);
+    if (f->memory[at / HDST__PAGE_WORDS] || f->memory[(at + cell->device_words - 1) / HDST__PAGE_WORDS])
+        memcpy(all, cells + at, cell->device_words * sizeof *all);
     hdst__superaccumulator_add_fixed(all, cell->kind, words[word], f->scale[leaf]);
     const int64_t second = cell->private_words == 2 ? words[word + 1] : low[word];
     if (second) hdst__superaccumulator_add_fixed(all, cell->kind, second, f->scale[leaf] + HDST__FIXED_BITS);
@@ -131,7 +133,8 @@ static void check(hdst__precision_class x, int32_t x_scale, hdst__precision_clas
                 uint64_t bits = 0;
                 if (leaf) memcpy(&bits, &out[r].d[e], 8);
                 else memcpy(&bits, &out[r].x[e], 4);
-                cr_assert_eq(bits, right, "leaf %d at 2^%d, row %d, element %d: %llx, not %llx", leaf, (int)f.scale[leaf], (int)r, (int)e, (unsigned long long)bits, (unsigned long long)right);
+                cr_assert_eq(bits, right, "leaf %d at 2^%d, row %d, element %d: %llx, not %llx", leaf, (int)f.scale[leaf], (int)r, (int)e,
+                             (unsigned long long)bits, (unsigned long long)right);
                 cr_assert_eq(hdst__first_level_read(f.tables, rows, &front, 0, r, (uint32_t)leaf, e), right);
             }
     stop(&f);

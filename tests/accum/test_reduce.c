@@ -181,7 +181,10 @@ Test(reduce, infinities_and_nans_of_one_table_stay)
     start(&f);
     for (int with = 0; with < 2; with++) {
         int64_t *table[2] = {new_table(&f), new_table(&f)};
-        for (int d = 0; d < 2; d++) put(&f, table[d], 1, 0, 0, f32(d == with ? (float)INFINITY : 1)), put(&f, table[d], 1, 0, 1, f32(d == with ? (float)NAN : 1));
+        for (int d = 0; d < 2; d++) {
+            put(&f, table[d], 1, 0, 0, f32(d == with ? (float)INFINITY : 1));
+            put(&f, table[d], 1, 0, 1, f32(d == with ? (float)NAN : 1));
+        }
         hdst__tables_merge(f.tables, rows, table[0], table[1]);
         hdst__table_read_rows(f.tables, rows, table[0], 0, &f.record, 1, 1, &out);
         cr_expect(isinf(out.x[0]) && isnan(out.x[1]), "table %d: %g %g", with, (double)out.x[0], (double)out.x[1]);

@@ -171,8 +171,10 @@ Test(exact, digits_of_any_size_and_sign_are_rounded_once)
     uint64_t state = 5;
     for (int turn = 0; turn < 200000; turn++) {
         sum s = sum_of(turn % 2 ? HDST__F64 : HDST__F32);
-        const int32_t lowest = s.kind == HDST__F32 ? HDST__F32_LOWEST : HDST__F64_LOWEST, last = (s.kind == HDST__F32 ? 127 : 1023) - 64;       // no sum is out of range here
-        const uint32_t count = (uint32_t)(random_bits(&state) % 5), room = (uint32_t)(last - lowest) / 32 - count, first = (uint32_t)(random_bits(&state) % (turn % 3 ? room : 3));
+        const int32_t lowest = s.kind == HDST__F32 ? HDST__F32_LOWEST : HDST__F64_LOWEST;
+        const int32_t last = (s.kind == HDST__F32 ? 127 : 1023) - 64;       // no sum is out of range here
+        const uint32_t count = (uint32_t)(random_bits(&state) % 5), room = (uint32_t)(last - lowest) / 32 - count,
+                       first = (uint32_t)(random_bits(&state) % (turn % 3 ? room : 3));
         for (uint32_t i = 0; i < count; i++) {
             int64_t digit = (int64_t)(random_bits(&state) >> (2 + random_bits(&state) % 62));
             if (random_bits(&state) % 4 == 0) digit = (int64_t)1 << random_bits(&state) % 62;        // ties

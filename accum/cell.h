@@ -62,11 +62,16 @@ static inline uint64_t hdst__words_combined(hdst__word_op op, uint64_t a, uint64
     return a ^ b;
 }
 
-// A word comes to another one. In memory: a key that does not win stores nothing.
+// A word comes to another one in memory. Loops over words of one operation take it: a switch, which compilers move out of them. A key that does not win
+// stores nothing.
 static inline void hdst__word_take(uint64_t *to, hdst__word_op op, uint64_t word)
 {
-    if (op == HDST__WORD_MAX && word <= *to) return;
-    *to = hdst__words_combined(op, *to, word);
+    switch (op) {
+    case HDST__WORD_ADD: *to += word; break;
+    case HDST__WORD_MAX: if (word > *to) *to = word; break;
+    case HDST__WORD_OR: *to |= word; break;
+    case HDST__WORD_XOR: *to ^= word; break;
+    }
 }
 
 #endif

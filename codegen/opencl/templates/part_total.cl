@@ -64,7 +64,8 @@ void KERNEL_hot(ARGS)
     __local uint table[KEYS * SLOTS];
     PART_TOTAL_SETUP
     const ulong used = (PART_ROWS + KEYS - 1) / KEYS;
-    const uint most = most_of_part(parts, used), hot = min(parts[HOT_PARTS], (uint)MOST_HOT), each = max((uint)(FIRST_HIGH[PARTS_HIGH] / GROUPS), (uint)LEAST_HOT / 4);
+    const uint most = most_of_part(parts, used), hot = min(parts[HOT_PARTS], (uint)MOST_HOT);
+    const uint each = max((uint)(FIRST_HIGH[PARTS_HIGH] / GROUPS), (uint)LEAST_HOT / 4);
     __global const pair_t *in = PAIRS;
     uint turn = get_group_id(0);
     for (uint h = 0; h < hot; h++) {

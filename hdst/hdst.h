@@ -371,8 +371,8 @@ typedef enum hdst_container {
     HDST_CONTAINER_AUTO,
     HDST_CONTAINER_DENSE,       // an array with a row for each number of a declared range: hdst_reduce_dense, nothing else
     HDST_CONTAINER_TABLE,       // a hash table of each thread, which is emptied to parts where it is full
-    HDST_CONTAINER_PARTS,       // parts by hash at once, then a hash table for each
-    HDST_CONTAINER_SORTED       // parts by hash, sorted by hash and key, and reduced run by run; groups and reduces that are not field-wise have no other
+    HDST_CONTAINER_PARTS,       // radix partitions at once, then a hash table for each
+    HDST_CONTAINER_SORTED       // radix partitions, sorted by hash and key, and reduced run by run; groups and reduces that are not field-wise have no other
 } hdst_container;
 // The same reduction by key (hdst_reduce_by_key, hdst_count_by_key, hdst_distinct; hdst_reduce_dense and hdst_group in the one that they have) in
 // this container. HDST_E_USAGE where it is none of that dataset's.

@@ -162,7 +162,7 @@ void hdst__aggregate_explain(const hdst__aggregate *aggregate, hdst__buffer *out
     }
     if (*why_not && !aggregate->layout->rows) hdst__buffer_printf(out, "    not on the device: %s\n", why_not);
     if (!aggregate->ran && aggregate->layout->rows) {
-        hdst__buffer_puts(out, "    container: in host memory, parts by number of row; the first records of a run choose the rest\n");
+        hdst__buffer_puts(out, "    container: in host memory, partitions by number of row; the first records of a run choose the rest\n");
         return;
     }
     if (!aggregate->ran) {

@@ -81,14 +81,14 @@ static void choose_tables(hdst__aggregation *run, double seen)
         table_bits--;
     c->table_bits = forced ? forced : table_bits < HDST__HOST_TABLE_LEAST_BITS ? HDST__HOST_TABLE_LEAST_BITS : table_bits;
     const char *why = c->sorted ? "sorted runs, as was asked for"
-        : asked && c->blocks ? "a hash table for each thread, as was asked for, and parts by hash"
-        : asked ? "parts by hash, as was asked for"
-        : none ? "parts by hash, as no level combines (hpr none)"
-        : wide ? "parts by hash, as no two words hold most addends"
+        : asked && c->blocks ? "a hash table for each thread, as was asked for, and radix partitions"
+        : asked ? "radix partitions, as was asked for"
+        : none ? "radix partitions, as no level combines (hpr none)"
+        : wide ? "radix partitions, as no two words hold most addends"
         : few ? "a hash table for each thread, as all keys fit one in its cache"
-        : c->blocks ? "a hash table for each thread, as some keys come often, and parts by hash, as there are many"
-        : "parts by hash, as there are more keys than a thread's table holds";
-    snprintf(c->why, sizeof c->why, "%s; %u part%s, %u-word rows", why, 1u << c->partition_bits, c->partition_bits ? "s" : "",
+        : c->blocks ? "a hash table for each thread, as some keys come often, and radix partitions, as there are many"
+        : "radix partitions, as there are more keys than a thread's table holds";
+    snprintf(c->why, sizeof c->why, "%s; %u partition%s, %u-word rows", why, 1u << c->partition_bits, c->partition_bits ? "s" : "",
              (unsigned)run->layout->row_words);
 }
 
@@ -106,7 +106,7 @@ static void choose_rows(hdst__aggregation *run)
     c->partition_bits = wanted < row_bits ? wanted : row_bits;
     c->table_bits = row_bits - c->partition_bits + 1;        // of what combines tuples that pile up: rows have places of their own
     c->distinct = (double)layout->row_count;
-    snprintf(c->why, sizeof c->why, "parts by number of row, each in a thread's cache, as all rows together are larger than it; %u parts, %u word%s a row",
+    snprintf(c->why, sizeof c->why, "partitions by number of row, each in a thread's cache, as all rows together are larger than it; %u partitions, %u word%s a row",
              1u << c->partition_bits, (unsigned)layout->cell_words, layout->cell_words == 1 ? "" : "s");
 }
 

@@ -111,7 +111,7 @@ static void check_floats(const char *what)
         }
         const hdst_run_stats stats = hdst_result_stats(result);
         cr_assert(stats.records == N && stats.level_count == 3 && stats.level[0].in == N && stats.level[2].out == ROWS);
-        cr_assert(strstr(hdst_explain(result, NULL), "parts by number of row"), "%s", hdst_explain(result, NULL));
+        cr_assert(strstr(hdst_explain(result, NULL), "partitions by number of row"), "%s", hdst_explain(result, NULL));
         hdst_context_destroy(context);
     }
 }

@@ -27,7 +27,7 @@ static cl_int state_of(const hdst__opencl_device *self, cl_event event)
 }
 
 // The driver's thread tells. After a device was given up it may still do so: the device's memory stays.
-static hdst_status await_told(hdst__opencl_device *self, cl_event event, hdst_error *error)
+static hdst_status await_callback(hdst__opencl_device *self, cl_event event, hdst_error *error)
 {
     hdst__opencl_wait *wait = &self->wait;
     hdst__patience patience = {0};
@@ -65,7 +65,7 @@ hdst_status hdst__opencl_await(hdst__opencl_device *self, cl_event event, cl_int
 {
     hdst_status status = HDST_OK;
     if (!self->base.runtime->cancel) self->cl->clWaitForEvents(1, &event);
-    else if (state_of(self, event) > CL_COMPLETE) status = (self->base.info->class_ == HDST__DEVICE_GPU ? await_asking : await_told)(self, event, error);
+    else if (state_of(self, event) > CL_COMPLETE) status = (self->base.info->class_ == HDST__DEVICE_GPU ? await_asking : await_callback)(self, event, error);
     if (status == HDST_OK && code) *code = state_of(self, event);
     return status;
 }

@@ -34,8 +34,8 @@ static hdst_status take_slot_memory(hdst__executor *executor, hdst__slot *slot, 
     if (before) slot->places = before->places;
     else status = device->ops->alloc(device, HDST__MEMORY_DEVICE, sizes->place_words * sizeof(uint64_t), "the places of output records", &slot->places, error);
     if (status != HDST_OK) return status;
-    slot->told = hdst__alloc_zero(device->runtime->allocator, sizes->told_words * sizeof *slot->told);
-    return slot->told ? HDST_OK : hdst__error_memory(error, "the places of output records");
+    slot->readback = hdst__alloc_zero(device->runtime->allocator, sizes->readback_words * sizeof *slot->readback);
+    return slot->readback ? HDST_OK : hdst__error_memory(error, "the places of output records");
 }
 
 hdst_status hdst__executor_create(hdst__device *device, const hdst__slot_sizes *sizes, hdst__executor **out, hdst_error *error)
@@ -43,7 +43,7 @@ hdst_status hdst__executor_create(hdst__device *device, const hdst__slot_sizes *
     hdst__executor *executor = hdst__alloc_zero(device->runtime->allocator, sizeof *executor);
     if (!executor) return hdst__error_memory(error, "an executor");
     executor->device = device;
-    executor->told_words = sizes->told_words;
+    executor->readback_words = sizes->readback_words;
     pthread_mutex_init(&executor->mutex, NULL);
     hdst__pieces_init(&executor->finished);
     hdst_status status = HDST_OK;
@@ -66,7 +66,7 @@ void hdst__executor_destroy(hdst__executor *executor)
     for (uint32_t i = 0; i < HDST__HOST_SLICES_IN_FLIGHT; i++) {
         device->ops->release(device, executor->slot[i].output);
         if (i == 0 || executor->slot[i].places != executor->slot[0].places) device->ops->release(device, executor->slot[i].places);
-        hdst__free(device->runtime->allocator, executor->slot[i].told);
+        hdst__free(device->runtime->allocator, executor->slot[i].readback);
     }
     pthread_cond_destroy(&executor->finished);
     pthread_mutex_destroy(&executor->mutex);
@@ -108,8 +108,8 @@ static hdst_status read_results(hdst__executor *executor, hdst__slot *slot, hdst
     hdst__device *device = executor->device;
     hdst_status status = read_words(slot, pass, last, error);
     if (status == HDST_OK && slot->places) {
-        status = device->ops->read(device, slot->places, 0, slot->told, executor->told_words * sizeof *slot->told, false, error);
-        pass->stats->bytes_from_device += executor->told_words * sizeof *slot->told;
+        status = device->ops->read(device, slot->places, 0, slot->readback, executor->readback_words * sizeof *slot->readback, false, error);
+        pass->stats->bytes_from_device += executor->readback_words * sizeof *slot->readback;
     }
     // how much came out is not known yet
     if (!pass->output || pass->output->store || pass->window || device->unified || pass->way != IR_OUTPUT_DENSE) return status;
@@ -160,7 +160,7 @@ static hdst_status start_slice(hdst__executor *executor, hdst__pass *pass, hdst_
     } else if (pass->window) {
         launch.output = &pass->window->memory;
         launch.room = pass->window->room;
-    } else if (executor->told_words == 2 && pass->way == IR_OUTPUT_COUNTED) {       // the place where the output begins
+    } else if (executor->readback_words == 2 && pass->way == IR_OUTPUT_COUNTED) {       // the place where the output begins
         status = device->ops->fill(device, slot->places, 2, 0, error);
     }
     if (status == HDST_OK) status = launch_slice(executor, pass, slot, &launch, error);
@@ -216,9 +216,9 @@ static hdst_status pass_on_runs(const hdst__executor *executor, const hdst__slot
     const uint64_t size = pass->output->record_bytes;
     char *records = slot->output->host;
     uint64_t count = 0;
-    for (uint64_t i = 0; i + 1 < executor->told_words; i += 2) {
-        memmove(records + count * size, records + slot->told[i] * size, slot->told[i + 1] * size);
-        count += slot->told[i + 1];
+    for (uint64_t i = 0; i + 1 < executor->readback_words; i += 2) {
+        memmove(records + count * size, records + slot->readback[i] * size, slot->readback[i + 1] * size);
+        count += slot->readback[i + 1];
     }
     return pass_on(pass, records, count, error);
 }
@@ -227,10 +227,10 @@ static hdst_status pass_on_runs(const hdst__executor *executor, const hdst__slot
 static hdst_status add_runs(const hdst__executor *executor, const hdst__slot *slot, const hdst__pass *pass, hdst_error *error)
 {
     if (pass->way == IR_OUTPUT_DENSE) return add_run(slot, pass, 0, dense_records(slot, pass), error);
-    if (pass->way == IR_OUTPUT_COUNTED) return add_run(slot, pass, 0, slot->told[0], error);
+    if (pass->way == IR_OUTPUT_COUNTED) return add_run(slot, pass, 0, slot->readback[0], error);
     if (pass->output->consumer) return pass_on_runs(executor, slot, pass, error);
     hdst_status status = HDST_OK;
-    for (uint64_t i = 0; i + 1 < executor->told_words && status == HDST_OK; i += 2) status = add_run(slot, pass, slot->told[i], slot->told[i + 1], error);
+    for (uint64_t i = 0; i + 1 < executor->readback_words && status == HDST_OK; i += 2) status = add_run(slot, pass, slot->readback[i], slot->readback[i + 1], error);
     return status;
 }
 
@@ -238,11 +238,11 @@ static hdst_status take_output(hdst__executor *executor, const hdst__slot *slot,
 {
     hdst__device *device = executor->device;
     hdst_status status = HDST_OK;
-    if (pass->window && !pass->in_place) pass->window->used = slot->told[1];
+    if (pass->window && !pass->in_place) pass->window->used = slot->readback[1];
     if (pass->window || pass->in_place) return HDST_OK;
     if (pass->output->store) return add_runs(executor, slot, pass, error);
     if (pass->way == IR_OUTPUT_COUNTED && !device->unified) {
-        const uint64_t bytes = slot->told[0] * pass->output->record_bytes;
+        const uint64_t bytes = slot->readback[0] * pass->output->record_bytes;
         if (bytes) status = device->ops->read(device, slot->output, 0, slot->output->host, bytes, true, error);
         pass->stats->bytes_from_device += bytes;
     }
@@ -254,7 +254,7 @@ static hdst_status take_output(hdst__executor *executor, const hdst__slot *slot,
 
 static bool overflows(const hdst__slot *slot, const hdst__pass *pass)
 {
-    return pass->way == IR_OUTPUT_COUNTED && !pass->window && slot->told[0] > pass->room;
+    return pass->way == IR_OUTPUT_COUNTED && !pass->window && slot->readback[0] > pass->room;
 }
 
 static void count_slice(const hdst__slot *slot, const hdst__pass *pass)
@@ -275,7 +275,7 @@ static void note_failure(hdst__pass *pass, uint64_t word)
 // So many records give output that fits, going by what all of them gave; fewer than all.
 static uint64_t piece_records(const hdst__slot *slot, const hdst__pass *pass)
 {
-    uint64_t fit = (uint64_t)((double)slot->count * ((double)pass->room / (double)slot->told[0]) * 0.9);
+    uint64_t fit = (uint64_t)((double)slot->count * ((double)pass->room / (double)slot->readback[0]) * 0.9);
     if (fit >= slot->count) fit = slot->count / 2;
     if (fit >= 64) return fit / 64 * 64;
     return fit ? fit : 1;
@@ -304,7 +304,7 @@ static hdst_status cut_slice(hdst__executor *executor, hdst__pass *pass, hdst__s
 static void count_outputs(const hdst__slot *slot, hdst__pass *pass)
 {
     if (pass->way != IR_OUTPUT_COUNTED) return;
-    pass->outputs += slot->told[0];
+    pass->outputs += slot->readback[0];
     *pass->outputs_per_record = (double)pass->outputs / (double)pass->stats->device[0].records;
 }
 
@@ -347,13 +347,13 @@ static hdst_status open_window(hdst__executor *executor, hdst__pass *pass, uint6
 
 static bool lacks_room(const hdst__slot *slot, const hdst__pass *pass)
 {
-    return pass->window && pass->way == IR_OUTPUT_COUNTED && slot->told[1] == UINT64_MAX;
+    return pass->window && pass->way == IR_OUTPUT_COUNTED && slot->readback[1] == UINT64_MAX;
 }
 
 // The oldest slice's output did not fit the window, so neither it nor those behind it did anything. They run again behind a larger one.
 static hdst_status enlarge_window(hdst__executor *executor, hdst__pass *pass, hdst_error *error)
 {
-    const uint64_t least = executor->slot[executor->oldest].told[0];
+    const uint64_t least = executor->slot[executor->oldest].readback[0];
     hdst_status status = HDST_OK;
     for (uint32_t i = 1; i < executor->in_flight && status == HDST_OK; i++)
         status = wait_for(executor, &executor->slot[(executor->oldest + i) % HDST__HOST_SLICES_IN_FLIGHT], error);

@@ -24,7 +24,7 @@ typedef struct hdst__slot {             // a slice in flight
     hdst__segment *segment;
     uint64_t skip, count;               // records before it in the segment, records
     hdst__memory *output, *places;      // kept from slice to slice; NULL when the stage has none
-    uint64_t *told;                     // of `places`: what the host asks for
+    uint64_t *readback;                 // of `places`: what the host asks for
     uint64_t error_word;                // of the device after this slice
     const uint64_t *error_at;           // it, or what came back with the table
     hdst__program *program;
@@ -37,7 +37,7 @@ struct hdst__executor {
     pthread_cond_t finished;
     hdst__slot slot[HDST__HOST_SLICES_IN_FLIGHT];       // a queue: a device finishes slices in the order of submission
     uint32_t oldest, in_flight;
-    uint64_t told_words;
+    uint64_t readback_words;
 };
 
 typedef struct hdst__pass {
@@ -77,7 +77,7 @@ typedef struct hdst__pass {
 
 typedef struct hdst__slot_sizes {
     uint64_t output_bytes;
-    uint64_t place_words, told_words;   // of PLACES (codegen/opencl/kernel.h): all, and those at the start that the host reads
+    uint64_t place_words, readback_words;   // of PLACES (codegen/opencl/kernel.h): all, and those at the start that the host reads
     bool in_window;                     // all slots' outputs lie one behind another: they have one PLACES
 } hdst__slot_sizes;
 

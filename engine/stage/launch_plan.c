@@ -391,8 +391,8 @@ hdst_status hdst__launch_plan_slots(hdst__launch_plan *plan, hdst_error *error)
     const uint64_t spare = plan->kernel ? hdst__kernel_spare(plan->kernel, plan->items) : 0;
     if (plan->output_param && !plan->in_place && !plan->in_window) sizes.output_bytes = (plan->room + spare) * plan->output_param->record->size;
     plan->checks = plan->kernel ? has_argument(plan, HDST__ARG_ERROR) : plan->func->check_count > 0 && !plan->code.callback;
-    if (plan->way == IR_OUTPUT_BOUNDED) sizes.told_words = 2 * (uint64_t)plan->items;
-    if (plan->way == IR_OUTPUT_COUNTED) sizes.told_words = plan->kernel && plan->kernel->one_group_per_strip ? 2 : 1;     // and where the output ends
+    if (plan->way == IR_OUTPUT_BOUNDED) sizes.readback_words = 2 * (uint64_t)plan->items;
+    if (plan->way == IR_OUTPUT_COUNTED) sizes.readback_words = plan->kernel && plan->kernel->one_group_per_strip ? 2 : 1;     // and where the output ends
     if (plan->way != IR_OUTPUT_DENSE) sizes.place_words = plan->kernel ? hdst__kernel_places(plan->kernel, plan->items, plan->slice_most) : 1;
     sizes.place_words = hdst__plan_tuning_places(plan, sizes.place_words);
     if (plan->executor && sizes.output_bytes <= plan->slot.output_bytes && sizes.place_words <= plan->slot.place_words &&

@@ -259,15 +259,15 @@ static bool needs_stage(const hdst__node *node)
     return hdst__engine_device(((top_node *)node->own)->best.engine, &device, NULL) == HDST_OK && device->class_ != HDST__DEVICE_INTERP;
 }
 
-static hdst_status run_stage(hdst__node *node, uint64_t enough, hdst__run_stats *stats, hdst_error *error)
+static hdst_status run_stage(hdst__node *node, uint64_t limit, hdst__run_stats *stats, hdst_error *error)
 {
     hdst__node *stage = node->inputs[0];
     hdst_status status = hdst__stage_node_input(stage, error);
     if (status != HDST_OK) return status;
-    hdst__stage_end_early(stage->call->stage, enough);
+    hdst__stage_end_early(stage->call->stage, limit);
     status = hdst__stage_node_run(stage, error);
     hdst__run_stats more = *hdst__stage_stats(stage->call->stage);
-    if (enough) more.records = 0;       // they were counted
+    if (limit) more.records = 0;       // they were counted
     hdst__plan_add_stats(stats, &more);
     hdst__stage_end_early(stage->call->stage, 0);
     ((top_node *)node->own)->candidates += stage->row_count;

@@ -163,7 +163,7 @@ hdst_status hdst__stage_node_input(hdst__node *node, hdst_error *error)
     const stage_node *own = node->own;
     const hdst__node *input = node->inputs[0];
     hdst__stage_spec spec = {.kind = stage_kind(node), .func = own->call.func, .reader = input->reader, .cache = input->resident, .identity = own->identity,
-                             .keep_output = node->keeps, .may_spill = node->op == &hdst__op_stage, .enough = own->limit, .takes_rows = true,
+                             .keep_output = node->keeps, .may_spill = node->op == &hdst__op_stage, .limit = own->limit, .takes_rows = true,
                              .built_in = !node->dataset->spec};
     if (own->nothing) {
         spec.reader = hdst__range_input_reader(node);

@@ -78,7 +78,7 @@ void hdst__executor_destroy(hdst__executor *executor)
 // The error word holds the least record of all slices so far, so the last slice's is enough; others are asked for where it may save long work in vain.
 static bool asks_for_errors(const hdst__slot *slot, const hdst__pass *pass, bool last)
 {
-    return pass->checks && (last || pass->enough || pass->streams || *pass->seconds_per_record * (double)slot->count > HDST__HOST_ASK_SECONDS);
+    return pass->checks && (last || pass->limit || pass->streams || *pass->seconds_per_record * (double)slot->count > HDST__HOST_ASK_SECONDS);
 }
 
 static uint64_t dense_records(const hdst__slot *slot, const hdst__pass *pass) { return (slot->count + pass->group - 1) / pass->group; }
@@ -334,7 +334,7 @@ static uint64_t expected_records(const hdst__pass *pass)
     const double most = pass->bound == UINT64_MAX ? HUGE_VAL : (double)pass->bound;
     const double slack = pass->in_place ? 0 : HDST__HOST_WINDOW_SLACK_BYTES / (double)pass->output->record_bytes;
     double records = (double)left * (seen < most ? seen : most) + slack;
-    if (pass->enough && records > 2 * (double)pass->enough + slack) records = 2 * (double)pass->enough + slack;
+    if (pass->limit && records > 2 * (double)pass->limit + slack) records = 2 * (double)pass->limit + slack;
     return records < (double)(UINT64_MAX / 2) ? (uint64_t)records : UINT64_MAX / 2;
 }
 
@@ -399,18 +399,18 @@ static hdst_status slice_records(const hdst__pass *pass, uint64_t left, uint64_t
 }
 
 // Whether what is in flight may be expected to give all that is missing; then it is waited for before more is submitted.
-static bool awaits_enough(const hdst__executor *executor, const hdst__pass *pass)
+static bool awaits_limit(const hdst__executor *executor, const hdst__pass *pass)
 {
-    if (!pass->enough || pass->way == IR_OUTPUT_DENSE || executor->in_flight == 0) return false;
+    if (!pass->limit || pass->way == IR_OUTPUT_DENSE || executor->in_flight == 0) return false;
     uint64_t records = 0;
     for (uint32_t i = 0; i < executor->in_flight; i++) records += executor->slot[(executor->oldest + i) % HDST__HOST_SLICES_IN_FLIGHT].count;
     const double rate = *pass->outputs_per_record;
-    return rate <= 0 || (double)records * rate + (double)hdst__pass_output(pass) >= (double)pass->enough;
+    return rate <= 0 || (double)records * rate + (double)hdst__pass_output(pass) >= (double)pass->limit;
 }
 
 static bool stopped(const hdst__executor *executor, const hdst__pass *pass)
 {
-    if (pass->enough && hdst__pass_output(pass) >= pass->enough) return true;
+    if (pass->limit && hdst__pass_output(pass) >= pass->limit) return true;
     return pass->failure != UINT64_MAX || hdst__cancel_asked(executor->device->runtime->cancel);
 }
 
@@ -436,7 +436,7 @@ static hdst_status submit_segment(hdst__executor *executor, hdst__pass *pass, hd
     const uint64_t begin = share->first > segment->first ? share->first - segment->first : 0, behind = share->first + share->count - segment->first;
     const uint64_t end = behind < segment->count ? behind : segment->count;
     for (uint64_t skip = begin; skip < end && !stopped(executor, pass);) {
-        while (executor->in_flight == HDST__HOST_SLICES_IN_FLIGHT || awaits_enough(executor, pass)) {
+        while (executor->in_flight == HDST__HOST_SLICES_IN_FLIGHT || awaits_limit(executor, pass)) {
             hdst_status status = finish_oldest(executor, pass, true, error);
             if (status != HDST_OK) return status;
         }

@@ -64,7 +64,7 @@ typedef struct hdst__pass {
                                         // the host too
     uint64_t clear_words;               // of the table, cleared for the next run once it is read; 0: none
     bool is_clear;                      // out: that was done
-    uint64_t enough;                    // not 0: output records after which the rest of the input need not be looked at
+    uint64_t limit;                     // not 0: output records after which the rest of the input need not be looked at
     bool streams;                       // segments are filled while slices run
     double *seconds_per_record;         // the policy keeps it; 0: not known
     double *outputs_per_record;         // COUNTED: measured here

@@ -440,7 +440,7 @@ hdst_status hdst__launch_plan_create(const hdst__launch_plan_request *request, h
     plan->func = request->func;
     plan->keep_output = request->keep_output;
     plan->passes_on = request->passes_on;
-    plan->enough = request->enough;
+    plan->limit = request->limit;
     plan->reader = *request->reader;
     hdst__arena_init(&plan->arena, device->runtime->allocator, NULL);
     hdst__arena_init(&plan->pieces, device->runtime->allocator, NULL);

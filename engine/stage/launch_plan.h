@@ -29,7 +29,7 @@ typedef struct hdst__launch_plan {
     bool keep_output, in_place;     // output goes to a store; kernels write each record at its own place there, or in a window
     bool in_window;                 // output goes to the host, where kernels write it themselves
     bool passes_on;                 // output goes to a consumer, from the slots
-    uint64_t enough;                // of hdst__stage_spec; 0: all records
+    uint64_t limit;                 // of hdst__stage_spec; 0: all records
     uint64_t emitted;               // by the sample
 
     hdst__addends *addends;         // by scale: what the sample saw
@@ -82,7 +82,7 @@ typedef struct hdst__launch_plan_request {
     const hdst__separate *separate; // OpenCL C of the program's own, or NULL
     struct hdst__callback *callback;    // a C function of the program's own, or NULL
     bool keep_output, passes_on;    // goes to a store; goes to a consumer
-    uint64_t enough;                // of hdst__stage_spec
+    uint64_t limit;                 // of hdst__stage_spec
     bool makes_rows;                // the device makes rows of accumulators, so their table may be in fixed point
 } hdst__launch_plan_request;
 

@@ -114,7 +114,7 @@ static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cach
         .slice_least = plan->slice_least, .slice_most = plan->slice_most,
         .output = plan->output_param ? output : NULL, .group = plan->code.fold ? HDST__FOLD_RECORDS : 1, .way = plan->way, .room = plan->room,
             .in_place = plan->in_place,
-        .enough = plan->tables || plan->code.fold ? 0 : plan->enough, .window = plan->in_window ? &window : NULL,
+        .limit = plan->tables || plan->code.fold ? 0 : plan->limit, .window = plan->in_window ? &window : NULL,
             .bound = plan->func->emits ? hdst__ir_emit_bound(plan->func) : 1, .checks = plan->checks,
         .table = table, .table_bytes = table ? (plan->first_level_words ? plan->first_level_words : plan->device_words) * sizeof(int64_t)
             : 0, .results = plan->results,

@@ -15,11 +15,11 @@ uint64_t hdst__pass_output(const hdst__pass *pass)
 }
 
 // So many records give what is missing, going by what was seen, or all that were looked at so far over again.
-static uint64_t records_for_enough(const hdst__pass *pass)
+static uint64_t records_for_limit(const hdst__pass *pass)
 {
     const uint64_t have = hdst__pass_output(pass), done = pass->stats->device[0].records;
     const double rate = pass->way == IR_OUTPUT_DENSE ? 1 : *pass->outputs_per_record;
-    const double missing = have < pass->enough ? (double)(pass->enough - have) : 0, records = rate > 0 ? missing / rate * HDST__HOST_OUTPUT_MARGIN : 0;
+    const double missing = have < pass->limit ? (double)(pass->limit - have) : 0, records = rate > 0 ? missing / rate * HDST__HOST_OUTPUT_MARGIN : 0;
     return records < (double)done ? done / 64 * 64 + 64 : records < (double)pass->slice_most ? (uint64_t)records / 64 * 64 + 64 : pass->slice_most;
 }
 
@@ -43,10 +43,10 @@ static uint64_t end_in_place(const hdst__pass *pass, uint64_t records)
 hdst__slice_limits hdst__pass_slice_limits(const hdst__pass *pass, uint64_t left)
 {
     const bool tries = pass->tuning && pass->tuning->round != HDST__TUNING_DONE;
-    const uint64_t enough = pass->enough ? records_for_enough(pass) : UINT64_MAX, compares = tries ? pass->tuning->least_records : 0;
+    const uint64_t limit = pass->limit ? records_for_limit(pass) : UINT64_MAX, compares = tries ? pass->tuning->least_records : 0;
     const uint64_t fit = records_for_room(pass);
-    const uint64_t least = within(compares < enough ? compares : enough, pass->slice_least, pass->slice_most);
-    const uint64_t most = within(enough, pass->slice_least, pass->slice_most);
+    const uint64_t least = within(compares < limit ? compares : limit, pass->slice_least, pass->slice_most);
+    const uint64_t most = within(limit, pass->slice_least, pass->slice_most);
     return (hdst__slice_limits){
         .left = left, .unit = pass->in_place ? HDST__PART_RECORDS : 64,
         .least = end_in_place(pass, least < fit ? least : fit), .most = end_in_place(pass, most < fit ? most : fit),

@@ -116,11 +116,11 @@ void hdst__stage_keep_output(hdst__stage *stage)
     pthread_mutex_unlock(&stage->runtime->mutex);
 }
 
-void hdst__stage_end_early(hdst__stage *stage, uint64_t enough)
+void hdst__stage_end_early(hdst__stage *stage, uint64_t limit)
 {
     pthread_mutex_lock(&stage->runtime->mutex);
-    stage->spec.enough = enough;
-    if (stage->plan) stage->plan->enough = enough;
+    stage->spec.limit = limit;
+    if (stage->plan) stage->plan->limit = limit;
     pthread_mutex_unlock(&stage->runtime->mutex);
 }
 

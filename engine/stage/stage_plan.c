@@ -88,7 +88,7 @@ hdst_status hdst__stage_make_plan(hdst__stage *stage, const hdst__stage_values *
     hdst__launch_plan_request request = {
         .device = stage->device, .func = stage->skip_func ? stage->skip_func : stage->spec.func, .reader = &stage->reader, .values = values, .fold = fold,
         .most_records = segment_records(cache), .keep_output = stage->spec.keep_output && !stage->mode.is[HDST__MODE_OUTPUT_ON_HOST],
-        .passes_on = stage->spec.consumer || stage->mode.is[HDST__MODE_OUTPUT_IN_FILE], .enough = stage->spec.enough,
+        .passes_on = stage->spec.consumer || stage->mode.is[HDST__MODE_OUTPUT_IN_FILE], .limit = stage->spec.limit,
         .makes_rows = hdst__stage_may_finish(stage) && !stage->mode.is[HDST__MODE_SUPERACCUMULATORS],
     };
     status = choose_code(stage, &request, error);

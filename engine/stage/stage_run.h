@@ -40,7 +40,7 @@ typedef struct hdst__stage_spec {
     bool keep_output;               // records that a map gives stay on the device, for another stage, where its memory has room
     bool may_spill;                 // records that a map gives go through a temporary file where the host has no room for them
     const hdst__consumer *consumer;         // of a map that gives records: they go there; NULL: they are the output. Must outlive the stage
-    uint64_t enough;                // not 0: the run may end once a map gave so many records, if it has no accumulators; it gives at least those, if
+    uint64_t limit;                 // not 0: the run may end once a map gave so many records, if it has no accumulators; it gives at least those, if
                                     // there are so many
 } hdst__stage_spec;
 
@@ -63,7 +63,7 @@ void hdst__stage_destroy(hdst__stage *stage);
 hdst_status hdst__stage_set_input(hdst__stage *stage, const hdst__reader *reader, hdst__dataset_cache *cache, hdst_error *error);
 // From the next run on the records that a map gives stay on the device, as with spec.keep_output. Nothing is compiled again.
 void hdst__stage_keep_output(hdst__stage *stage);
-void hdst__stage_end_early(hdst__stage *stage, uint64_t enough);      // spec.enough from the next run on
+void hdst__stage_end_early(hdst__stage *stage, uint64_t limit);      // spec.limit from the next run on
 // Rows of accumulator number `accum` of the tables that the last run made on the device, as a dataset; NULL: the table is on the host. It belongs to
 // the stage and is valid until its next run. Its reader copies to the host; so does hdst__stage_read_finished, to memory for all rows, as a part of
 // the run: the statistics count it.

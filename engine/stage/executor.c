@@ -230,7 +230,8 @@ static hdst_status add_runs(const hdst__executor *executor, const hdst__slot *sl
     if (pass->way == IR_OUTPUT_COUNTED) return add_run(slot, pass, 0, slot->readback[0], error);
     if (pass->output->consumer) return pass_on_runs(executor, slot, pass, error);
     hdst_status status = HDST_OK;
-    for (uint64_t i = 0; i + 1 < executor->readback_words && status == HDST_OK; i += 2) status = add_run(slot, pass, slot->readback[i], slot->readback[i + 1], error);
+    for (uint64_t i = 0; i + 1 < executor->readback_words && status == HDST_OK; i += 2)
+        status = add_run(slot, pass, slot->readback[i], slot->readback[i + 1], error);
     return status;
 }
 

@@ -9,7 +9,7 @@
 enum {
     // Work-groups per compute unit.
     HDST__GPU_GROUPS_PER_UNIT = 32,         // KMeans of 100M points takes 1.63, 1.62, 1.56, 1.68 ms with 8, 16, 32, 64 of them
-    HDST__GPU_PART_GROUPS_PER_UNIT = 24,    // by way of pairs: several times as many as have room at once. Chosen, not measured
+    HDST__GPU_TUPLE_GROUPS_PER_UNIT = 24,    // by way of tuples: several times as many as have room at once. Chosen, not measured
     HDST__GPU_TABLE_GROUPS_PER_UNIT = 8,    // with a table in device memory for each of them. Chosen, not measured
     HDST__GPU_PLAIN_GROUPS_PER_UNIT = 128,  // without tables: a * x + b runs at 0.91, 0.94, 0.95 of the speed of a copy with 32, 64, 128 of them
     HDST__GPU_FINISH_GROUPS_PER_UNIT = 16,  // of the kernel that makes rows of accumulators. Chosen, not measured
@@ -17,12 +17,12 @@ enum {
     HDST__GPU_TABLE_SHARE = 8,              // of the device's memory that is left: for tables of work-groups there. Chosen, not measured
     HDST__GPU_OUTPUT_BYTES = 256 << 20,     // output records of a slice: one that is soon over leaves a GPU idle. Chosen, not measured
 
-    // Additions in device memory or by way of pairs. H200, 200M records: additions in device memory take 2.4, 2.1, 2.2, 9.4, 12 ms with 64k, 256k, 1M,
-    // 16M, 100M rows, pairs 1.9, 2.0, 2.8, 3.5, 4.8.
-    HDST__GPU_LEAST_PARTED = 1 << 20,       // records of a slice, for pairs
-    HDST__GPU_MOST_PARTED = 1 << 30,        // records of a slice
-    HDST__GPU_FEW_WORDS = 400000,           // words of a table: up to here pairs
-    HDST__GPU_CACHED_WORDS = 2 << 20,       // words of a table that stays in the second-level cache: above, pairs again
+    // Additions in device memory or by way of tuples. H200, 200M records: additions in device memory take 2.4, 2.1, 2.2, 9.4, 12 ms with 64k, 256k, 1M,
+    // 16M, 100M rows, tuples 1.9, 2.0, 2.8, 3.5, 4.8.
+    HDST__GPU_LEAST_TUPLES = 1 << 20,       // records of a slice, for tuples
+    HDST__GPU_MOST_TUPLES = 1 << 30,        // records of a slice
+    HDST__GPU_FEW_WORDS = 400000,           // words of a table: up to here tuples
+    HDST__GPU_CACHED_WORDS = 2 << 20,       // words of a table that stays in the second-level cache: above, tuples again
 
     HDST__GPU_TUPLE_BYTES = 32,             // of a tuple, at most, while nothing is known of it
 
@@ -47,7 +47,7 @@ enum {
     HDST__GPU_LEAST_OVERFLOW_CELLS = 1 << 10,  // of the overflow table
     HDST__GPU_OVERFLOW_CELLS_PER_WORD = 2,     // of the table: no more than are ever needed
     HDST__GPU_OVERFLOW_BYTES = 128 << 20, HDST__GPU_OVERFLOW_SHARE = 16,      // the overflow table; its share of what is left
-    HDST__GPU_HOT_PAIRS = 3,                // equal rows among a sample's: then additions in device memory wait for each other
+    HDST__GPU_HEAVY_PAIRS = 3,                // equal rows among a sample's: then additions in device memory wait for each other
 
     // Reductions by key and sorts. Chosen, not measured
     HDST__GPU_HASH_GROUPS_PER_UNIT = 16,    // work-groups that take records apart

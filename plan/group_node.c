@@ -88,8 +88,8 @@ static void tell_keys_apart(hdst__arena *arena, hdst__node *node)
     hdst__aggregate_spec *spec = HDST__NEW(arena, hdst__aggregate_spec);
     *spec = (hdst__aggregate_spec){.record = dataset->record, .key_leaves = leaves, .key_count = (uint32_t)own->key_count, .laws = laws};
     group_node *group = node->own;
-    group->parts_kept.spec = spec;
-    hdst__by_partition_make(arena, node, &group->parts_kept);
+    group->partitions_kept.spec = spec;
+    hdst__by_partition_make(arena, node, &group->partitions_kept);
 }
 
 hdst_status hdst__group_node_build(hdst__arena *arena, hdst__node *node, hdst_error *error)
@@ -272,7 +272,7 @@ static hdst_status run_part_of_user(hdst__node *node, const hdst__reader *part, 
     (void)first;
     const hdst__output *result;
     const hdst_status status = run_input(node, part, &result, stats, error);
-    return status == HDST_OK ? hdst__by_partition_add(&((group_node *)node->own)->parts_kept, result->records, result->count, error) : status;
+    return status == HDST_OK ? hdst__by_partition_add(&((group_node *)node->own)->partitions_kept, result->records, result->count, error) : status;
 }
 
 static hdst_status run_all(hdst__node *node, hdst__run_stats *stats, hdst_error *error)
@@ -280,9 +280,9 @@ static hdst_status run_all(hdst__node *node, hdst__run_stats *stats, hdst_error 
     group_node *group = node->own;
     const hdst__output *result;
     hdst_status status;
-    if (group->parts_kept.partition) {
-        status = hdst__by_partition_create(node, &group->parts_kept, error);
-        return status == HDST_OK ? hdst__by_partition_run(node, &group->parts_kept, run_part_of_user, stats, error) : status;
+    if (group->partitions_kept.partition) {
+        status = hdst__by_partition_create(node, &group->partitions_kept, error);
+        return status == HDST_OK ? hdst__by_partition_run(node, &group->partitions_kept, run_part_of_user, stats, error) : status;
     }
     status = run_input(node, &node->inputs[0]->reader, &result, stats, error);
     if (status != HDST_OK) return status;
@@ -324,8 +324,8 @@ void hdst__group_node_drop(hdst__node *node)
     group_node *group = node->own;
     if (group->call.stage) hdst__stage_forget(group->call.stage);
     free_records(group);
-    hdst__by_partition_drop(node, &group->parts_kept);
-    if (group->parts_kept.aggregate) hdst__aggregate_forget(group->parts_kept.aggregate);
+    hdst__by_partition_drop(node, &group->partitions_kept);
+    if (group->partitions_kept.aggregate) hdst__aggregate_forget(group->partitions_kept.aggregate);
 }
 
 void hdst__group_node_release(hdst__node *node)
@@ -333,9 +333,9 @@ void hdst__group_node_release(hdst__node *node)
     group_node *group = node->own;
     hdst__stage_call_end(&group->call);
     free_records(group);
-    hdst__aggregate_destroy(group->parts_kept.aggregate);
-    group->parts_kept.aggregate = NULL;
-    hdst__by_partition_drop(node, &group->parts_kept);
+    hdst__aggregate_destroy(group->partitions_kept.aggregate);
+    group->partitions_kept.aggregate = NULL;
+    hdst__by_partition_drop(node, &group->partitions_kept);
 }
 
 static void explain_last_run(const group_node *group, hdst__buffer *out)
@@ -357,7 +357,7 @@ hdst_status hdst__group_node_explain(hdst__node *node, hdst__buffer *out, hdst_e
     hdst__buffer_printf(out, "group %s: records ordered by key on the host, for %s needs all records of a key together%s\n", group->call.func->name,
                         group->reduces ? "a reduce that is not field-wise" : "the function",
                         group->tree ? "; it is associative, so pieces of 64 records of a key go up a tree" : "; each key's records in their order");
-    if (group->parts_kept.partition) hdst__buffer_printf(out, "  each of the parts of %u by itself\n", (unsigned)group->parts_kept.partition->number);
+    if (group->partitions_kept.partition) hdst__buffer_printf(out, "  each of the parts of %u by itself\n", (unsigned)group->partitions_kept.partition->number);
     const hdst__hpr hpr = hdst__engine_settings(group->grouping.engine)->hpr;
     if (hpr < HDST__HPR_DEVICE)
         hdst__buffer_printf(out, "  hpr %s: of no effect, %s\n", hdst__hpr_name(hpr),

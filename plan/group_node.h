@@ -13,7 +13,7 @@ enum { HDST__GROUP_RECORDS = 1 };    // the parameter of the function that is th
 
 typedef struct hdst__group_node {
     hdst__stage_call call;
-    hdst__by_partition parts_kept;  // of a reduce that is not dense
+    hdst__by_partition partitions_kept;  // of a reduce that is not dense
     const void *identity;           // of a dense reduce: one row
     hdst__group grouping;
     const hdst__reader *input;      // in a run: all records, or those of a part that the user named

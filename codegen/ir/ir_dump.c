@@ -377,7 +377,7 @@ static void dump_tables(const ir_func *func, hdst__buffer *out)
         hdst__buffer_printf(out,
             "  tuples rows %" PRIu32 " keys %" PRIu32 " low %" PRIu32 " parts %" PRIu32 " values %" PRIu32 " sums %" PRIu32 "\n",
             u->tile_rows, u->key_bits, u->low_bits,
-                            u->parts_high, u->values, u->sums);
+                            u->partitions_high, u->values, u->sums);
 }
 
 static void dump_output(ir_output output, hdst__buffer *out)

@@ -50,7 +50,7 @@ typedef struct ir_tuples {
     uint32_t tile_rows;         // tuples of a lane that leave local memory together
     uint32_t key_bits;          // rows of a partition, whose table is in local memory: 2^key_bits
     uint32_t low_bits;          // of the second round; 0: one round does
-    uint32_t parts_high;        // partitions of the first round
+    uint32_t partitions_high;        // partitions of the first round
     uint32_t values, sums;      // 32-bit values of a tuple; 32-bit words for each row of a partition's table
 } ir_tuples;
 

@@ -4,7 +4,7 @@
 #include "codegen/opencl/kernel_emit.h"
 #include "codegen/opencl/kernel_form.h"
 
-enum { HEAD_WORDS = 8, HOT_WORDS = 4096, CHUNK_WORDS = 6 };     // as in part_gpu.cl
+enum { HEAD_WORDS = 8, HOT_WORDS = 4096, CHUNK_WORDS = 6 };     // as in partition_gpu.cl
 
 const hdst__kernel *hdst__kernel_make(hdst__arena *arena, const ir_func *func, const hdst__kernel_options *options, hdst__diags *diags)
 {
@@ -22,7 +22,7 @@ uint64_t hdst__kernel_spare(const hdst__kernel *kernel, uint64_t items) { return
 
 uint64_t hdst__kernel_part_words(const hdst__kernel *kernel, uint64_t groups)
 {
-    const uint64_t high = kernel->parts_high, low = kernel->parts_low, chunks = groups + high;
+    const uint64_t high = kernel->partitions_high, low = kernel->partitions_low, chunks = groups + high;
     const uint64_t counters = high * groups > low * chunks ? high * groups : low * chunks;
     return HEAD_WORDS + high + 1 + high * low + 1 + HOT_WORDS + groups + CHUNK_WORDS * chunks + counters;
 }

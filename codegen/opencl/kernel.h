@@ -22,13 +22,13 @@ typedef struct hdst__kernel_options {
     bool first_level;                   // CPU: large tables may have first-level words (accum/tables.h)
     uint32_t fixed_point_bits;          // GPU: tables with many rows may be in fixed point (accum/tables.h), and an addend there has so many bits
                                         // at most; 0: they may not
-    bool may_part;                      // GPU: with many records for a table in fixed point, which have room as pairs (hdst__kernel.part_name)
+    bool may_take_tuples;                      // GPU: with many records for a table in fixed point, which have room as tuples (hdst__kernel.tuple_kernel_name)
     bool fast_sums;                     // float sums may be plain: rounded at each addition, in any order. Which became so, the cells of the
                                         // kernel's tables say
     bool no_blocks;                     // for measurement: strips and work-groups have no tables, each addend goes straight to the device's
 } hdst__kernel_options;
 
-enum { HDST__PART_KERNELS = 12 };
+enum { HDST__TUPLE_KERNELS = 12 };
 
 typedef struct hdst__kernel {
     const char *name;                   // of the __kernel function
@@ -52,11 +52,11 @@ typedef struct hdst__kernel {
                                         // empties the cells; NULL: none
     uint32_t overflow_cell_words;       // of an overflow cell
     // GPU, tables with many rows: these kernels, in this order and with the same arguments and work-items, take the
-    // slice's records but the last COUNT % part_tile; those are left to `name`, as a slice of their own. The words of
+    // slice's records but the last COUNT % tuple_tile; those are left to `name`, as a slice of their own. The words of
     // the table are written, and not added to, if FIRST is 0: nobody needs to clear it.
-    const char *part_name[HDST__PART_KERNELS];
-    uint32_t part_count;                // 0: `name` takes all records
-    uint32_t part_tile, pair_bytes, parts_high, parts_low;
+    const char *tuple_kernel_name[HDST__TUPLE_KERNELS];
+    uint32_t tuple_kernel_count;                // 0: `name` takes all records
+    uint32_t tuple_tile, tuple_bytes, partitions_high, partitions_low;
     uint32_t group_tables;              // with `merges`: tables of STRIP_TABLES; 0: one for each work-group
     bool tables_in_local;               // GPU: privatised accumulators in local memory (else adds go straight to the device table)
     ir_output_way output_way;

@@ -19,8 +19,8 @@ typedef enum hdst__arg_kind {
     HDST__ARG_PRIVATE_TABLES,     // buffer of long: work-items (CPU) times strip words; GPU: `group_tables` times, zero before the first launch
     HDST__ARG_SCALES,           // buffer of int: one scale s per float-sum leaf
     HDST__ARG_OVERFLOW,           // buffer of long: the overflow table (accum/overflow_table.h)
-    HDST__ARG_PARTS,            // buffer of uint, hdst__kernel_part_words of them
-    HDST__ARG_PAIRS,            // buffer: `pair_bytes` for each record of the slice
+    HDST__ARG_PARTITIONS,            // buffer of uint, hdst__kernel_part_words of them
+    HDST__ARG_TUPLES,            // buffer: `tuple_bytes` for each record of the slice
     HDST__ARG_FLUSH,            // ulong: records after which a strip must flush
     HDST__ARG_OUTPUT,           // buffer: records as C structs, where ir_output_way says
     HDST__ARG_ROOM,             // ulong: records that fit the output

@@ -78,10 +78,10 @@ static void name_kernels(hdst__printer *p, hdst__kernel *kernel)
 // KERNEL, and KERNEL_count and the like in frames.
 static const char *with_names(hdst__printer *p, const hdst__kernel *kernel, const char *text)
 {
-    const char *names[HDST__PART_KERNELS + 6] = {kernel->name, kernel->finish_name, kernel->overflow_name, kernel->merge_name,
+    const char *names[HDST__TUPLE_KERNELS + 6] = {kernel->name, kernel->finish_name, kernel->overflow_name, kernel->merge_name,
         kernel->count_name, kernel->scan_name};
-    memcpy(names + 6, kernel->part_name, sizeof kernel->part_name);
-    hdst__filling fillings[HDST__PART_KERNELS + 6];
+    memcpy(names + 6, kernel->tuple_kernel_name, sizeof kernel->tuple_kernel_name);
+    hdst__filling fillings[HDST__TUPLE_KERNELS + 6];
     size_t count = 0;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (names[i]) fillings[count++] = (hdst__filling){hdst__arena_printf(p->arena, "KERNEL%s", names[i] + strlen(kernel->name)), names[i]};

@@ -191,7 +191,7 @@ static const char *place_text(hdst__printer *p, const char *count_record)
 static hdst__gpu_limits limits_of(const hdst__kernel_options *options)
 {
     const hdst__place_limits place = {.local_bytes = options->facts.local_bytes, .rows = options->rows, .fixed_point_bits = options->fixed_point_bits,
-        .may_part = options->may_part, .fast_sums = options->fast_sums, .no_blocks = options->no_blocks};
+        .may_take_tuples = options->may_take_tuples, .fast_sums = options->fast_sums, .no_blocks = options->no_blocks};
     return (hdst__gpu_limits){.place = place, .asked = options->shape, .most_group = options->facts.max_group,
         .no_unroll_hints = options->facts.portable};
 }

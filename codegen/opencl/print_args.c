@@ -54,8 +54,8 @@ static void add_table_args(hdst__printer *p)
         hdst__kernel_add_arg(p, HDST__ARG_PRIVATE_TABLES, 0, "__global long *restrict private_tables");
     if (p->tables->scale_count) hdst__kernel_add_arg(p, HDST__ARG_SCALES, 0, "__global const int *scales");
     if (form && form->overflow_words) hdst__kernel_add_arg(p, HDST__ARG_OVERFLOW, 0, "__global long *overflow");
-    if (form && form->has_tuples) hdst__kernel_add_arg(p, HDST__ARG_PARTS, 0, "__global uint *parts");
-    if (form && form->has_tuples) hdst__kernel_add_arg(p, HDST__ARG_PAIRS, 0, "__global uint *pairs");
+    if (form && form->has_tuples) hdst__kernel_add_arg(p, HDST__ARG_PARTITIONS, 0, "__global uint *partitions");
+    if (form && form->has_tuples) hdst__kernel_add_arg(p, HDST__ARG_TUPLES, 0, "__global uint *tuples");
     hdst__kernel_add_arg(p, HDST__ARG_FLUSH, 0, "ulong flush");
 }
 

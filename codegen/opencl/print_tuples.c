@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GPU form: kernels for an accumulator to which additions go by way of (key, value) tuples (templates/part_*.cl;
+// GPU form: kernels for an accumulator to which additions go by way of (key, value) tuples (templates/partition_*.cl;
 // tuple_placement.c says when). What is added becomes a row and values, which are put in order of radix partitions of
 // the table; a partition's table has room in local memory.
 #include "codegen/opencl/print_tuples.h"
@@ -49,14 +49,14 @@ static size_t print_counted(hdst__printer *p, ir_stmt *const *stmts, size_t coun
     const ir_stmt *s = stmts[0];
     const char *row = hdst__index_text(p, s->index, HDST__WHOLE);
     (void)count;
-    if (s->leaf == 0) hdst__write_line(&p->out, "atomic_inc((volatile __local uint *)(rows_of + PART_HIGH((uint)(%s))));", row);
+    if (s->leaf == 0) hdst__write_line(&p->out, "atomic_inc((volatile __local uint *)(rows_of + PARTITION_HIGH((uint)(%s))));", row);
     return 1;
 }
 
 static size_t print_tuple(hdst__printer *p, ir_stmt *const *stmts, size_t count)
 {
     const ir_stmt *s = stmts[0];
-    const char *row = hdst__index_text(p, s->index, HDST__WHOLE), *at = hdst__arena_printf(p->arena, "pair_of[at + %" PRIu32 "]", s->record);
+    const char *row = hdst__index_text(p, s->index, HDST__WHOLE), *at = hdst__arena_printf(p->arena, "tuple_of[at + %" PRIu32 "]", s->record);
     (void)count;
     if (s->leaf == 0) hdst__write_line(&p->out, "%s.x = (uint)(%s);", at, row);
     if (leaf_of(p, s->leaf)->values) print_values(p, s, at);
@@ -110,7 +110,7 @@ static const char *tuples_text(hdst__printer *p, const ir_func *spans, uint32_t 
     const hdst__writer outer = p->out;
     p->out = (hdst__writer){.arena = p->arena};
     if (spans->lane_records > 1 && p->has_checks) hdst__write_line(&p->out, "bool whole;");
-    hdst__write_line(&p->out, "for (uint r = 0; r < TILE_ROWS; r++) pair_of[r].x = NOBODY;");
+    hdst__write_line(&p->out, "for (uint r = 0; r < TILE_ROWS; r++) tuple_of[r].x = NOBODY;");
     hdst__write_line(&p->out, "#pragma unroll");
     const char *head = hdst__arena_printf(p->arena, "for (uint at = 0; at < TILE_ROWS; at += %" PRIu32 ") {", records);
     print_body(p, spans, hdst__arena_printf(p->arena, "%s\n    const ulong i = tile + at * LANES + lane;", head), print_tuple);
@@ -125,11 +125,11 @@ static void print_macros(hdst__printer *p)
     hdst__write_line(&p->out, "#define TILE_ROWS %" PRIu32, t->tile_rows);
     hdst__write_line(&p->out, "#define KEY_BITS %" PRIu32, t->key_bits);
     hdst__write_line(&p->out, "#define LOW_BITS %" PRIu32, t->low_bits);
-    hdst__write_line(&p->out, "#define PARTS_HIGH %" PRIu32, t->parts_high);
-    hdst__write_line(&p->out, "#define PARTS_LOW %" PRIu32, 1u << t->low_bits);
+    hdst__write_line(&p->out, "#define PARTITIONS_HIGH %" PRIu32, t->partitions_high);
+    hdst__write_line(&p->out, "#define PARTITIONS_LOW %" PRIu32, 1u << t->low_bits);
     hdst__write_line(&p->out, "#define SLOTS %" PRIu32, t->sums);
-    hdst__write_line(&p->out, "#define LEAST_HOT (%d * TILE)", HDST__GPU_HEAVY_TILES);
-    hdst__write_line(&p->out, "typedef %s pair_t;", t->values <= 1 ? "uint2" : "uint4");
+    hdst__write_line(&p->out, "#define LEAST_HEAVY (%d * TILE)", HDST__GPU_HEAVY_TILES);
+    hdst__write_line(&p->out, "typedef %s tuple_t;", t->values <= 1 ? "uint2" : "uint4");
 }
 
 static void print_add_float(hdst__printer *p, const hdst__accum_plan *plan, uint32_t l)
@@ -138,12 +138,12 @@ static void print_add_float(hdst__printer *p, const hdst__accum_plan *plan, uint
     const hdst__cell *cell = &plan->accum->cell[l];
     const bool floats = hdst__sums_floats(p, plan->accum->param, l), is_float = cell->kind == HDST__F32;
     const char *scale = hdst__scale_name(p, plan->accum->param, l), *type = floats ? "float" : "double";
-    const char *place = hdst__arena_printf(p->arena, "(ulong)(%sTotal - device_table) + (ulong)pair.x * %" PRIu64 " + %" PRIu64, plan->name,
+    const char *place = hdst__arena_printf(p->arena, "(ulong)(%sTotal - device_table) + (ulong)tuple.x * %" PRIu64 " + %" PRIu64, plan->name,
         plan->accum->device_row_words, cell->device_first);
     const char *limit = hdst__arena_printf(p->arena, "0x1p%" PRIu32 "%s", p->options->fixed_point_bits, floats ? "f" : "");
     if (!is_float) p->uses_double = true;
-    if (floats) hdst__write_line(&p->out, "const float addend = as_float(pair.%c);", component[1 + word]);
-    else hdst__write_line(&p->out, "const double addend = as_double((ulong)pair.%c << 32 | pair.%c);", component[2 + word], component[1 + word]);
+    if (floats) hdst__write_line(&p->out, "const float addend = as_float(tuple.%c);", component[1 + word]);
+    else hdst__write_line(&p->out, "const double addend = as_double((ulong)tuple.%c << 32 | tuple.%c);", component[2 + word], component[1 + word]);
     hdst__write_line(&p->out, "bool fits;");
     hdst__write_line(&p->out, "long word = likely_below_%s(addend, %sUp, %s%s, %s, &fits);", type, scale, scale, floats ? "Least" : "Down", limit);
     if (!floats) hdst__write_line(&p->out, "if (!fits) exception_word_double(overflow, %s, addend);", place);
@@ -159,7 +159,7 @@ static void print_add_integer(hdst__printer *p, uint32_t l)
     const char *value;
     if (s->value->op == IR_CONST) value = hdst__constant_text(p->arena, s->value->kind, s->value->bits);
     else if (hdst__scalar_size(kind) > 4)
-        value = hdst__arena_printf(p->arena, "((ulong)pair.%c << 32 | pair.%c)", component[2 + word], component[1 + word]);
+        value = hdst__arena_printf(p->arena, "((ulong)tuple.%c << 32 | tuple.%c)", component[2 + word], component[1 + word]);
     else value = hdst__arena_printf(p->arena, "%spair.%c", hdst__kind_is_signed(kind) ? "(int)" : "", component[1 + word]);
     hdst__write_line(&p->out, "const long word = (long)%s;", value);
 }
@@ -177,8 +177,8 @@ static void print_add(hdst__printer *p)
         else if (cell->op == HDST__WORD_ADD) print_add_integer(p, l);
         const char *sum = hdst__arena_printf(p->arena, "table + %" PRIu32 " * KEYS + key", leaf_of(p, l)->sum);
         const char value = component[1 + leaf_of(p, l)->value];
-        if (cell->op == HDST__WORD_ADD) hdst__write_line(&p->out, "part_add(%s, word);", sum);
-        else hdst__write_line(&p->out, "atomic_%s((volatile __local uint *)(%s), pair.%c);", op_name[cell->op], sum, value);
+        if (cell->op == HDST__WORD_ADD) hdst__write_line(&p->out, "partition_add(%s, word);", sum);
+        else hdst__write_line(&p->out, "atomic_%s((volatile __local uint *)(%s), tuple.%c);", op_name[cell->op], sum, value);
         p->out.indent--;
         hdst__write_line(&p->out, "}");
     }
@@ -220,26 +220,26 @@ void hdst__tuples_texts(hdst__printer *p, const ir_func *single, const ir_func *
     hdst__filling fillings[HDST__TUPLE_FILLINGS])
 {
     const hdst__filling all[HDST__TUPLE_FILLINGS] = {
-        {"PART_MACROS", hdst__print_section(p, print_macros)},
-        {"PART_SETUP", setup},
-        {"PART_COUNT", count_text(p, single, spans)},
-        {"PART_PAIRS", tuples_text(p, spans, records)},
-        {"PART_ROWS", hdst__arena_printf(p->arena, "%sStored", p->plan[0].name)},
-        {"PART_ADD", hdst__print_section(p, print_add)},
-        {"PART_WRITE", hdst__print_section(p, print_write_one)},
-        {"PART_WRITE_HOT", hdst__print_section(p, print_write_shared)},
-        {"PART_TOTAL_SETUP", hdst__print_section(p, hdst__print_table_bases)},
+        {"PARTITION_MACROS", hdst__print_section(p, print_macros)},
+        {"PARTITION_SETUP", setup},
+        {"PARTITION_COUNT", count_text(p, single, spans)},
+        {"PARTITION_TUPLES", tuples_text(p, spans, records)},
+        {"PARTITION_ROWS", hdst__arena_printf(p->arena, "%sStored", p->plan[0].name)},
+        {"PARTITION_ADD", hdst__print_section(p, print_add)},
+        {"PARTITION_WRITE", hdst__print_section(p, print_write_one)},
+        {"PARTITION_WRITE_HEAVY", hdst__print_section(p, print_write_shared)},
+        {"PARTITION_TOTAL_SETUP", hdst__print_section(p, hdst__print_table_bases)},
     };
     memcpy(fillings, all, sizeof all);
 }
 
 static const char *const kernels_high[] = {"count_high", "sum_high", "scan_high", "chunks", "place_high"};
 static const char *const kernels_low[] = {"count_low", "sum_low", "scan_low", "place_low"};
-static const char *const kernels_end[] = {"total", "hot"};
+static const char *const kernels_end[] = {"total", "heavy"};
 
 static void add_names(hdst__printer *p, hdst__kernel *kernel, const char *const *names, size_t count)
 {
-    for (size_t i = 0; i < count; i++) kernel->part_name[kernel->part_count++] = hdst__arena_printf(p->arena, "%s_%s", kernel->name, names[i]);
+    for (size_t i = 0; i < count; i++) kernel->tuple_kernel_name[kernel->tuple_kernel_count++] = hdst__arena_printf(p->arena, "%s_%s", kernel->name, names[i]);
 }
 
 void hdst__tuples_finish(hdst__printer *p, hdst__kernel *kernel)
@@ -249,19 +249,19 @@ void hdst__tuples_finish(hdst__printer *p, hdst__kernel *kernel)
     add_names(p, kernel, kernels_high, sizeof kernels_high / sizeof *kernels_high);
     if (t->low_bits) add_names(p, kernel, kernels_low, sizeof kernels_low / sizeof *kernels_low);
     add_names(p, kernel, kernels_end, sizeof kernels_end / sizeof *kernels_end);
-    kernel->part_tile = t->tile_rows * kernel->local_size;
-    kernel->pair_bytes = hdst__tuple_bytes(t) * (t->low_bits ? 2 : 1);
-    kernel->parts_high = t->parts_high;
-    kernel->parts_low = 1u << t->low_bits;
+    kernel->tuple_tile = t->tile_rows * kernel->local_size;
+    kernel->tuple_bytes = hdst__tuple_bytes(t) * (t->low_bits ? 2 : 1);
+    kernel->partitions_high = t->partitions_high;
+    kernel->partitions_low = 1u << t->low_bits;
 }
 
 void hdst__tuples_write(const hdst__printer *p, hdst__writer *out, const hdst__filling *fillings, size_t count)
 {
     if (!has_tuples(p)) return;
     hdst__write(out, "\n%s", hdst__pieces_text(p->arena, &hdst__base_pieces, "group_sums.cl"));
-    hdst__frame_write(out, &hdst__kernel_pieces, "part_gpu.cl", fillings, count);
-    if (tuples_of(p)->low_bits) hdst__frame_write(out, &hdst__kernel_pieces, "part_low.cl", fillings, count);
-    hdst__frame_write(out, &hdst__kernel_pieces, "part_total.cl", fillings, count);
+    hdst__frame_write(out, &hdst__kernel_pieces, "partition_gpu.cl", fillings, count);
+    if (tuples_of(p)->low_bits) hdst__frame_write(out, &hdst__kernel_pieces, "partition_low.cl", fillings, count);
+    hdst__frame_write(out, &hdst__kernel_pieces, "partition_total.cl", fillings, count);
 }
 
 const char *hdst__tuples_why(const hdst__printer *p)
@@ -269,5 +269,5 @@ const char *hdst__tuples_why(const hdst__printer *p)
     const ir_tuples *t = tuples_of(p);
     const char *then = t->low_bits ? hdst__arena_printf(p->arena, ", then of %u of each,", 1u << t->low_bits) : "";
     return hdst__arena_printf(p->arena, "tuples are put in order of %" PRIu32 " radix partitions%s of %u rows, each of which has a table in local memory",
-        t->parts_high, then, 1u << t->key_bits);
+        t->partitions_high, then, 1u << t->key_bits);
 }

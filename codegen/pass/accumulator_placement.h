@@ -15,7 +15,7 @@ typedef struct hdst__place_limits {     // what the choice goes by: the device, 
     const uint64_t *rows;               // by param: rows of accumulators, as advice; NULL: not known
     // GPU: tables with many rows may be words in fixed point (accum/tables.h), of which an addend has so many bits at most; 0: they may not
     uint32_t fixed_point_bits;
-    bool may_part;                      // GPU: records are many enough for a table that additions may go by way of tuples
+    bool may_take_tuples;                      // GPU: records are many enough for a table that additions may go by way of tuples
     bool fast_sums;                     // float sums may be plain
     bool no_blocks;                     // strips and work-groups have no tables of their own
     bool may_turn;                      // CPU: a strip may have two tables, which records take in turn

@@ -194,14 +194,14 @@ static bool choose_sizes(ir_tuples *t, uint64_t rows, uint64_t local, uint32_t g
     const uint64_t parts = ((rows - 1) >> t->key_bits) + 1;
     if (parts > most_parts) t->low_bits = (log2_above(parts) + 1) / 2;
     const uint64_t high = ((parts - 1) >> t->low_bits) + 1;
-    t->parts_high = (uint32_t)high;
+    t->partitions_high = (uint32_t)high;
     return high <= most_parts && (uint64_t)1 << t->low_bits <= most_parts && (uint64_t)t->tile_rows * group * hdst__tuple_bytes(t) <= local * 3 / 4;
 }
 
 bool hdst__place_tuples(ir_func *func, const hdst__accum *accum, const hdst__place_limits *limits)
 {
     const uint64_t rows = limits->rows ? limits->rows[accum->param] : 0;
-    if (!limits->may_part || rows < 2 || rows > UINT32_MAX) return false;
+    if (!limits->may_take_tuples || rows < 2 || rows > UINT32_MAX) return false;
     const ir_stmt **stmt = HDST__NEW_ARRAY(func->arena, const ir_stmt *, accum->leaf_count);
     ir_placement *placement = func->params[accum->param].placement, with = *placement;
     with.leaf = HDST__NEW_ARRAY(func->arena, ir_leaf_placement, accum->leaf_count + 1);

@@ -38,7 +38,7 @@ typedef struct hdst__engine_options {
     bool portable_kernels;          // print kernels without compiler built-ins (Oclgrind)
     bool gpu_form_on_cpu;           // tests: print the GPU form on a CPU device
     bool foreign_nans;              // tests: kernels' operations give NaNs that no processor makes
-    bool part_always;               // tests: tables in fixed point are made by way of pairs, whatever their size
+    bool tuples_always;               // tests: tables in fixed point are made by way of tuples, whatever their size
     uint64_t overflow_cells;           // tests: of tables in fixed point (accum/tables.h); 0: as many as may be needed
     uint64_t local_bytes;           // tests: of local memory, less than the device has; 0: what it has
 } hdst__engine_options;

@@ -55,7 +55,7 @@ typedef struct hdst__launch {
     hdst__memory *const *broadcast;         // by param
     const void *const *values;              // by param: rows of broadcasts in the host's memory, until the run ends
     const uint64_t *rows;                   // by param
-    hdst__memory *table, *strips, *scales, *overflow, *parts, *pairs, *output, *places, *error;
+    hdst__memory *table, *strips, *scales, *overflow, *partitions, *tuples, *output, *places, *error;
     hdst__memory *const *finished;          // by accumulator: where `finish_table` puts rows; NULL: it is not asked for
     uint64_t flush, room;                   // room: records that fit `output`
 } hdst__launch;
@@ -88,9 +88,10 @@ typedef struct hdst__device_ops {
     // The host's bytes must stay until the ticket of a later launch is done, or until the call returns when `wait`.
     hdst_status (*write)(hdst__device *device, hdst__memory *memory, uint64_t offset, const void *bytes, uint64_t count, bool wait, hdst_error *error);
     hdst_status (*read)(hdst__device *device, hdst__memory *memory, uint64_t offset, void *bytes, uint64_t count, bool wait, hdst_error *error);
-    // A range of a memory as the output of a launch: `offset` is a multiple of HDST__PART_BYTES. It ends with unpart, which may follow right behind the launch.
-    hdst_status (*part)(hdst__device *device, const hdst__memory *of, uint64_t offset, uint64_t bytes, hdst__memory *part, hdst_error *error);
-    void (*unpart)(hdst__device *device, hdst__memory *part);
+    // A range of a memory as the output of a launch: `offset` is a multiple of HDST__SUB_BUFFER_BYTES. It ends with unpart,
+    // which may follow right behind the launch.
+    hdst_status (*sub_buffer)(hdst__device *device, const hdst__memory *of, uint64_t offset, uint64_t bytes, hdst__memory *part, hdst_error *error);
+    void (*release_sub_buffer)(hdst__device *device, hdst__memory *part);
     // Memory of the host's, as the output of launches without a copy; unified devices only. Nobody may move it before unwrap, which no launch may be
     // using it for; the bytes are the host's to read then, also after an error. Counts towards no budget: whoever owns the memory has reserved it.
     hdst_status (*wrap)(hdst__device *device, void *host, uint64_t bytes, hdst__memory *memory, hdst_error *error);
@@ -117,7 +118,7 @@ typedef struct hdst__device_ops {
     bool (*proven)(hdst__device *device, hdst__program *program);
 } hdst__device_ops;
 
-enum { HDST__PART_BYTES = 512 };        // what devices ask of the start of a part, at most: others have no parts
+enum { HDST__SUB_BUFFER_BYTES = 512 };        // what devices ask of the start of a part, at most: others have no parts
 
 struct hdst__device {
     const hdst__device_ops *ops;
@@ -127,7 +128,7 @@ struct hdst__device {
     struct hdst__program_cache *cache;      // NULL: nothing is compiled
     const hdst__device_info *info;
     bool unified;               // shared memory needs no copy
-    bool has_parts;
+    bool has_sub_buffers;
     hdst__target_facts facts;   // for the compiler
     hdst__budget budget;        // of the device's memory
 };

@@ -75,14 +75,14 @@ static hdst_status read(hdst__device *device, hdst__memory *memory, uint64_t off
     return HDST_OK;
 }
 
-static hdst_status part(hdst__device *device, const hdst__memory *of, uint64_t offset, uint64_t bytes, hdst__memory *out, hdst_error *error)
+static hdst_status sub_buffer(hdst__device *device, const hdst__memory *of, uint64_t offset, uint64_t bytes, hdst__memory *out, hdst_error *error)
 {
     (void)device, (void)error;
     *out = (hdst__memory){.kind = of->kind, .bytes = bytes, .host = (char *)of->host + offset};
     return HDST_OK;
 }
 
-static void unpart(hdst__device *device, hdst__memory *out)
+static void release_sub_buffer(hdst__device *device, hdst__memory *out)
 {
     (void)device;
     *out = (hdst__memory){0};
@@ -233,8 +233,9 @@ static bool proven(hdst__device *device, hdst__program *program)
 }
 
 static const hdst__device_ops ops = {
-    .destroy = destroy, .alloc = alloc, .release = release, .to_host = hand_over, .to_device = hand_over, .write = write, .read = read, .part = part,
-        .unpart = unpart, .wrap = wrap, .unwrap = unwrap, .copy = copy, .fill = fill,
+    .destroy = destroy, .alloc = alloc, .release = release, .to_host = hand_over, .to_device = hand_over, .write = write, .read = read,
+        .sub_buffer = sub_buffer,
+        .release_sub_buffer = release_sub_buffer, .wrap = wrap, .unwrap = unwrap, .copy = copy, .fill = fill,
     .load = load, .unload = unload, .launch = launch, .mark = mark, .settle = settle, .finish = finish, .proven = proven,
 };
 
@@ -244,7 +245,8 @@ static hdst_status open_device(const hdst__device_setup *setup, hdst__device **o
     if (!made) return hdst__error_memory(error, "a device");
     hdst__device *device = &made->base;
     *device = (hdst__device){
-        .ops = &ops, .runtime = setup->runtime, .options = setup->options, .limits = setup->limits, .info = setup->info, .unified = true, .has_parts = true,
+        .ops = &ops, .runtime = setup->runtime, .options = setup->options, .limits = setup->limits, .info = setup->info, .unified = true,
+            .has_sub_buffers = true,
     };
     device->facts = (hdst__target_facts){.target = HDST__TARGET_INTERP, .max_group = 1, .compute_units = 1, .correctly_rounded = true,
                                          .has_double = true, .has_int64_atomics = true};

@@ -31,7 +31,7 @@ static const hdst__device_ops ops = {
     .destroy = destroy,
     .alloc = hdst__opencl_alloc, .release = hdst__opencl_release, .to_host = hdst__opencl_to_host, .to_device = hdst__opencl_to_device,
     .write = hdst__opencl_write, .read = hdst__opencl_read, .copy = hdst__opencl_copy, .fill = hdst__opencl_fill,
-    .part = hdst__opencl_part, .unpart = hdst__opencl_unpart, .wrap = hdst__opencl_wrap, .unwrap = hdst__opencl_unwrap,
+    .sub_buffer = hdst__opencl_sub_buffer, .release_sub_buffer = hdst__opencl_release_sub_buffer, .wrap = hdst__opencl_wrap, .unwrap = hdst__opencl_unwrap,
     .load = hdst__opencl_load, .unload = hdst__opencl_unload, .proven = hdst__opencl_proven,
     .launch = hdst__opencl_launch, .finish_table = hdst__opencl_finish_table, .work = hdst__opencl_work,
     .mark = hdst__opencl_mark, .settle = hdst__opencl_settle, .finish = hdst__opencl_finish,
@@ -93,7 +93,7 @@ static hdst_status open_device(const hdst__device_setup *setup, hdst__device **o
     hdst__pieces_init(&self->wait.condition);
     cl_uint align_bits = 0;
     if (self->cl->clGetDeviceInfo(self->device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof align_bits, &align_bits, NULL) == CL_SUCCESS)
-        self->base.has_parts = align_bits / 8 <= HDST__PART_BYTES;
+        self->base.has_sub_buffers = align_bits / 8 <= HDST__SUB_BUFFER_BYTES;
     hdst_status status = create_context(self, error);
     if (status == HDST_OK) *out = &self->base;
     else destroy(&self->base);

@@ -53,7 +53,7 @@ struct hdst__program {
     cl_kernel merge;                // runs behind it; NULL: none
     cl_kernel finish;               // makes rows of accumulators; NULL: none
     cl_kernel spare;                // runs behind it; NULL: none
-    cl_kernel part[HDST__PART_KERNELS];     // by way of pairs: run before `kernel`, which takes the last records
+    cl_kernel tuple_kernel[HDST__TUPLE_KERNELS];     // by way of tuples: run before `kernel`, which takes the last records
 };
 
 static inline hdst_status hdst__opencl_failed(const hdst__opencl_device *self, const char *function, cl_int code, hdst_error *error)
@@ -82,8 +82,8 @@ hdst_status hdst__opencl_read(hdst__device *device, hdst__memory *memory, uint64
 hdst_status hdst__opencl_copy(hdst__device *device, hdst__memory *to, uint64_t to_offset, const hdst__memory *from, uint64_t from_offset, uint64_t count,
                               hdst_error *error);
 hdst_status hdst__opencl_fill(hdst__device *device, hdst__memory *memory, uint64_t words, uint64_t pattern, hdst_error *error);
-hdst_status hdst__opencl_part(hdst__device *device, const hdst__memory *of, uint64_t offset, uint64_t bytes, hdst__memory *part, hdst_error *error);
-void hdst__opencl_unpart(hdst__device *device, hdst__memory *part);
+hdst_status hdst__opencl_sub_buffer(hdst__device *device, const hdst__memory *of, uint64_t offset, uint64_t bytes, hdst__memory *part, hdst_error *error);
+void hdst__opencl_release_sub_buffer(hdst__device *device, hdst__memory *part);
 hdst_status hdst__opencl_wrap(hdst__device *device, void *host, uint64_t bytes, hdst__memory *memory, hdst_error *error);
 hdst_status hdst__opencl_unwrap(hdst__device *device, hdst__memory *memory, hdst_error *error);
 

@@ -182,7 +182,7 @@ hdst_status hdst__opencl_read(hdst__device *device, hdst__memory *memory, uint64
     return status;
 }
 
-hdst_status hdst__opencl_part(hdst__device *device, const hdst__memory *of, uint64_t offset, uint64_t bytes, hdst__memory *out, hdst_error *error)
+hdst_status hdst__opencl_sub_buffer(hdst__device *device, const hdst__memory *of, uint64_t offset, uint64_t bytes, hdst__memory *out, hdst_error *error)
 {
     hdst__opencl_device *self = (hdst__opencl_device *)device;
     cl_buffer_region region = {offset, bytes};
@@ -195,7 +195,7 @@ hdst_status hdst__opencl_part(hdst__device *device, const hdst__memory *of, uint
 }
 
 // The driver keeps it until the commands that use it have finished.
-void hdst__opencl_unpart(hdst__device *device, hdst__memory *out)
+void hdst__opencl_release_sub_buffer(hdst__device *device, hdst__memory *out)
 {
     hdst__opencl_device *self = (hdst__opencl_device *)device;
     if (out->object) self->cl->clReleaseMemObject(out->object);

@@ -133,9 +133,9 @@ static void release_kernels(hdst__opencl_device *self, hdst__program *program)
         if (*kernels[i]) self->cl->clReleaseKernel(*kernels[i]);
         *kernels[i] = NULL;
     }
-    for (size_t i = 0; i < HDST__PART_KERNELS; i++) {
-        if (program->part[i]) self->cl->clReleaseKernel(program->part[i]);
-        program->part[i] = NULL;
+    for (size_t i = 0; i < HDST__TUPLE_KERNELS; i++) {
+        if (program->tuple_kernel[i]) self->cl->clReleaseKernel(program->tuple_kernel[i]);
+        program->tuple_kernel[i] = NULL;
     }
 }
 
@@ -148,7 +148,8 @@ static hdst_status create_kernels(hdst__opencl_device *self, hdst__program *prog
     if (status == HDST_OK) status = create_kernel(self, built, kernel->merge_name, &program->merge, error);
     if (status == HDST_OK) status = create_kernel(self, built, kernel->finish_name, &program->finish, error);
     if (status == HDST_OK) status = create_kernel(self, built, kernel->overflow_name, &program->spare, error);
-    for (uint32_t i = 0; i < kernel->part_count && status == HDST_OK; i++) status = create_kernel(self, built, kernel->part_name[i], &program->part[i], error);
+    for (uint32_t i = 0; i < kernel->tuple_kernel_count && status == HDST_OK; i++) status = create_kernel(self, built, kernel->tuple_kernel_name[i],
+        &program->tuple_kernel[i], error);
     return status;
 }
 
@@ -296,8 +297,8 @@ static void fill_argument(const hdst__code *code, const hdst__arg *what, const h
     case HDST__ARG_PRIVATE_TABLES: set_memory(arg, at->strips); break;
     case HDST__ARG_SCALES: set_memory(arg, at->scales); break;
     case HDST__ARG_OVERFLOW: set_memory(arg, at->overflow); break;
-    case HDST__ARG_PARTS: set_memory(arg, at->parts); break;
-    case HDST__ARG_PAIRS: set_memory(arg, at->pairs); break;
+    case HDST__ARG_PARTITIONS: set_memory(arg, at->partitions); break;
+    case HDST__ARG_TUPLES: set_memory(arg, at->tuples); break;
     case HDST__ARG_FLUSH: set_number(arg, at->flush); break;
     case HDST__ARG_OUTPUT: set_memory(arg, at->output); break;
     case HDST__ARG_ROOM: set_number(arg, at->room); break;
@@ -370,12 +371,12 @@ static hdst_status launch_parts(hdst__opencl_device *self, const hdst__program *
 {
     const hdst__kernel *kernel = program->code.kernel;
     hdst_status status = HDST_OK;
-    for (uint32_t i = 0; i < kernel->part_count && status == HDST_OK; i++) {
-        status = set_arguments(self, &program->code, program->part[i], at, error);
-        if (status == HDST_OK) status = enqueue(self, program->part[i], global, local, error);
+    for (uint32_t i = 0; i < kernel->tuple_kernel_count && status == HDST_OK; i++) {
+        status = set_arguments(self, &program->code, program->tuple_kernel[i], at, error);
+        if (status == HDST_OK) status = enqueue(self, program->tuple_kernel[i], global, local, error);
         if (status == HDST_OK && i == 0) status = begins_here(self, error);
     }
-    const uint64_t whole = at->count / kernel->part_tile * kernel->part_tile;
+    const uint64_t whole = at->count / kernel->tuple_tile * kernel->tuple_tile;
     *rest = *at;
     rest->first += whole;
     rest->skip += whole;
@@ -395,7 +396,7 @@ hdst_status hdst__opencl_launch(hdst__device *device, hdst__program *program, co
     }
     hdst_status status = program->count ? count_first(self, program, at, global, local, error) : HDST_OK;
     hdst__launch rest;
-    if (status == HDST_OK && kernel->part_count) {
+    if (status == HDST_OK && kernel->tuple_kernel_count) {
         status = launch_parts(self, program, at, global, local, &rest, error);
         if (status != HDST_OK || rest.count == 0) return status;
         at = &rest;

@@ -59,7 +59,7 @@ static hdst_status told(const hdst__device *device, hdst_error *error)
 static void destroy(hdst__device *device) { (void)device; }
 static void release(hdst__device *device, hdst__memory *memory) { (void)device, (void)memory; }
 static void unload(hdst__device *device, hdst__program *program) { (void)device, (void)program; }
-static void unpart(hdst__device *device, hdst__memory *part) { (void)device, (void)part; }
+static void release_sub_buffer(hdst__device *device, hdst__memory *part) { (void)device, (void)part; }
 static void finish(hdst__device *device) { (void)device; }
 static bool proven(hdst__device *device, hdst__program *program) { return (void)device, (void)program, false; }
 static hdst_status unwrap(hdst__device *device, hdst__memory *memory, hdst_error *error) { return (void)memory, told(device, error); }
@@ -81,7 +81,7 @@ static hdst_status read(hdst__device *device, hdst__memory *memory, uint64_t off
     return (void)memory, (void)offset, (void)bytes, (void)count, (void)wait, told(device, error);
 }
 
-static hdst_status part(hdst__device *device, const hdst__memory *of, uint64_t offset, uint64_t bytes, hdst__memory *out, hdst_error *error)
+static hdst_status sub_buffer(hdst__device *device, const hdst__memory *of, uint64_t offset, uint64_t bytes, hdst__memory *out, hdst_error *error)
 {
     return (void)of, (void)offset, (void)bytes, (void)out, told(device, error);
 }
@@ -119,8 +119,9 @@ static hdst_status work(hdst__device *device, hdst__program *program, const hdst
 }
 
 static const hdst__device_ops given_up = {
-    .destroy = destroy, .alloc = alloc, .release = release, .to_host = hand_over, .to_device = hand_over, .write = write, .read = read, .part = part,
-        .unpart = unpart,
+    .destroy = destroy, .alloc = alloc, .release = release, .to_host = hand_over, .to_device = hand_over, .write = write, .read = read,
+        .sub_buffer = sub_buffer,
+        .release_sub_buffer = release_sub_buffer,
     .wrap = wrap, .unwrap = unwrap, .copy = copy, .fill = fill, .load = load, .unload = unload, .launch = launch, .finish_table = launch,
         .work = work, .mark = mark,
     .settle = mark, .finish = finish, .proven = proven,

@@ -100,7 +100,7 @@ static uint64_t records_per_segment(const hdst__dataset_cache *cache)
     uint64_t bytes = cache->device->info->max_alloc_bytes < HDST__HOST_CHUNK_BYTES ? cache->device->info->max_alloc_bytes : HDST__HOST_CHUNK_BYTES;
     uint64_t most = hdst__segment_records(&cache->reader, bytes, cache->reader.records), unit = hdst__segment_records(&cache->reader, 0, 0);
     uint64_t segments = (cache->reader.records + most - 1) / most, each = (cache->reader.records + segments - 1) / segments;
-    if (segments > 1 && most >= HDST__PART_BYTES && HDST__PART_BYTES % unit == 0) unit = HDST__PART_BYTES;     // see HDST__PART_RECORDS
+    if (segments > 1 && most >= HDST__SUB_BUFFER_BYTES && HDST__SUB_BUFFER_BYTES % unit == 0) unit = HDST__SUB_BUFFER_BYTES;     // see HDST__SUB_BUFFER_RECORDS
     return (each + unit - 1) / unit * unit;
 }
 

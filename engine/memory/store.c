@@ -121,14 +121,14 @@ static const hdst__storage *make_storage(hdst__store *store, uint64_t records)
     return storage;
 }
 
-// Whole runs of 64, so that every segment but the last begins where a slice may; of HDST__PART_RECORDS where they are not tiny.
+// Whole runs of 64, so that every segment but the last begins where a slice may; of HDST__SUB_BUFFER_RECORDS where they are not tiny.
 static uint64_t chunk_records(const hdst__store *store, uint64_t wanted)
 {
     const uint64_t size = store->cache.reader.record->size;
     uint64_t most = store->cache.device->info->max_alloc_bytes;
     if (most > HDST__HOST_CHUNK_BYTES && !store->whole) most = HDST__HOST_CHUNK_BYTES;
     if (store->limit && most > store->limit) most = store->limit;
-    const uint64_t unit = most / size < HDST__PART_RECORDS || wanted < HDST__PART_RECORDS ? 64 : HDST__PART_RECORDS;
+    const uint64_t unit = most / size < HDST__SUB_BUFFER_RECORDS || wanted < HDST__SUB_BUFFER_RECORDS ? 64 : HDST__SUB_BUFFER_RECORDS;
     const uint64_t fit = most / size / unit * unit, records = (wanted + unit - 1) / unit * unit;
     return records < fit ? records : fit ? fit : 64;
 }
@@ -206,7 +206,7 @@ hdst_status hdst__store_place(hdst__store *store, uint64_t count, hdst__memory *
     const uint64_t size = store->cache.reader.record->size;
     hdst__device *device = store->cache.device;
     hdst__segment *segment = &store->cache.segment[store->cache.count - 1];
-    hdst_status status = device->ops->part(device, segment->memory[0], segment->count * size, count * size, place, error);
+    hdst_status status = device->ops->sub_buffer(device, segment->memory[0], segment->count * size, count * size, place, error);
     if (status != HDST_OK) return status;
     segment->count += count;
     store->cache.reader.records += count;

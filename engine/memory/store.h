@@ -6,7 +6,7 @@
 
 #include "engine/memory/dataset_cache.h"
 
-enum { HDST__PART_RECORDS = HDST__PART_BYTES };     // so many records of any size end where a part may start
+enum { HDST__SUB_BUFFER_RECORDS = HDST__SUB_BUFFER_BYTES };     // so many records of any size end where a part may start
 
 typedef struct hdst__store {
     hdst__dataset_cache cache;      // what the next stage reads; its reader copies to the host for everybody else
@@ -25,7 +25,7 @@ hdst_status hdst__store_begin(hdst__store *store, hdst__device *device, uint64_t
 // Adds `count` records that lie `offset` bytes into the device's memory; copied on the device, behind what was submitted before.
 hdst_status hdst__store_append(hdst__store *store, const hdst__memory *from, uint64_t offset, uint64_t count, hdst_error *error);
 // The other way: how many of `wanted` records have room one after another, and then the place of `count` of them, for a kernel to write. Unless it
-// ends a store, `count` is a multiple of HDST__PART_RECORDS.
+// ends a store, `count` is a multiple of HDST__SUB_BUFFER_RECORDS.
 hdst_status hdst__store_room(hdst__store *store, uint64_t wanted, uint64_t *room, hdst_error *error);
 hdst_status hdst__store_place(hdst__store *store, uint64_t count, hdst__memory *place, hdst_error *error);
 // Room for exactly so many records one after another, which somebody else writes: they count as there. What a record has between its fields is zero.

@@ -6,7 +6,7 @@ static uint64_t most_room(const hdst__window *window)
 {
     const uint64_t records = window->device->info->max_alloc_bytes / window->output->record_bytes;
     const uint64_t room = records > window->spare ? records - window->spare : 0;
-    return room >= HDST__PART_BYTES ? room / HDST__PART_BYTES * HDST__PART_BYTES : room;
+    return room >= HDST__SUB_BUFFER_BYTES ? room / HDST__SUB_BUFFER_BYTES * HDST__SUB_BUFFER_BYTES : room;
 }
 
 static hdst_status too_large(const hdst__window *window, uint64_t records, uint64_t most, hdst_error *error)
@@ -57,7 +57,7 @@ hdst_status hdst__window_close(hdst__window *window, hdst_error *error)
 hdst_status hdst__window_place(hdst__window *window, uint64_t count, hdst__memory *place, hdst_error *error)
 {
     const uint64_t size = window->output->record_bytes;
-    hdst_status status = window->device->ops->part(window->device, &window->memory, window->used * size, count * size, place, error);
+    hdst_status status = window->device->ops->sub_buffer(window->device, &window->memory, window->used * size, count * size, place, error);
     if (status == HDST_OK) window->used += count;
     return status;
 }

@@ -20,7 +20,7 @@ typedef struct hdst__window {
 hdst_status hdst__window_open(hdst__window *window, uint64_t wanted, uint64_t least, hdst_error *error);
 // No launch may be using it. The `used` records belong to the output then. Fine on a closed one.
 hdst_status hdst__window_close(hdst__window *window, hdst_error *error);
-// The place of the next `count` records, for one launch; it ends with the device's unpart. `used` is a multiple of HDST__PART_BYTES.
+// The place of the next `count` records, for one launch; it ends with the device's unpart. `used` is a multiple of HDST__SUB_BUFFER_BYTES.
 hdst_status hdst__window_place(hdst__window *window, uint64_t count, hdst__memory *place, hdst_error *error);
 
 #endif

@@ -164,7 +164,7 @@ static hdst_status start_slice(hdst__executor *executor, hdst__pass *pass, hdst_
         status = device->ops->fill(device, slot->places, 2, 0, error);
     }
     if (status == HDST_OK) status = launch_slice(executor, pass, slot, &launch, error);
-    if (pass->in_place) device->ops->unpart(device, &place);
+    if (pass->in_place) device->ops->release_sub_buffer(device, &place);
     // Pieces of a slice that was cut come behind all that was submitted so far, so each of them reads what the last slice did, too.
     const bool last = alone || launch.first + count == pass->reader->records;
     if (status == HDST_OK) status = read_results(executor, slot, pass, last, error);
@@ -425,7 +425,7 @@ static hdst_status room_in_place(hdst__executor *executor, hdst__pass *pass, uin
         while (executor->in_flight && status == HDST_OK) status = finish_oldest(executor, pass, true, error);
         if (status == HDST_OK) status = hdst__window_close(window, error);
     }
-    const uint64_t least = pass->in_place && count > HDST__PART_RECORDS ? HDST__PART_RECORDS : count;
+    const uint64_t least = pass->in_place && count > HDST__SUB_BUFFER_RECORDS ? HDST__SUB_BUFFER_RECORDS : count;
     if (status == HDST_OK && !window->is_open) status = open_window(executor, pass, least, error);
     if (status == HDST_OK && pass->in_place) *room = window->room - window->used;
     return status;

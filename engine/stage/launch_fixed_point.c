@@ -51,17 +51,17 @@ static bool has_hot_rows(const hdst__launch_plan *plan)
     size_t pairs = 0;
     for (size_t i = 0; i < seen->count; i++)
         for (size_t j = 0; j < i; j++) pairs += seen->row[i] == seen->row[j];
-    return pairs >= HDST__GPU_HOT_PAIRS;          // of a table with hundreds of thousands of rows: by chance there is hardly one
+    return pairs >= HDST__GPU_HEAVY_PAIRS;          // of a table with hundreds of thousands of rows: by chance there is hardly one
 }
 
-// Records whose pairs have room beside the table, its rows and its overflow cells, if they take half of what is left.
-static uint64_t records_with_room(const hdst__launch_plan *plan, uint64_t words, uint64_t pair_bytes)
+// Records whose tuples have room beside the table, its rows and its overflow cells, if they take half of what is left.
+static uint64_t records_with_room(const hdst__launch_plan *plan, uint64_t words, uint64_t tuple_bytes)
 {
     const uint64_t left = hdst__budget_left(&plan->device->budget), alloc = plan->device->info->max_alloc_bytes,
         table = left / 16 < words ? left : 2 * words * sizeof(int64_t);
     const uint64_t spare = left / HDST__GPU_OVERFLOW_SHARE < HDST__GPU_OVERFLOW_BYTES ? left / HDST__GPU_OVERFLOW_SHARE : HDST__GPU_OVERFLOW_BYTES;
     const uint64_t room = left > table + spare ? (left - table - spare) / 2 : 0;
-    return (room < alloc ? room : alloc) / pair_bytes;
+    return (room < alloc ? room : alloc) / tuple_bytes;
 }
 
 // Additions in device memory are quick while the table stays in the second-level cache, if they do not meet at few rows.
@@ -71,28 +71,28 @@ bool hdst__plan_may_part(const hdst__launch_plan *plan, uint64_t most_records)
     const uint64_t segment = most_records ? most_records : plan->piece->capacity, words = words_of(plan),
                    fit = records_with_room(plan, words, HDST__GPU_TUPLE_BYTES);
     const uint64_t whole = segment < plan->reader.records ? segment : plan->reader.records, slice = whole < fit ? whole : fit;
-    if (plan->device->options->part_always) return true;
-    return slice >= HDST__GPU_LEAST_PARTED && slice >= words / 2 && (words <= HDST__GPU_FEW_WORDS || words > HDST__GPU_CACHED_WORDS || has_hot_rows(plan));
+    if (plan->device->options->tuples_always) return true;
+    return slice >= HDST__GPU_LEAST_TUPLES && slice >= words / 2 && (words <= HDST__GPU_FEW_WORDS || words > HDST__GPU_CACHED_WORDS || has_hot_rows(plan));
 }
 
-void hdst__plan_part_slices(hdst__launch_plan *plan)
+void hdst__plan_tuple_slices(hdst__launch_plan *plan)
 {
-    if (!plan->kernel || !plan->kernel->part_count) return;
-    uint64_t most = records_with_room(plan, plan->device_words, plan->kernel->pair_bytes) / 64 * 64;
-    if (most > HDST__GPU_MOST_PARTED) most = HDST__GPU_MOST_PARTED;
+    if (!plan->kernel || !plan->kernel->tuple_kernel_count) return;
+    uint64_t most = records_with_room(plan, plan->device_words, plan->kernel->tuple_bytes) / 64 * 64;
+    if (most > HDST__GPU_MOST_TUPLES) most = HDST__GPU_MOST_TUPLES;
     if (most < 64) most = 64;
     if (plan->slice_most > most) plan->slice_most = most;
     plan->slice_least = plan->slice_most;
 }
 
-static hdst_status take_pairs(hdst__launch_plan *plan, hdst_error *error)
+static hdst_status take_tuples(hdst__launch_plan *plan, hdst_error *error)
 {
     hdst__device *device = plan->device;
     const uint64_t groups = plan->items / plan->kernel->local_size, most = plan->reader.records < plan->slice_most ? plan->reader.records : plan->slice_most;
     hdst_status status = device->ops->alloc(device, HDST__MEMORY_DEVICE, hdst__kernel_part_words(plan->kernel, groups) * sizeof(uint32_t),
-                                            "the parts of a table", &plan->parts, error);
-    return status == HDST_OK ? device->ops->alloc(device, HDST__MEMORY_DEVICE, most * plan->kernel->pair_bytes + 64, "pairs of a row and an addend",
-                                                  &plan->pairs, error) : status;
+                                            "the parts of a table", &plan->partitions, error);
+    return status == HDST_OK ? device->ops->alloc(device, HDST__MEMORY_DEVICE, most * plan->kernel->tuple_bytes + 64, "tuples of a row and an addend",
+                                                  &plan->tuples, error) : status;
 }
 
 // --- Memory ---
@@ -110,8 +110,8 @@ static uint64_t choose_cells(const hdst__launch_plan *plan)
 
 hdst_status hdst__plan_fixed_point_take(hdst__launch_plan *plan, hdst_error *error)
 {
-    if (plan->kernel && plan->kernel->part_count) {
-        hdst_status status = take_pairs(plan, error);
+    if (plan->kernel && plan->kernel->tuple_kernel_count) {
+        hdst_status status = take_tuples(plan, error);
         if (status != HDST_OK) return status;
     }
     if (!plan->kernel || !plan->kernel->overflow_cell_words) return HDST_OK;

@@ -11,12 +11,12 @@ uint32_t hdst__plan_fixed_point_bits(const hdst__launch_plan *plan, uint64_t rec
 // With the kernel made: scales for the words of its tables in fixed point. False: too many of the sampled addends would not fit them.
 bool hdst__plan_fixed_point_scales(hdst__launch_plan *plan);
 
-// Whether so many records go to so many rows that pairs in order of parts of the table are quicker than additions in device memory
-// (hdst__kernel_options.may_part).
+// Whether so many records go to so many rows that tuples in order of partitions of the table are quicker than additions in device memory
+// (hdst__kernel_options.may_take_tuples).
 bool hdst__plan_may_part(const hdst__launch_plan *plan, uint64_t most_records);
-void hdst__plan_part_slices(hdst__launch_plan *plan);       // few and long ones, whose pairs have room; does nothing for other kernels
+void hdst__plan_tuple_slices(hdst__launch_plan *plan);       // few and long ones, whose tuples have room; does nothing for other kernels
 
-// Memory for the overflow cells and the pairs of the plan's kernel, if it has any.
+// Memory for the overflow cells and the tuples of the plan's kernel, if it has any.
 hdst_status hdst__plan_fixed_point_take(hdst__launch_plan *plan, hdst_error *error);
 hdst_status hdst__plan_fixed_point_clear(hdst__launch_plan *plan, hdst_error *error);       // before a run
 // after one: plan->overflow_is_full when its results are worth nothing

@@ -126,7 +126,7 @@ static hdst_status make_kernel(hdst__launch_plan *plan, const hdst__launch_plan_
         diags.source_count = plan->func->diags->source_count;
     }
     const bool fixed_point = request->makes_rows && plan->device->options->hpr != HDST__HPR_NONE;
-    plan->may_part = fixed_point && hdst__plan_may_part(plan, request->most_records);
+    plan->may_take_tuples = fixed_point && hdst__plan_may_part(plan, request->most_records);
     plan->fixed_point_bits = fixed_point ? hdst__plan_fixed_point_bits(plan, plan->reader.records) : 0;
     plan->kernel = hdst__plan_kernel(plan, request, &diags);
     if (plan->kernel) take_tables(plan, request);
@@ -181,8 +181,8 @@ static hdst_status choose_items(hdst__launch_plan *plan, hdst_error *error)
         plan->items_why = "8 work-groups per compute unit, as far as their tables have room";
         return HDST_OK;
     }
-    if (plan->kernel->part_count) {
-        plan->items = plan->device->info->compute_units * HDST__GPU_PART_GROUPS_PER_UNIT * plan->kernel->local_size;
+    if (plan->kernel->tuple_kernel_count) {
+        plan->items = plan->device->info->compute_units * HDST__GPU_TUPLE_GROUPS_PER_UNIT * plan->kernel->local_size;
         plan->items_why = "24 work-groups per compute unit, each with as many records";
         return HDST_OK;
     }
@@ -229,10 +229,10 @@ static void choose_room(hdst__launch_plan *plan, bool fold)
 static bool can_write_in_place(const hdst__launch_plan *plan, bool fold, uint64_t most_records)
 {
     const uint64_t segment = most_records ? most_records : plan->piece->capacity;
-    if (!plan->output_param || plan->way != IR_OUTPUT_DENSE || fold || plan->passes_on || !plan->device->has_parts) return false;
+    if (!plan->output_param || plan->way != IR_OUTPUT_DENSE || fold || plan->passes_on || !plan->device->has_sub_buffers) return false;
     if (!plan->keep_output && !plan->device->unified) return false;
     if (plan->output_param->record->size > HDST__HOST_IN_PLACE_BYTES) return false;
-    return plan->reader.records <= segment || segment % HDST__PART_RECORDS == 0;
+    return plan->reader.records <= segment || segment % HDST__SUB_BUFFER_RECORDS == 0;
 }
 
 static bool can_count_in_window(const hdst__launch_plan *plan)
@@ -253,7 +253,7 @@ static void choose_slices(hdst__launch_plan *plan, uint64_t most_records, bool f
     plan->slice_most = round_to_64(most_records ? most_records : plan->piece->capacity);
     // A launch's tables are added up as they are, so all its additions to a cell must fit a word.
     if (plan->kernel && plan->kernel->merges && plan->flush >= 64 && plan->slice_most > plan->flush) plan->slice_most = plan->flush / 64 * 64;
-    hdst__plan_part_slices(plan);
+    hdst__plan_tuple_slices(plan);
     if (fold) plan->slice_least = plan->slice_most < HDST__HOST_FOLD_RECORDS ? plan->slice_most : HDST__HOST_FOLD_RECORDS;
     plan->in_place = can_write_in_place(plan, fold, most_records);
     plan->in_window = !plan->keep_output && !plan->passes_on && (plan->in_place || can_count_in_window(plan));
@@ -284,8 +284,8 @@ static void choose_pieces(hdst__launch_plan *plan, hdst__arena *arena)
     // a few pieces, so that reading and computing overlap
     uint64_t unit = hdst__segment_records(reader, 0, 0), quarter = (reader->records / 4 + unit - 1) / unit * unit;
     uint64_t capacity = quarter > most ? most : quarter < least ? (least < most ? least : most) : quarter;
-    if (capacity < reader->records && capacity > HDST__PART_RECORDS &&
-        HDST__PART_RECORDS % unit == 0) capacity = capacity / HDST__PART_RECORDS * HDST__PART_RECORDS;
+    if (capacity < reader->records && capacity > HDST__SUB_BUFFER_RECORDS &&
+        HDST__SUB_BUFFER_RECORDS % unit == 0) capacity = capacity / HDST__SUB_BUFFER_RECORDS * HDST__SUB_BUFFER_RECORDS;
     uint64_t rest = reader->records % capacity ? reader->records % capacity : capacity;
     plan->piece = hdst__storage_make(arena, reader->record, reader->layout, reader->block, capacity);
     plan->last = hdst__storage_make(arena, reader->record, reader->layout, reader->block, rest);
@@ -302,13 +302,13 @@ static hdst_status device_memory(hdst__launch_plan *plan, uint64_t bytes, const 
 static hdst_status take_results(hdst__launch_plan *plan, hdst_error *error)
 {
     hdst__device *device = plan->device;
-    const uint64_t table = plan->device_words * sizeof(int64_t), room = (table + HDST__PART_BYTES - 1) / HDST__PART_BYTES * HDST__PART_BYTES;
+    const uint64_t table = plan->device_words * sizeof(int64_t), room = (table + HDST__SUB_BUFFER_BYTES - 1) / HDST__SUB_BUFFER_BYTES * HDST__SUB_BUFFER_BYTES;
     hdst_status status = device->ops->alloc(device, HDST__MEMORY_SHARED, room + sizeof(uint64_t), "the table of accumulators", &plan->results, error);
-    if (status == HDST_OK) status = device->ops->part(device, plan->results, 0, table, &plan->part[0], error);
-    if (status == HDST_OK) status = device->ops->part(device, plan->results, room, sizeof(uint64_t), &plan->part[1], error);
+    if (status == HDST_OK) status = device->ops->sub_buffer(device, plan->results, 0, table, &plan->sub_buffer[0], error);
+    if (status == HDST_OK) status = device->ops->sub_buffer(device, plan->results, room, sizeof(uint64_t), &plan->sub_buffer[1], error);
     if (status != HDST_OK) return status;
-    plan->table = &plan->part[0];
-    plan->error_word = &plan->part[1];
+    plan->table = &plan->sub_buffer[0];
+    plan->error_word = &plan->sub_buffer[1];
     return HDST_OK;
 }
 
@@ -344,7 +344,7 @@ static hdst_status take_table(hdst__launch_plan *plan, hdst_error *error)
     if (plan->tables && plan->device_words > UINT64_MAX / 16)
         return hdst__budget_error(&plan->device->budget, UINT64_MAX / 2, "the table of accumulators", error);
     const bool stays = plan->tables && hdst__tables_are_fixed_point(plan->tables);     // nobody else can read it
-    if (plan->tables && !plan->device->unified && plan->device->has_parts && !stays) return take_results(plan, error);
+    if (plan->tables && !plan->device->unified && plan->device->has_sub_buffers && !stays) return take_results(plan, error);
     hdst_status status = device_memory(plan, sizeof(uint64_t), "the error word", &plan->error_word, error);
     return status == HDST_OK && plan->tables ? take_accumulators(plan, error) : status;
 }
@@ -352,7 +352,7 @@ static hdst_status take_table(hdst__launch_plan *plan, hdst_error *error)
 static void release_table(hdst__launch_plan *plan)
 {
     const hdst__device_ops *ops = plan->device->ops;
-    for (size_t i = 0; i < 2 && plan->results; i++) ops->unpart(plan->device, &plan->part[i]);
+    for (size_t i = 0; i < 2 && plan->results; i++) ops->release_sub_buffer(plan->device, &plan->sub_buffer[i]);
     ops->release(plan->device, plan->results ? plan->results : plan->table);
     if (!plan->results) ops->release(plan->device, plan->error_word);
 }
@@ -482,7 +482,7 @@ void hdst__launch_plan_destroy(hdst__launch_plan *plan)
     hdst__device *device = plan->device;
     hdst__executor_destroy(plan->executor);
     hdst__plan_tuning_end(plan);
-    hdst__memory *const memories[] = {plan->strips, plan->scales, plan->overflow, plan->parts, plan->pairs};
+    hdst__memory *const memories[] = {plan->strips, plan->scales, plan->overflow, plan->partitions, plan->tuples};
     release_table(plan);
     for (size_t i = 0; i < sizeof memories / sizeof *memories; i++) device->ops->release(device, memories[i]);
     for (size_t i = 0; plan->broadcast && i < plan->func->param_count; i++) device->ops->release(device, plan->broadcast[i]);

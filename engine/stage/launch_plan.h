@@ -40,9 +40,9 @@ typedef struct hdst__launch_plan {
     uint64_t adds, flush;           // additions of a record to a cell at most; records after which a strip must flush
     bool superaccumulators_by_count;             // so many additions that fixed point would have to be flushed too often
     uint32_t fixed_point_bits;          // launch_fixed_point.h; 0: the device table has superaccumulators
-    bool may_part;                  // by way of pairs, if the kernel can
+    bool may_take_tuples;                  // by way of tuples, if the kernel can
     hdst__memory *overflow;           // its overflow cells, or NULL
-    hdst__memory *parts, *pairs;    // of a kernel that goes by way of pairs
+    hdst__memory *partitions, *tuples;    // of a kernel that goes by way of tuples
     uint64_t overflow_cells, overflow_last_place;
     bool overflow_is_clean, overflow_is_full;     // full: some did not get one in the last run
     struct hdst__plan_tuning *tuning;   // NULL: the shape is not subject to measuring
@@ -56,7 +56,7 @@ typedef struct hdst__launch_plan {
     hdst__executor *executor;
     hdst__slot_sizes slot;
     hdst__memory *table, *strips, *scales, *error_word;
-    hdst__memory *results, part[2]; // NULL, or what holds table and error word, which then are these parts of it
+    hdst__memory *results, sub_buffer[2]; // NULL, or what holds table and error word, which then are these parts of it
     hdst__memory **finished;        // by accumulator: where the device makes rows of them in this run; NULL: the table goes to the host. The stage's
     hdst__memory **broadcast;       // by param
     hdst__memory **wrapped;         // by param: the host's own rows, during a run; NULL: they are copied to `broadcast`

@@ -75,7 +75,7 @@ static hdst_status clear(hdst__launch_plan *plan, hdst_error *error)
     hdst__device *device = plan->device;
     hdst_status status = HDST_OK;
     if (plan->checks && !plan->error_is_clean) status = device->ops->fill(device, plan->error_word, 1, UINT64_MAX, error);
-    if (status == HDST_OK && plan->table && !plan->table_is_clean && !(plan->pairs && plan->reader.records))
+    if (status == HDST_OK && plan->table && !plan->table_is_clean && !(plan->tuples && plan->reader.records))
         status = plan->first_level_words ? hdst__plan_first_level_clear(plan, error) : device->ops->fill(device, plan->table, plan->device_words, 0, error);
     if (status == HDST_OK) status = hdst__plan_fixed_point_clear(plan, error);
     plan->error_is_clean = plan->table_is_clean = plan->overflow_is_clean = false;
@@ -85,7 +85,7 @@ static hdst_status clear(hdst__launch_plan *plan, hdst_error *error)
 // The next run's table is cleared behind the reading of this one's, where that goes to other memory and is never repeated.
 static bool clears_ahead(const hdst__launch_plan *plan)
 {
-    return plan->table && !plan->pairs && !plan->device->unified && plan->way != IR_OUTPUT_COUNTED;
+    return plan->table && !plan->tuples && !plan->device->unified && plan->way != IR_OUTPUT_COUNTED;
 }
 
 static hdst_status prepare_ring(const hdst__launch_plan *plan, const hdst__dataset_cache *cache, hdst__ring *ring, hdst_error *error)
@@ -109,7 +109,7 @@ static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cach
         .reader = &plan->reader, .cache = cache, .ring = ring, .piece = plan->piece, .last = plan->last, .program = plan->program,
         .tuning = tuning, .tries = tuning ? plan->tuning->program : NULL,
         .launch = {.broadcast = plan->bound, .values = plan->host, .rows = plan->rows, .table = plan->table, .strips = plan->strips,
-            .scales = plan->scales, .overflow = plan->overflow, .parts = plan->parts, .pairs = plan->pairs,
+            .scales = plan->scales, .overflow = plan->overflow, .partitions = plan->partitions, .tuples = plan->tuples,
                    .error = plan->error_word, .flush = plan->flush, .finished = plan->finished},
         .slice_least = plan->slice_least, .slice_most = plan->slice_most,
         .output = plan->output_param ? output : NULL, .group = plan->code.fold ? HDST__FOLD_RECORDS : 1, .way = plan->way, .room = plan->room,

@@ -37,7 +37,7 @@ static uint64_t records_for_room(const hdst__pass *pass)
 static uint64_t end_in_place(const hdst__pass *pass, uint64_t records)
 {
     if (!pass->in_place) return records;
-    return records < HDST__PART_RECORDS ? HDST__PART_RECORDS : records / HDST__PART_RECORDS * HDST__PART_RECORDS;
+    return records < HDST__SUB_BUFFER_RECORDS ? HDST__SUB_BUFFER_RECORDS : records / HDST__SUB_BUFFER_RECORDS * HDST__SUB_BUFFER_RECORDS;
 }
 
 hdst__slice_limits hdst__pass_slice_limits(const hdst__pass *pass, uint64_t left)
@@ -48,7 +48,7 @@ hdst__slice_limits hdst__pass_slice_limits(const hdst__pass *pass, uint64_t left
     const uint64_t least = within(compares < limit ? compares : limit, pass->slice_least, pass->slice_most);
     const uint64_t most = within(limit, pass->slice_least, pass->slice_most);
     return (hdst__slice_limits){
-        .left = left, .unit = pass->in_place ? HDST__PART_RECORDS : 64,
+        .left = left, .unit = pass->in_place ? HDST__SUB_BUFFER_RECORDS : 64,
         .least = end_in_place(pass, least < fit ? least : fit), .most = end_in_place(pass, most < fit ? most : fit),
         .seconds = tries ? HDST__HOST_TRY_SECONDS : HDST__HOST_SLICE_SECONDS,
     };

@@ -152,7 +152,7 @@ void hdst__aggregate_explain(const hdst__aggregate *aggregate, hdst__buffer *out
     if (hdst__engine_settings(aggregate->engine)->hpr < HDST__HPR_DEVICE)
         hdst__buffer_printf(out, "    hpr %s: %s; what reduces the parts counts as the node's step\n",
                             hdst__hpr_name(hdst__engine_settings(aggregate->engine)->hpr),
-                            hdst__engine_settings(aggregate->engine)->hpr == HDST__HPR_NONE ? "pairs pass unreduced to the node's step"
+                            hdst__engine_settings(aggregate->engine)->hpr == HDST__HPR_NONE ? "tuples pass unreduced to the node's step"
                                 : "only threads combine before the node's step");
     const char *why_not = hdst__aggregate_device_why_not(aggregate->on_device);
     if (aggregate->device_did) {
@@ -185,7 +185,7 @@ void hdst__aggregate_explain(const hdst__aggregate *aggregate, hdst__buffer *out
                             "    pieces of parts that the memory budget has no room for: %" PRIu64 ", %" PRIu64 " of them ranges of the keys of one hash\n",
                             aggregate->pieces, aggregate->range_count);
     if (aggregate->combined_in)
-        hdst__buffer_printf(out, "    combined where they piled up: %" PRIu64 " pairs and rows to %" PRIu64 "\n", aggregate->combined_in,
+        hdst__buffer_printf(out, "    combined where they piled up: %" PRIu64 " tuples and rows to %" PRIu64 "\n", aggregate->combined_in,
                             aggregate->combined_out);
     char bytes[24];
     if (aggregate->spilled) hdst__buffer_printf(out, "    over the memory budget, through a temporary file: %s\n", hdst__bytes_text(aggregate->spilled, bytes));

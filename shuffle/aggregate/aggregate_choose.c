@@ -74,7 +74,7 @@ static void choose_tables(hdst__aggregation *run, double seen)
                                                                  : 0;
     c->partition_bits = needed < least ? least : needed;
     if (c->partition_bits > most_partitions) c->partition_bits = most_partitions;
-    if (hdst__engine_limits(run->engine)->by_key_part_bits) c->partition_bits = hdst__engine_limits(run->engine)->by_key_part_bits;
+    if (hdst__engine_limits(run->engine)->by_key_partition_bits) c->partition_bits = hdst__engine_limits(run->engine)->by_key_partition_bits;
     uint32_t table_bits = bits_for(2.2 * c->distinct / (double)(UINT64_C(1) << c->partition_bits));
     const double most_bytes = (double)hdst__aggregate_share(run) / HDST__HOST_PARTITION_SHARE;
     while (table_bits > HDST__HOST_TABLE_LEAST_BITS && (double)(UINT64_C(1) << table_bits) * row_bytes > most_bytes)
@@ -97,7 +97,7 @@ static void choose_rows(hdst__aggregation *run)
 {
     const hdst__aggregation_layout *layout = run->layout;
     hdst__aggregate_choice *c = &run->choice;
-    const uint32_t row_bits = 32 - layout->row_shift, forced = hdst__engine_limits(run->engine)->by_key_part_bits;
+    const uint32_t row_bits = 32 - layout->row_shift, forced = hdst__engine_limits(run->engine)->by_key_partition_bits;
     const uint32_t needed = bits_for((double)layout->row_count * 8 * (layout->cell_words ? layout->cell_words : 1) / HDST__HOST_DIRECT_PARTITION_BYTES);
     const uint32_t wanted = forced                              ? forced
                             : needed < HDST__HOST_DIRECT_PARTITION_BITS     ? HDST__HOST_DIRECT_PARTITION_BITS
@@ -106,7 +106,8 @@ static void choose_rows(hdst__aggregation *run)
     c->partition_bits = wanted < row_bits ? wanted : row_bits;
     c->table_bits = row_bits - c->partition_bits + 1;        // of what combines tuples that pile up: rows have places of their own
     c->distinct = (double)layout->row_count;
-    snprintf(c->why, sizeof c->why, "partitions by number of row, each in a thread's cache, as all rows together are larger than it; %u partitions, %u word%s a row",
+    snprintf(c->why, sizeof c->why, "partitions by number of row, each in a thread's cache, as all rows together are larger than it; %u partitions, "
+        "%u word%s a row",
              1u << c->partition_bits, (unsigned)layout->cell_words, layout->cell_words == 1 ? "" : "s");
 }
 

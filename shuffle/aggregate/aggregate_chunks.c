@@ -33,10 +33,10 @@ static hdst__aggregate_slab *next_slab(hdst__aggregation *run, uint64_t least, b
     }
     const uint64_t bytes = slab_bytes(run, least);
     if (!first && hdst__budget_left(hdst__engine_memory(run->engine)) < bytes + run->room / HDST__HOST_SLAB_RESERVE_SHARE) {
-        hdst__budget_error(hdst__engine_memory(run->engine), bytes, "the pairs of a reduce by key", error);
+        hdst__budget_error(hdst__engine_memory(run->engine), bytes, "the tuples of a reduce by key", error);
         return NULL;
     }
-    slab = hdst__aggregate_take(run, bytes, "the pairs of a reduce by key", error);
+    slab = hdst__aggregate_take(run, bytes, "the tuples of a reduce by key", error);
     if (slab) slab->bytes = bytes;
     return slab;
 }

@@ -49,7 +49,7 @@ typedef struct pass {
     hdst__aggregate_device *d;
     const hdst__dataset_cache *cache;
     uint64_t records, groups, chunks;   // chunks: of the first time
-    uint32_t starts[HDST__AGGREGATE_PARTS + 1];      // of the partitions of the first time
+    uint32_t starts[HDST__AGGREGATE_PARTITIONS + 1];      // of the partitions of the first time
     hdst__aggregate_device_memory tuples, rows;      // where tuples lie, and then rows of partitions
 } pass;
 
@@ -131,7 +131,7 @@ static hdst_status first_time(pass *p, hdst_error *error)
     for (uint64_t i = 0; i < p->cache->count; i++) p->chunks += segment_groups(p, &p->cache->segment[i]);
     for (uint64_t v = 0; v < d->layout->value_count; v++)
         if (d->layout->value[v].cell.digits) scales[d->shape.value[v].sum] = d->layout->value[v].s;
-    const uint64_t counters = (p->chunks << c->high_bits) + 1, row_bytes = d->layout->record->size, tuple_bytes = (uint64_t)d->shape.pair_words * 4;
+    const uint64_t counters = (p->chunks << c->high_bits) + 1, row_bytes = d->layout->record->size, tuple_bytes = (uint64_t)d->shape.tuple_words * 4;
     const uint64_t each = row_bytes > tuple_bytes ? row_bytes : tuple_bytes;
     hdst_status status = hdst__aggregate_device_put(d, HDST__AGGREGATE_SCALES, scales, sizeof scales, error);
     if (status == HDST_OK) status = hdst__aggregate_device_clear(d, HDST__AGGREGATE_COUNTERS, counters * 4, error);
@@ -199,7 +199,7 @@ static hdst_status write_chunks(const pass *p, uint32_t *base, uint64_t *chunks,
 static hdst_status second_time(pass *p, hdst_error *error)
 {
     const hdst__aggregate_device_choice *c = &p->d->choice;
-    uint32_t base[HDST__AGGREGATE_PARTS + 1];
+    uint32_t base[HDST__AGGREGATE_PARTITIONS + 1];
     uint64_t chunks = 0;
     hdst_status status = write_chunks(p, base, &chunks, error);
     if (status == HDST_OK) status = hdst__aggregate_device_clear(p->d, HDST__AGGREGATE_COUNTERS, ((chunks << c->low_bits) + 1) * 4, error);
@@ -298,7 +298,7 @@ static hdst_status attempt(pass *p, bool *again, hdst_error *error)
     hdst_status status = hdst__cancel_check(hdst__engine_cancel(d->engine), 0, p->records, error);
     if (status == HDST_OK) status = first_time(p, error);
     if (status == HDST_OK && !c->known) {
-        const uint32_t high = c->high_bits, forced = hdst__engine_limits(d->engine)->by_key_part_bits;
+        const uint32_t high = c->high_bits, forced = hdst__engine_limits(d->engine)->by_key_partition_bits;
         status = count_distinct(p, error);
         hdst__aggregate_device_choose_partitions(d);
         const uint32_t bits = c->high_bits + c->low_bits;

@@ -17,7 +17,7 @@
 
 enum {
     COUNT_BITS = 16,                    // of the table that counts the sample's keys
-    MOST_BITS = 9,                      // of HDST__AGGREGATE_PARTS
+    MOST_BITS = 9,                      // of HDST__AGGREGATE_PARTITIONS
 };
 
 typedef struct counted {
@@ -42,7 +42,7 @@ static uint64_t mixed_of(const hdst__aggregate_kernel_shape *shape, const uint32
 static hdst_status take_sample(hdst__aggregate_device *d, const hdst__dataset_cache *cache, sample *s, hdst_error *error)
 {
     const uint64_t records = cache->reader.records, wanted = records < HDST__GPU_KEY_SAMPLE_RECORDS ? records : HDST__GPU_KEY_SAMPLE_RECORDS,
-                   bytes = (uint64_t)d->shape.pair_words * 4;
+                   bytes = (uint64_t)d->shape.tuple_words * 4;
     hdst_status status = hdst__aggregate_device_provide(d, HDST__AGGREGATE_OF_SAMPLE, wanted * bytes, error);
     for (uint64_t i = 0; i < cache->count && status == HDST_OK; i++) {
         const hdst__segment *segment = &cache->segment[i];
@@ -65,7 +65,7 @@ static void count_keys(const hdst__aggregate_device *d, sample *s)
     memcpy(&seed, &now, sizeof seed);
     seed = hdst__key_mix64(seed ^ (uintptr_t)s->key);
     for (uint64_t i = 0; i < s->count; i++) {
-        const uint64_t key = mixed_of(&d->shape, s->words + i * d->shape.pair_words);
+        const uint64_t key = mixed_of(&d->shape, s->words + i * d->shape.tuple_words);
         uint64_t at = hdst__key_mix64(key ^ seed) >> (64 - COUNT_BITS);
         while (s->key[at].count && s->key[at].key != key) at = (at + 1) & ((1u << COUNT_BITS) - 1);
         s->key[at].key = key;
@@ -160,7 +160,7 @@ static hdst_status write_heavy(hdst__aggregate_device *d, homed *keys, uint32_t 
 static hdst_status choose_heavy(hdst__aggregate_device *d, sample *s, hdst_error *error)
 {
     hdst__aggregate_device_choice *c = &d->choice;
-    const uint32_t most = d->shape.hot_slots / 4;
+    const uint32_t most = d->shape.heavy_slots / 4;
     uint32_t count = 0, best = 0;
     c->few = s->distinct <= most && s->singles * HDST__GPU_RARE_KEY_RECORDS <= s->count;
     for (uint64_t at = 0; at < UINT64_C(1) << COUNT_BITS; at++)
@@ -178,14 +178,14 @@ static hdst_status choose_heavy(hdst__aggregate_device *d, sample *s, hdst_error
     uint32_t *place = hdst__alloc(hdst__engine_allocator(d->engine), count * sizeof *place);
     hdst_status status = keys && place ? HDST_OK : hdst__error_memory(error, "a reduce by key");
     for (uint32_t i = 0; i < count && status == HDST_OK; i++) keys[i].key = s->key[i].key;
-    for (c->heavy_places = HDST__GPU_HEAVY_LEAST_PLACES; c->heavy_places < 4 * count && c->heavy_places * 2 <= d->shape.hot_slots;) c->heavy_places *= 2;
+    for (c->heavy_places = HDST__GPU_HEAVY_LEAST_PLACES; c->heavy_places < 4 * count && c->heavy_places * 2 <= d->shape.heavy_slots;) c->heavy_places *= 2;
     for (uint32_t i = 0; i < HDST__GPU_HEAVY_SEEDS && best < count && status == HDST_OK; i++) {
         const uint32_t seed = 0x9e3779b1u * (2 * i + 1), placed = place_keys(keys, count, seed, c->heavy_places, place);
         if (placed <= best) continue;
         best = placed;
         c->seed = seed;
     }
-    for (c->copies = 1; c->copies < HDST__GPU_HEAVY_COPIES && c->heavy_places * c->copies * 2 <= d->shape.hot_slots;) c->copies *= 2;
+    for (c->copies = 1; c->copies < HDST__GPU_HEAVY_COPIES && c->heavy_places * c->copies * 2 <= d->shape.heavy_slots;) c->copies *= 2;
     if (status == HDST_OK) status = write_heavy(d, keys, count, error);
     hdst__free(hdst__engine_allocator(d->engine), keys);
     hdst__free(hdst__engine_allocator(d->engine), place);
@@ -216,11 +216,11 @@ static void choose_scales(hdst__aggregate_device *d, const sample *s, uint64_t r
         if (!column->cell.digits) continue;
         hdst__addends_init(&addends);
         for (uint64_t i = 0; i < looked; i++)
-            hdst__addends_add(&addends, column->cell.kind, value_bits(at, s->words + i * step * d->shape.pair_words, column->bytes > 4));
+            hdst__addends_add(&addends, column->cell.kind, value_bits(at, s->words + i * step * d->shape.tuple_words, column->bytes > 4));
         column->s = hdst__addends_scale(&addends, column->cell.kind, (int32_t)d->choice.bits);
         column->cell.precision = hdst__addends_precision(&addends, column->cell.kind, column->s, (int32_t)d->choice.bits);
         for (uint64_t i = 0; i < looked; i++)
-            exceptions += !fits(column, value_bits(at, s->words + i * step * d->shape.pair_words, column->bytes > 4), d->choice.bits);
+            exceptions += !fits(column, value_bits(at, s->words + i * step * d->shape.tuple_words, column->bytes > 4), d->choice.bits);
     }
     d->choice.exceptions = looked ? (double)exceptions / (double)looked : 0;
     const double wanted = d->choice.exceptions * (double)records * HDST__GPU_KEY_OVERFLOW_MARGIN + HDST__GPU_KEY_OVERFLOW_CELLS;
@@ -248,7 +248,7 @@ void hdst__aggregate_device_choose_partitions(hdst__aggregate_device *d)
                             : c->records > HDST__GPU_KEY_SOME_RECORDS ? some : 1;
     const uint32_t wanted = bits_for(c->distinct / (0.5 * c->spread));
     uint32_t bits = wanted < least ? least : wanted;
-    if (hdst__engine_limits(d->engine)->by_key_part_bits && !c->known) bits = hdst__engine_limits(d->engine)->by_key_part_bits;
+    if (hdst__engine_limits(d->engine)->by_key_partition_bits && !c->known) bits = hdst__engine_limits(d->engine)->by_key_partition_bits;
     c->high_bits = bits <= MOST_BITS ? bits : (bits + 1) / 2;
     c->low_bits = bits - c->high_bits;
 }
@@ -267,7 +267,7 @@ hdst_status hdst__aggregate_device_choose(hdst__aggregate_device *d, const hdst_
 {
     const hdst__allocator *allocator = hdst__engine_allocator(d->engine);
     const uint64_t records = cache->reader.records;
-    sample s = {.words = hdst__alloc(allocator, (uint64_t)HDST__GPU_KEY_SAMPLE_RECORDS * d->shape.pair_words * 4),
+    sample s = {.words = hdst__alloc(allocator, (uint64_t)HDST__GPU_KEY_SAMPLE_RECORDS * d->shape.tuple_words * 4),
                 .key = hdst__alloc_zero(allocator, sizeof *s.key << COUNT_BITS)};
     hdst_status status = s.words && s.key ? take_sample(d, cache, &s, error) : hdst__error_memory(error, "a reduce by key");
     d->choice = (hdst__aggregate_device_choice){.of = cache, .records = records, .sampled = s.count};

@@ -83,15 +83,15 @@ void hdst__aggregate_kernel_shape_of(const hdst__aggregation_layout *layout, con
     place_values(layout, shape);
     const uint64_t local = facts->local_bytes < HDST__GPU_KEY_LOCAL_BYTES ? facts->local_bytes : HDST__GPU_KEY_LOCAL_BYTES;
     const uint64_t tile_bytes = local * HDST__GPU_KEY_TILE_BYTES / HDST__GPU_KEY_LOCAL_BYTES;
-    for (shape->pair_words = 2; shape->pair_words < shape->mixed_bytes / 4 + shape->payload;) shape->pair_words *= 2;
+    for (shape->tuple_words = 2; shape->tuple_words < shape->mixed_bytes / 4 + shape->payload;) shape->tuple_words *= 2;
     if (shape->units == 0) shape->units = shape->cells = 1;         // of keys alone: never read
     // Tables leave few work-groups room on a compute unit, so each has many lanes; what the lanes need themselves comes on top of the table.
     const bool large = local == HDST__GPU_KEY_LOCAL_BYTES && facts->max_group >= 2 * HDST__AGGREGATE_LANES;
     shape->total_lanes = large ? 2 * HDST__AGGREGATE_LANES : HDST__AGGREGATE_LANES;
     shape->tile_rows = HDST__GPU_KEY_TILE_ROWS;
-    while (shape->tile_rows > 1 && shape->tile_rows * HDST__AGGREGATE_LANES * shape->pair_words * 4 > tile_bytes) shape->tile_rows /= 2;
+    while (shape->tile_rows > 1 && shape->tile_rows * HDST__AGGREGATE_LANES * shape->tuple_words * 4 > tile_bytes) shape->tile_rows /= 2;
     shape->slots = slots_in(local * HDST__GPU_KEY_TABLE_BYTES / HDST__GPU_KEY_LOCAL_BYTES, shape->mixed_bytes + 4 * shape->cells, 64);
-    shape->hot_slots = slots_in(local * HDST__GPU_HEAVY_TABLE_BYTES / HDST__GPU_KEY_LOCAL_BYTES, shape->mixed_bytes + 4 * shape->cells, 64);
+    shape->heavy_slots = slots_in(local * HDST__GPU_HEAVY_TABLE_BYTES / HDST__GPU_KEY_LOCAL_BYTES, shape->mixed_bytes + 4 * shape->cells, 64);
 }
 
 // --- Reading records ---
@@ -158,7 +158,8 @@ static void print_load(hdst__writer *out, const hdst__aggregation_layout *layout
 
 static const char *key_type(hdst__kind kind)
 {
-    static const char *const names[] = {[HDST__BOOL] = "bool", [HDST__I8] = "char", [HDST__U8] = "uchar", [HDST__I16] = "short", [HDST__U16] = "ushort", [HDST__I32] = "int", [HDST__U32] = "uint",
+    static const char *const names[] = {[HDST__BOOL] = "bool", [HDST__I8] = "char", [HDST__U8] = "uchar", [HDST__I16] = "short",
+        [HDST__U16] = "ushort", [HDST__I32] = "int", [HDST__U32] = "uint",
                                         [HDST__F32] = "float"};
     return names[kind];
 }
@@ -169,27 +170,28 @@ static void print_payload(hdst__writer *out, const hdst__aggregation_layout *lay
     const unsigned word = shape->value[v].payload, x = (unsigned)(layout->key_count + v);
     if (hdst__is_key(cell->acc)) {
         const char *as = cell->kind == HDST__F32 ? "as_float" : cell->kind == HDST__BOOL ? "0 != " : "";
-        hdst__write(out, "    pair.s%u = (uint)%s_key_%s((%s)%s(x%u));\n", word, cell->acc == HDST__MIN ? "min" : "max", key_type(cell->kind), key_type(cell->kind), as, x);
+        hdst__write(out, "    tuple.s%u = (uint)%s_key_%s((%s)%s(x%u));\n", word, cell->acc == HDST__MIN ? "min" : "max", key_type(cell->kind),
+            key_type(cell->kind), as, x);
         return;
     }
     const char *inverted = cell->acc == HDST__AND ? "~" : "";
-    hdst__write(out, "    pair.s%u = (uint)%sx%u;\n", word, inverted, x);
-    if (layout->value[v].bytes > 4) hdst__write(out, "    pair.s%u = (uint)(%sx%u >> 32);\n", word + 1, inverted, x);
+    hdst__write(out, "    tuple.s%u = (uint)%sx%u;\n", word, inverted, x);
+    if (layout->value[v].bytes > 4) hdst__write(out, "    tuple.s%u = (uint)(%sx%u >> 32);\n", word + 1, inverted, x);
 }
 
-static void print_pair(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__storage *storage, const hdst__aggregate_kernel_shape *shape)
+static void print_tuple(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__storage *storage, const hdst__aggregate_kernel_shape *shape)
 {
     const uint32_t words = struct_words(layout, storage);
-    hdst__write_text(out, "inline PAIR pair_at(SRC, ulong i)\n{\n    PAIR pair = (PAIR)(0);\n");
+    hdst__write_text(out, "inline TUPLE tuple_at(SRC, ulong i)\n{\n    TUPLE tuple = (TUPLE)(0);\n");
     if (words) hdst__write(out, "    const uint%u all = ((__global const uint%u *)b0)[i];\n", (unsigned)words, (unsigned)words);
     for (uint64_t c = 0; c < layout->key_count + layout->value_count; c++) print_load(out, layout, storage, c);
     hdst__write_text(out, "    const MIXED key = 0");
     for (uint64_t c = 0; c < layout->key_count; c++) hdst__write(out, " | (MIXED)x%u << %u", (unsigned)c, (unsigned)(8 * layout->key[c].at));
-    if (shape->mixed_bytes == 4) hdst__write_text(out, ";\n    pair.s0 = mix32(key);\n");
-    else hdst__write_text(out, ", m = mix64(key);\n    pair.s0 = (uint)m;\n    pair.s1 = (uint)(m >> 32);\n");
+    if (shape->mixed_bytes == 4) hdst__write_text(out, ";\n    tuple.s0 = mix32(key);\n");
+    else hdst__write_text(out, ", m = mix64(key);\n    tuple.s0 = (uint)m;\n    tuple.s1 = (uint)(m >> 32);\n");
     for (uint64_t v = 0; v < layout->value_count; v++) print_payload(out, layout, shape, v);
-    hdst__write_text(out, "    return pair;\n}\n");
-    hdst__write(out, "inline MIXED mixed_of(PAIR pair) { return %s; }\n", shape->mixed_bytes == 4 ? "pair.s0" : "pair.s0 | (ulong)pair.s1 << 32");
+    hdst__write_text(out, "    return tuple;\n}\n");
+    hdst__write(out, "inline MIXED mixed_of(TUPLE tuple) { return %s; }\n", shape->mixed_bytes == 4 ? "tuple.s0" : "tuple.s0 | (ulong)tuple.s1 << 32");
 }
 
 // --- Words ---
@@ -202,13 +204,16 @@ static void print_scales(hdst__writer *out, const hdst__aggregation_layout *layo
         const char *type = is_narrow(&layout->value[v]) ? "float" : "double";
         if (layout->value[v].cell.digits) hdst__write(out, "    int s%u;\n    %s up%u, down%u;\n", s, type, s, s);
     }
-    hdst__write_text(out, "} scales_t;\n#define SCALES __global const int *restrict scale_list, ulong addend_bits\n#define SCALES_OF scales_of(scale_list, (uint)addend_bits)\n");
-    hdst__write_text(out, "inline scales_t scales_of(__global const int *restrict list, uint bits)\n{\n    scales_t scales;\n    scales.bits = bits;\n    scales.limit = float_power((int)bits);\n");
+    hdst__write_text(out, "} scales_t;\n#define SCALES __global const int *restrict scale_list, "
+        "ulong addend_bits\n#define SCALES_OF scales_of(scale_list, (uint)addend_bits)\n");
+    hdst__write_text(out, "inline scales_t scales_of(__global const int *restrict list, "
+        "uint bits)\n{\n    scales_t scales;\n    scales.bits = bits;\n    scales.limit = float_power((int)bits);\n");
     for (uint64_t v = 0; v < layout->value_count; v++) {
         const unsigned s = shape->value[v].sum;
         if (!layout->value[v].cell.digits) continue;
         const char *type = is_narrow(&layout->value[v]) ? "float" : "double";
-        hdst__write(out, "    scales.s%u = list[%u];\n    scales.up%u = %s_power(list[%u]);\n    scales.down%u = %s_power(-list[%u]);\n", s, s, s, type, s, s, type, s);
+        hdst__write(out, "    scales.s%u = list[%u];\n    scales.up%u = %s_power(list[%u]);\n    scales.down%u = %s_power(-list[%u]);\n", s, s, s,
+            type, s, s, type, s);
     }
     hdst__write_text(out, "    return scales;\n}\n");
 }
@@ -219,14 +224,14 @@ static void print_word(hdst__writer *out, const hdst__aggregation_layout *layout
     const hdst__aggregate_kernel_value *at = &shape->value[v];
     const unsigned u = at->unit, w = at->payload, s = at->sum;
     if (!column->cell.digits) {
-        if (column->bytes <= 4) hdst__write(out, "    words.w%u = pair.s%u;\n", u, w);
-        else if (units_of(column) == 2) hdst__write(out, "    words.w%u = pair.s%u;\n    words.w%u = pair.s%u;\n", u, w, u + 1, w + 1);
-        else hdst__write(out, "    words.w%u = (long)(pair.s%u | (ulong)pair.s%u << 32);\n", u, w, w + 1);
+        if (column->bytes <= 4) hdst__write(out, "    words.w%u = tuple.s%u;\n", u, w);
+        else if (units_of(column) == 2) hdst__write(out, "    words.w%u = tuple.s%u;\n    words.w%u = tuple.s%u;\n", u, w, u + 1, w + 1);
+        else hdst__write(out, "    words.w%u = (long)(tuple.s%u | (ulong)tuple.s%u << 32);\n", u, w, w + 1);
         return;
     }
     char value[64];
-    if (column->cell.kind == HDST__F32) snprintf(value, sizeof value, "%sas_float(pair.s%u)", is_narrow(column) ? "" : "(double)", w);
-    else snprintf(value, sizeof value, "as_double(pair.s%u | (ulong)pair.s%u << 32)", w, w + 1);
+    if (column->cell.kind == HDST__F32) snprintf(value, sizeof value, "%sas_float(tuple.s%u)", is_narrow(column) ? "" : "(double)", w);
+    else snprintf(value, sizeof value, "as_double(tuple.s%u | (ulong)tuple.s%u << 32)", w, w + 1);
     if (is_two(column))
         hdst__write(out, "    words.w%u = two_words_of(%s, scales.up%u, scales.limit, %uu, &exceptions, &words.w%u);\n", u, value, s, 1u << s, u + 1);
     else if (is_narrow(column))
@@ -257,7 +262,8 @@ static void print_unit(hdst__writer *out, unit_op op, unsigned unit, unsigned ce
     if (which == 1 && op == ADD64) hdst__write(out, "    words.w%u = (long)(at[%u * stride] | (ulong)at[%u * stride] << 32);\n", unit, cell, cell + 1);
     if (which == 1 && op != ADD64) hdst__write(out, "    words.w%u = at[%u * stride];\n", unit, cell);
     if (which == 2 && op == ADD64) hdst__write(out, "    device_add((volatile __global long *)to + %u, words.w%u);\n", unit, unit);
-    if (which == 2 && op != ADD64) hdst__write(out, "    if (words.w%u) %s((volatile __global uint *)(to + %u), (uint)words.w%u);\n", unit, global_name[op], unit, unit);
+    if (which == 2 && op != ADD64) hdst__write(out, "    if (words.w%u) %s((volatile __global uint *)(to + %u), (uint)words.w%u);\n", unit,
+        global_name[op], unit, unit);
 }
 
 static void print_units(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__aggregate_kernel_shape *shape, int which)
@@ -273,14 +279,15 @@ static void print_words(hdst__writer *out, const hdst__aggregation_layout *layou
 {
     hdst__write_text(out, "typedef struct {\n    uint exceptions;       // a bit for each sum whose addend does not fit\n");
     for (uint32_t u = 0; u < shape->units; u++) hdst__write(out, "    long w%u;\n", (unsigned)u);
-    hdst__write_text(out, "} words_t;\ninline words_t words_of(PAIR pair, scales_t scales)\n{\n    words_t words;\n    uint exceptions = 0;\n");
+    hdst__write_text(out, "} words_t;\ninline words_t words_of(TUPLE tuple, scales_t scales)\n{\n    words_t words;\n    uint exceptions = 0;\n");
     for (uint64_t v = 0; v < layout->value_count; v++) print_word(out, layout, shape, v);
     hdst__write_text(out, "    words.exceptions = exceptions;\n    return words;\n}\n// To a row of a table, whose words lie `stride` apart; and from there.\n"
                            "inline void add_cells(volatile __local uint *to, uint stride, words_t words)\n{\n");
     print_units(out, layout, shape, 0);
     hdst__write_text(out, "}\ninline words_t cells_at(volatile __local uint *at, uint stride)\n{\n    words_t words;\n    words.exceptions = 0;\n");
     print_units(out, layout, shape, 1);
-    hdst__write_text(out, "    return words;\n}\n// To the words of a hot key, and from there.\ninline void add_words(volatile __global ulong *to, words_t words)\n{\n");
+    hdst__write_text(out, "    return words;\n}\n// To the words of a heavy key, and from there.\ninline void add_words(volatile __global ulong *to, "
+        "words_t words)\n{\n");
     print_units(out, layout, shape, 2);
     hdst__write_text(out, "}\ninline words_t words_at(__global const ulong *at)\n{\n    words_t words;\n    words.exceptions = 0;\n");
     for (uint32_t u = 0; u < shape->units; u++) hdst__write(out, "    words.w%u = (long)at[%u];\n", (unsigned)u, (unsigned)u);
@@ -317,7 +324,8 @@ static const char *value_text(hdst__arena *arena, const hdst__value_column *colu
 static void print_row(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__aggregate_kernel_shape *shape)
 {
     uint64_t bytes = 0;
-    hdst__write(out, "inline void write_row(__global uchar *row, MIXED m, words_t words, scales_t scales)\n{\n    const ulong key = %s(m);\n", shape->mixed_bytes == 4 ? "unmix32" : "unmix64");
+    hdst__write(out, "inline void write_row(__global uchar *row, MIXED m, words_t words, scales_t scales)\n{\n    const ulong key = %s(m);\n",
+        shape->mixed_bytes == 4 ? "unmix32" : "unmix64");
     for (uint64_t c = 0; c < layout->key_count + layout->value_count; c++) bytes += element_of(layout, c).bytes;
     if (bytes < layout->record->size) hdst__write_text(out, "    for (uint b = 0; b < (uint)SIZE; b++) row[b] = 0;\n");
     for (uint64_t c = 0; c < layout->key_count; c++) {
@@ -336,15 +344,15 @@ static void print_row(hdst__writer *out, const hdst__aggregation_layout *layout,
 static void print_exception(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__aggregate_kernel_shape *shape)
 {
     hdst__write_text(out, "// An addend that does not fit goes to the overflow cell of the row's sum.\n"
-                           "__attribute__((noinline)) void add_exceptions(volatile __global long *overflow, ulong place, PAIR pair, uint exceptions)\n{\n");
+                           "__attribute__((noinline)) void add_exceptions(volatile __global long *overflow, ulong place, TUPLE tuple, uint exceptions)\n{\n");
     for (uint64_t v = 0; v < layout->value_count; v++) {
         const hdst__aggregate_kernel_value *at = &shape->value[v];
         const bool is_float = layout->value[v].cell.kind == HDST__F32;
         if (!layout->value[v].cell.digits) continue;
         hdst__write(out, "    if (exceptions & %uu) superaccumulator_add_%s(overflow_cell(overflow, place + %u), ",
                     1u << at->sum, is_float ? "float" : "double", (unsigned)at->sum);
-        if (is_float) hdst__write(out, "as_float(pair.s%u));\n", (unsigned)at->payload);
-        else hdst__write(out, "as_double(pair.s%u | (ulong)pair.s%u << 32));\n", (unsigned)at->payload, (unsigned)at->payload + 1);
+        if (is_float) hdst__write(out, "as_float(tuple.s%u));\n", (unsigned)at->payload);
+        else hdst__write(out, "as_double(tuple.s%u | (ulong)tuple.s%u << 32));\n", (unsigned)at->payload, (unsigned)at->payload + 1);
     }
     hdst__write_text(out, "}\n// And in the end the words go there too.\n"
                           "__attribute__((noinline)) void finish_exceptions(volatile __global long *overflow, __global ulong *rows_of_overflow, ulong place, "
@@ -389,9 +397,11 @@ static void print_macros(hdst__writer *out, const hdst__aggregation_layout *layo
     if (shape->doubles) hdst__write_text(out, "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n");
     hdst__write_text(out, hdst__pieces_text(out->arena, &hdst__base_pieces, "head.cl"));
     hdst__write(out, "#define LANES %uu\n#define TOTAL_LANES %uu\n", (unsigned)HDST__AGGREGATE_LANES, (unsigned)shape->total_lanes);
-    hdst__write(out, "#define MIXED_BYTES %u\n#define PAIR uint%u\n#define TILE_ROWS %uu\n#define AT_ONCE 4u\n#define SLOTS %uu\n#define CELLS %uu\n#define UNITS %uu\n#define HOT_CELLS %uu\n",
-                        (unsigned)shape->mixed_bytes, (unsigned)shape->pair_words, (unsigned)shape->tile_rows, (unsigned)shape->slots, (unsigned)shape->cells, (unsigned)shape->units,
-                        (unsigned)shape->hot_slots);
+    hdst__write(out, "#define MIXED_BYTES %u\n#define TUPLE uint%u\n#define TILE_ROWS %uu\n#define AT_ONCE 4u\n#define SLOTS %uu\n"
+        "#define CELLS %uu\n#define UNITS %uu\n#define HEAVY_CELLS %uu\n",
+                        (unsigned)shape->mixed_bytes, (unsigned)shape->tuple_words, (unsigned)shape->tile_rows, (unsigned)shape->slots,
+                            (unsigned)shape->cells, (unsigned)shape->units,
+                        (unsigned)shape->heavy_slots);
     hdst__write(out,
         "#define FLOATS %uu\n#define OVERFLOW_CELL_WORDS %u\n#define SUPERACCUMULATOR_LIMBS %u\n"
         "#define SIZE %" PRIu64 "ul\n#define WORD %s\n#define WORDS %" PRIu64 "u\n",
@@ -406,7 +416,7 @@ static const char *kernels_text(hdst__arena *arena, const hdst__aggregation_layo
 {
     hdst__writer text = {.arena = arena};
     print_source(&text, layout, storage);
-    print_pair(&text, layout, storage, shape);
+    print_tuple(&text, layout, storage, shape);
     print_scales(&text, layout, shape);
     print_words(&text, layout, shape);
     print_row(&text, layout, shape);

@@ -9,22 +9,22 @@
 
 extern const hdst__pieces hdst__aggregate_pieces;      // shuffle/aggregate/*.cl
 
-enum { HDST__AGGREGATE_LANES = 256, HDST__AGGREGATE_PARTS = 512 /* of a round, at most */, HDST__AGGREGATE_VALUES = 8, HDST__AGGREGATE_COLUMNS = 16 };
+enum { HDST__AGGREGATE_LANES = 256, HDST__AGGREGATE_PARTITIONS = 512 /* of a round, at most */, HDST__AGGREGATE_VALUES = 8, HDST__AGGREGATE_COLUMNS = 16 };
 
 typedef struct hdst__aggregate_kernel_value {       // how a value is held
-    uint32_t payload;                   // its first word of a pair
+    uint32_t payload;                   // its first word of a tuple
     uint32_t unit, cell;                // first 64-bit word of a heavy hitter, first 32-bit word of a row of a table
     uint32_t sum;                       // number among the float sums
 } hdst__aggregate_kernel_value;
 
 typedef struct hdst__aggregate_kernel_shape {
     uint32_t mixed_bytes;               // of a mixed key: 4 or 8
-    uint32_t payload, pair_words;       // words of a pair: behind the key; all, as memory has them
+    uint32_t payload, tuple_words;       // words of a tuple: behind the key; all, as memory has them
     uint32_t units, cells, sums;
     hdst__aggregate_kernel_value value[HDST__AGGREGATE_VALUES];
-    uint32_t tile_rows;                 // pairs of a lane
-    uint32_t slots, hot_slots;          // rows of a part's table, of the heavy hitters' table
-    uint32_t total_lanes;               // of a work-group that fills a part's table: HDST__AGGREGATE_LANES or twice as many
+    uint32_t tile_rows;                 // tuples of a lane
+    uint32_t slots, heavy_slots;          // rows of a partition's table, of the heavy hitters' table
+    uint32_t total_lanes;               // of a work-group that fills a partition's table: HDST__AGGREGATE_LANES or twice as many
     uint32_t overflow_cell_words;               // of a superaccumulator
     bool doubles;
 } hdst__aggregate_kernel_shape;

@@ -99,7 +99,7 @@ static hdst_status add(stream *s, const void *records, uint64_t count, hdst_erro
 static hdst_status keep(stream *s, const char *records, uint64_t count, hdst_error *error)
 {
     const uint64_t size = s->run.layout->record->size;
-    if (!s->first) s->first = hdst__aggregate_take(&s->run, s->wanted * size, "the first pairs of a reduce by key", error);
+    if (!s->first) s->first = hdst__aggregate_take(&s->run, s->wanted * size, "the first tuples of a reduce by key", error);
     if (!s->first) return HDST_E_MEMORY;
     memcpy(s->first + s->kept * size, records, count * size);
     s->kept += count;

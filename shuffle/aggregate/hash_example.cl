@@ -5,7 +5,7 @@
 #include "shuffle/aggregate/hash_key.cl"
 #include "accum/integer_words_local.cl"
 #include "accum/overflow_table.cl"
-#define PAIR uint4
+#define TUPLE uint4
 #define SIZE 8ul
 #define SRC __global const uchar *restrict b0
 #define SRC_ARGS b0
@@ -21,10 +21,10 @@ typedef struct {
     uint exceptions;       // a bit for each sum whose addend does not fit
     long w0;
 } words_t;
-PAIR pair_at(SRC, ulong i);
-MIXED mixed_of(PAIR pair);
+TUPLE tuple_at(SRC, ulong i);
+MIXED mixed_of(TUPLE tuple);
 scales_t scales_of(__global const int *restrict list, uint bits);
-words_t words_of(PAIR pair, scales_t scales);
+words_t words_of(TUPLE tuple, scales_t scales);
 // To a row of a table, whose words lie `stride` apart, and from there; to the words of a heavy hitter, and from there.
 void add_cells(volatile __local uint *to, uint stride, words_t words);
 words_t cells_at(volatile __local uint *at, uint stride);
@@ -32,6 +32,6 @@ void add_words(volatile __global ulong *to, words_t words);
 words_t words_at(__global const ulong *at);
 void write_row(__global uchar *row, MIXED m, words_t words, scales_t scales);
 // Addends that do not fit, sums of which some did not, such a sum to its row.
-void add_exceptions(volatile __global long *overflow, ulong place, PAIR pair, uint exceptions);
+void add_exceptions(volatile __global long *overflow, ulong place, TUPLE tuple, uint exceptions);
 void finish_exceptions(volatile __global long *overflow, __global ulong *rows_of_overflow, ulong place, ulong row, words_t words, scales_t scales);
 void put_sum(__global uchar *row, ulong sum, __global const long *cell);

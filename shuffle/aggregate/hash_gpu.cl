@@ -1,22 +1,22 @@
 //# LANES 256u
 //# TILE_ROWS 16u
-//# HOT_CELLS 1024u
+//# HEAVY_CELLS 1024u
 //# UNITS 1u
 //# AT_ONCE 4u
 //# CELLS 2u
 #pragma once
 #include "base/group_sums.cl"
 #include "shuffle/aggregate/hash_example.cl"
-// Reduction by key on a GPU, for keys of any range: pairs of a mixed key and what is added are put in order of
-// *parts*, by the upper bits of the key's hash, once or twice, until the keys of a part have room in a hash table in
-// local memory (hash_total.cl). A work-group has a *chunk* of the pairs: it counts them by part; a prefix sum over
-// all counters, which lie [part][chunk], says where each chunk's pairs of a part go. (As in radix partitioning;
+// Reduction by key on a GPU, for keys of any range: tuples of a mixed key and what is added are put in order of
+// *partitions*, by the upper bits of the key's hash, once or twice, until the keys of a partition have room in a hash table in
+// local memory (hash_total.cl). A work-group has a *chunk* of the tuples: it counts them by partition; a prefix sum over
+// all counters, which lie [partition][chunk], says where each chunk's tuples of a partition go. (As in radix partitioning;
 // Satish, Harris, Garland, "Designing efficient sorting algorithms for manycore GPUs", 2009.) Keys that the sample
-// met often are *hot*: a work-group adds them up itself, in local memory, as it counts; so one key that half of all
-// records have keeps nobody waiting, and where there are few keys no pairs are left.
+// met often are *heavy*: a work-group adds them up itself, in local memory, as it counts; so one key that half of all
+// records have keeps nobody waiting, and where there are few keys no tuples are left.
 #define TILE (LANES * TILE_ROWS)
-#define MOST_PARTS 512u
-#define EACH (MOST_PARTS / LANES)
+#define MOST_PARTITIONS 512u
+#define EACH (MOST_PARTITIONS / LANES)
 #if defined(__NV_CL_C_VERSION)
 #define TOGETHER() asm volatile("bar.warp.sync 0xffffffff;" ::: "memory")
 // Whether any lane of the warp has something left to do; brings them together too.
@@ -31,7 +31,7 @@ inline uint any_of_warp(uint left)
 #define TOGETHER()
 #define ANY_OF_WARP(left) (left)
 #endif
-#define PART_OF(m, shift, mask) ((HASH_OF(m) >> (shift)) & (mask))
+#define PARTITION_OF(m, shift, mask) ((HASH_OF(m) >> (shift)) & (mask))
 #define GROUP __attribute__((reqd_work_group_size(LANES, 1, 1)))
 
 // --- Prefix sums over counters ---
@@ -63,213 +63,222 @@ __kernel GROUP void hash_scan(ulong n, __global uint *restrict counters, __globa
         before += sums[LANES - 1];
     }
 }
-// Where each part begins. Parts lie in runs, one for each part of the round before, whose chunks are `base[run]` to `base[run + 1]`.
-__kernel GROUP void hash_starts(ulong parts, ulong bits, __global const uint *restrict counters, __global const uint *restrict base, __global uint *restrict starts)
+// Where each partition begins. Parts lie in runs, one for each partition of the round before, whose chunks are `base[run]` to `base[run + 1]`.
+__kernel GROUP void hash_starts(ulong partitions, ulong bits, __global const uint *restrict counters, __global const uint *restrict base,
+    __global uint *restrict starts)
 {
-    for (ulong part = get_global_id(0); part <= parts; part += get_global_size(0)) {
-        const ulong run = part >> bits, at = part & ((1ul << bits) - 1), first = base[run];
-        const ulong chunks = part < parts ? base[run + 1] - first : 0;
-        starts[part] = counters[(first << bits) + at * chunks];
+    for (ulong partition = get_global_id(0); partition <= partitions; partition += get_global_size(0)) {
+        const ulong run = partition >> bits, at = partition & ((1ul << bits) - 1), first = base[run];
+        const ulong chunks = partition < partitions ? base[run + 1] - first : 0;
+        starts[partition] = counters[(first << bits) + at * chunks];
     }
 }
 
 // --- The sample ---
 
-// A record out of each `every`, at no regular distance, as a pair.
-__kernel GROUP void hash_sample(ulong count, ulong every, ulong to, SRC, __global PAIR *restrict out)
+// A record out of each `every`, at no regular distance, as a tuple.
+__kernel GROUP void hash_sample(ulong count, ulong every, ulong to, SRC, __global TUPLE *restrict out)
 {
-    for (ulong i = get_global_id(0); i < count; i += get_global_size(0)) out[to + i] = pair_at(SRC_ARGS, i * every + mix32((uint)i) % every);
+    for (ulong i = get_global_id(0); i < count; i += get_global_size(0)) out[to + i] = tuple_at(SRC_ARGS, i * every + mix32((uint)i) % every);
 }
 
 // --- Hot keys: a table that is only read, where a key stands at its home or one of the two places behind ---
 
-inline uint hot_home(MIXED m, uint seed, uint hot) { return mul_hi((uint)m * seed, hot - 2); }
-#define IS_HOT(table, at, m) ((table)[at] == (m) || (table)[(at) + 1] == (m) || (table)[(at) + 2] == (m))
-#define HOT_AT(table, at, m) ((table)[at] == (m) ? (at) : (table)[(at) + 1] == (m) ? (at) + 1 : (at) + 2)
+inline uint heavy_home(MIXED m, uint seed, uint heavy) { return mul_hi((uint)m * seed, heavy - 2); }
+#define IS_HEAVY(table, at, m) ((table)[at] == (m) || (table)[(at) + 1] == (m) || (table)[(at) + 2] == (m))
+#define HEAVY_AT(table, at, m) ((table)[at] == (m) ? (at) : (table)[(at) + 1] == (m) ? (at) + 1 : (at) + 2)
 
 // --- The first time ---
 
-inline void count_records(bool any_hot, ulong n, uint shift, uint mask, uint hot, uint seed, uint copies, SRC, scales_t scales, __local uint *pairs_of,
+inline void count_records(bool any_heavy, ulong n, uint shift, uint mask, uint heavy, uint seed, uint copies, SRC, scales_t scales, __local uint *tuples_of,
                           __local uint *cells, __local MIXED *table)
 {
     const uint lane = get_local_id(0), copy = lane & (copies - 1);
     const ulong group = get_group_id(0), groups = get_num_groups(0), end = n * (group + 1) / groups;
     for (ulong base = n * group / groups; base < end; base += LANES * AT_ONCE) {
         TOGETHER();
-        PAIR pairs[AT_ONCE];
+        TUPLE tuples[AT_ONCE];
         for (uint r = 0; r < AT_ONCE; r++)
-            if (base + r * LANES + lane < end) pairs[r] = pair_at(SRC_ARGS, base + r * LANES + lane);
+            if (base + r * LANES + lane < end) tuples[r] = tuple_at(SRC_ARGS, base + r * LANES + lane);
         for (uint r = 0; r < AT_ONCE; r++) {
             bool there = base + r * LANES + lane < end;
             MIXED m = 0;
-            if (there) m = mixed_of(pairs[r]);
-            if (any_hot && there) {
-                const uint at = hot_home(m, seed, hot);
-                if (IS_HOT(table, at, m)) {
-                    const words_t words = words_of(pairs[r], scales);
+            if (there) m = mixed_of(tuples[r]);
+            if (any_heavy && there) {
+                const uint at = heavy_home(m, seed, heavy);
+                if (IS_HEAVY(table, at, m)) {
+                    const words_t words = words_of(tuples[r], scales);
                     there = words.exceptions != 0;
-                    if (!there) add_cells(cells + HOT_AT(table, at, m) * copies + copy, HOT_CELLS, words);
+                    if (!there) add_cells(cells + HEAVY_AT(table, at, m) * copies + copy, HEAVY_CELLS, words);
                 }
             }
             TOGETHER();
-            if (there) atomic_inc((volatile __local uint *)(pairs_of + PART_OF(m, shift, mask)));
+            if (there) atomic_inc((volatile __local uint *)(tuples_of + PARTITION_OF(m, shift, mask)));
         }
     }
 }
 __kernel GROUP void hash_count(ulong n, ulong shift, ulong mask, ulong chunk, ulong chunks, SRC, __global uint *restrict counters)
 {
-    __local uint pairs_of[MOST_PARTS];
+    __local uint tuples_of[MOST_PARTITIONS];
     const uint lane = get_local_id(0), group = get_group_id(0);
     const scales_t scales = {0};
-    for (uint j = lane; j < MOST_PARTS; j += LANES) pairs_of[j] = 0;
+    for (uint j = lane; j < MOST_PARTITIONS; j += LANES) tuples_of[j] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
-    count_records(false, n, (uint)shift, (uint)mask, 0, 0, 1, SRC_ARGS, scales, pairs_of, 0, 0);
+    count_records(false, n, (uint)shift, (uint)mask, 0, 0, 1, SRC_ARGS, scales, tuples_of, 0, 0);
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint j = lane; j <= mask; j += LANES) counters[j * chunks + chunk + group] = pairs_of[j];
+    for (uint j = lane; j <= mask; j += LANES) counters[j * chunks + chunk + group] = tuples_of[j];
 }
-__kernel GROUP void hash_count_hot(ulong n, ulong shift, ulong mask, ulong chunk, ulong chunks, SRC, __global uint *restrict counters, ulong hot, ulong seed,
-                                   ulong copies, SCALES, __global const MIXED *restrict hot_keys, __global ulong *restrict hot_words)
+__kernel GROUP void hash_count_heavy(ulong n, ulong shift, ulong mask, ulong chunk, ulong chunks, SRC, __global uint *restrict counters, ulong heavy,
+    ulong seed,
+                                   ulong copies, SCALES, __global const MIXED *restrict heavy_keys, __global ulong *restrict heavy_words)
 {
-    __local uint pairs_of[MOST_PARTS], cells[HOT_CELLS * CELLS];
-    __local MIXED table[HOT_CELLS];
+    __local uint tuples_of[MOST_PARTITIONS], cells[HEAVY_CELLS * CELLS];
+    __local MIXED table[HEAVY_CELLS];
     const uint lane = get_local_id(0), group = get_group_id(0);
     const scales_t scales = SCALES_OF;
-    for (uint j = lane; j < MOST_PARTS; j += LANES) pairs_of[j] = 0;
-    for (uint j = lane; j < HOT_CELLS * CELLS; j += LANES) cells[j] = 0;
-    for (uint j = lane; j < hot; j += LANES) table[j] = hot_keys[j];
+    for (uint j = lane; j < MOST_PARTITIONS; j += LANES) tuples_of[j] = 0;
+    for (uint j = lane; j < HEAVY_CELLS * CELLS; j += LANES) cells[j] = 0;
+    for (uint j = lane; j < heavy; j += LANES) table[j] = heavy_keys[j];
     barrier(CLK_LOCAL_MEM_FENCE);
-    count_records(true, n, (uint)shift, (uint)mask, (uint)hot, (uint)seed, (uint)copies, SRC_ARGS, scales, pairs_of, cells, table);
+    count_records(true, n, (uint)shift, (uint)mask, (uint)heavy, (uint)seed, (uint)copies, SRC_ARGS, scales, tuples_of, cells, table);
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint j = lane; j <= mask; j += LANES) counters[j * chunks + chunk + group] = pairs_of[j];
-    for (uint j = lane; j < (uint)hot * (uint)copies; j += LANES) add_words(hot_words + j / (uint)copies * UNITS, cells_at(cells + j, HOT_CELLS));
+    for (uint j = lane; j <= mask; j += LANES) counters[j * chunks + chunk + group] = tuples_of[j];
+    for (uint j = lane; j < (uint)heavy * (uint)copies; j += LANES) add_words(heavy_words + j / (uint)copies * UNITS, cells_at(cells + j, HEAVY_CELLS));
 }
 
-// Puts the pairs of a tile where they belong: in local memory first, in order of parts, so that they leave in runs.
-inline void place_tile(const PAIR *pairs, uint there, uint shift, uint mask, __local uint *pairs_of, __local uint *start, __local uint *to, __local uint *next,
-                       __local uint *sums, __local PAIR *sorted, __global PAIR *restrict out)
+// Puts the tuples of a tile where they belong: in local memory first, in order of partitions, so that they leave in runs.
+inline void place_tile(const TUPLE *tuples, uint there, uint shift, uint mask, __local uint *tuples_of, __local uint *start, __local uint *to,
+    __local uint *next,
+                       __local uint *sums, __local TUPLE *sorted, __global TUPLE *restrict out)
 {
     const uint lane = get_local_id(0);
     uint rank[TILE_ROWS];
     for (uint r = 0; r < TILE_ROWS; r++)
-        if (there >> r & 1) rank[r] = atomic_inc((volatile __local uint *)(pairs_of + PART_OF(mixed_of(pairs[r]), shift, mask)));
+        if (there >> r & 1) rank[r] = atomic_inc((volatile __local uint *)(tuples_of + PARTITION_OF(mixed_of(tuples[r]), shift, mask)));
     barrier(CLK_LOCAL_MEM_FENCE);
     uint own = 0;
-    for (uint k = 0; k < EACH; k++) own += pairs_of[lane * EACH + k];
+    for (uint k = 0; k < EACH; k++) own += tuples_of[lane * EACH + k];
     uint before = sum_before_lane(sums, lane, own);
     const uint all = sums[LANES - 1];
     for (uint k = 0; k < EACH; k++) {
-        const uint part = lane * EACH + k, mine = pairs_of[part];
-        start[part] = before;
-        to[part] = next[part] - before;
-        next[part] += mine;
-        pairs_of[part] = 0;
+        const uint partition = lane * EACH + k, mine = tuples_of[partition];
+        start[partition] = before;
+        to[partition] = next[partition] - before;
+        next[partition] += mine;
+        tuples_of[partition] = 0;
         before += mine;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint r = 0; r < TILE_ROWS; r++)
-        if (there >> r & 1) sorted[start[PART_OF(mixed_of(pairs[r]), shift, mask)] + rank[r]] = pairs[r];
+        if (there >> r & 1) sorted[start[PARTITION_OF(mixed_of(tuples[r]), shift, mask)] + rank[r]] = tuples[r];
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint j = lane; j < all; j += LANES) {
-        const PAIR pair = sorted[j];
-        out[to[PART_OF(mixed_of(pair), shift, mask)] + j] = pair;
+        const TUPLE tuple = sorted[j];
+        out[to[PARTITION_OF(mixed_of(tuple), shift, mask)] + j] = tuple;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
 }
-#define TILE_MEMORY __local uint pairs_of[MOST_PARTS], start[MOST_PARTS], to[MOST_PARTS], next[MOST_PARTS], sums[LANES]; __local PAIR sorted[TILE]
+#define TILE_MEMORY __local uint tuples_of[MOST_PARTITIONS], start[MOST_PARTITIONS], to[MOST_PARTITIONS], next[MOST_PARTITIONS], sums[LANES]; \
+    __local TUPLE sorted[TILE]
 
-// The same records are left out as in hash_count_hot. A work-group without pairs need not look.
-inline void place_records(bool any_hot, ulong n, uint shift, uint mask, ulong chunk, ulong chunks, uint hot, uint seed, SRC, scales_t scales,
-                          __global const uint *restrict counters, __global const MIXED *restrict hot_keys, __global PAIR *restrict out, __local uint *pairs_of,
-                          __local uint *start, __local uint *to, __local uint *next, __local uint *sums, __local PAIR *sorted)
+// The same records are left out as in hash_count_heavy. A work-group without tuples need not look.
+inline void place_records(bool any_heavy, ulong n, uint shift, uint mask, ulong chunk, ulong chunks, uint heavy, uint seed, SRC, scales_t scales,
+                          __global const uint *restrict counters, __global const MIXED *restrict heavy_keys, __global TUPLE *restrict out,
+                              __local uint *tuples_of,
+                          __local uint *start, __local uint *to, __local uint *next, __local uint *sums, __local TUPLE *sorted)
 {
     const uint lane = get_local_id(0);
     const ulong group = get_group_id(0), groups = get_num_groups(0);
     uint own = 0;
-    for (uint j = lane; j < MOST_PARTS; j += LANES) {
+    for (uint j = lane; j < MOST_PARTITIONS; j += LANES) {
         const ulong at = j * chunks + chunk + group;
-        pairs_of[j] = 0;
+        tuples_of[j] = 0;
         next[j] = j <= mask ? counters[at] : 0;
         if (j <= mask) own += counters[at + 1] - counters[at];
     }
     const ulong end = sum_of_lanes(sums, lane, own) ? n * (group + 1) / groups : 0;
     barrier(CLK_LOCAL_MEM_FENCE);
     for (ulong tile = n * group / groups; tile < end; tile += TILE) {
-        PAIR pairs[TILE_ROWS];
+        TUPLE tuples[TILE_ROWS];
         uint there = 0;
         for (uint r = 0; r < TILE_ROWS; r++) {
             if (tile + r * LANES + lane >= end) continue;
-            pairs[r] = pair_at(SRC_ARGS, tile + r * LANES + lane);
+            tuples[r] = tuple_at(SRC_ARGS, tile + r * LANES + lane);
             there |= 1u << r;
         }
-        if (any_hot)
+        if (any_heavy)
             for (uint r = 0; r < TILE_ROWS; r++) {
                 if (!(there >> r & 1)) continue;
-                const MIXED m = mixed_of(pairs[r]);
-                const uint at = hot_home(m, seed, hot);
-                if (IS_HOT(hot_keys, at, m) && !words_of(pairs[r], scales).exceptions) there &= ~(1u << r);
+                const MIXED m = mixed_of(tuples[r]);
+                const uint at = heavy_home(m, seed, heavy);
+                if (IS_HEAVY(heavy_keys, at, m) && !words_of(tuples[r], scales).exceptions) there &= ~(1u << r);
             }
-        place_tile(pairs, there, shift, mask, pairs_of, start, to, next, sums, sorted, out);
+        place_tile(tuples, there, shift, mask, tuples_of, start, to, next, sums, sorted, out);
     }
 }
-__kernel GROUP void hash_place(ulong n, ulong shift, ulong mask, ulong chunk, ulong chunks, SRC, __global const uint *restrict counters, __global PAIR *restrict out)
+__kernel GROUP void hash_place(ulong n, ulong shift, ulong mask, ulong chunk, ulong chunks, SRC, __global const uint *restrict counters,
+    __global TUPLE *restrict out)
 {
     TILE_MEMORY;
     const scales_t scales = {0};
-    place_records(false, n, (uint)shift, (uint)mask, chunk, chunks, 0, 0, SRC_ARGS, scales, counters, 0, out, pairs_of, start, to, next, sums, sorted);
+    place_records(false, n, (uint)shift, (uint)mask, chunk, chunks, 0, 0, SRC_ARGS, scales, counters, 0, out, tuples_of, start, to, next, sums, sorted);
 }
-__kernel GROUP void hash_place_hot(ulong n, ulong shift, ulong mask, ulong chunk, ulong chunks, SRC, __global const uint *restrict counters, __global PAIR *restrict out,
-                                   ulong hot, ulong seed, SCALES, __global const MIXED *restrict hot_keys)
+__kernel GROUP void hash_place_heavy(ulong n, ulong shift, ulong mask, ulong chunk, ulong chunks, SRC, __global const uint *restrict counters,
+    __global TUPLE *restrict out,
+                                   ulong heavy, ulong seed, SCALES, __global const MIXED *restrict heavy_keys)
 {
     TILE_MEMORY;
     const scales_t scales = SCALES_OF;
-    place_records(true, n, (uint)shift, (uint)mask, chunk, chunks, (uint)hot, (uint)seed, SRC_ARGS, scales, counters, hot_keys, out, pairs_of, start, to, next, sums,
+    place_records(true, n, (uint)shift, (uint)mask, chunk, chunks, (uint)heavy, (uint)seed, SRC_ARGS, scales, counters, heavy_keys, out, tuples_of,
+        start, to, next, sums,
                   sorted);
 }
 
-// --- The second time, over pairs. A chunk: its first pair, how many, its first counter, counters from one part to the next. ---
+// --- The second time, over tuples. A chunk: its first tuple, how many, its first counter, counters from one partition to the next. ---
 
-__kernel GROUP void hash_count_low(ulong chunks, ulong shift, ulong mask, __global const uint4 *restrict chunk_list, __global const PAIR *restrict in,
+__kernel GROUP void hash_count_low(ulong chunks, ulong shift, ulong mask, __global const uint4 *restrict chunk_list, __global const TUPLE *restrict in,
                                    __global uint *restrict counters)
 {
-    __local uint pairs_of[MOST_PARTS];
+    __local uint tuples_of[MOST_PARTITIONS];
     const uint lane = get_local_id(0);
     for (uint c = get_group_id(0); c < chunks; c += get_num_groups(0)) {
         const uint4 chunk = chunk_list[c];
-        for (uint j = lane; j < MOST_PARTS; j += LANES) pairs_of[j] = 0;
+        for (uint j = lane; j < MOST_PARTITIONS; j += LANES) tuples_of[j] = 0;
         barrier(CLK_LOCAL_MEM_FENCE);
-        for (uint i = lane; i < chunk.s1; i += LANES) atomic_inc((volatile __local uint *)(pairs_of + PART_OF(mixed_of(in[chunk.s0 + i]), shift, (uint)mask)));
+        for (uint i = lane; i < chunk.s1; i += LANES) atomic_inc((volatile __local uint *)(tuples_of + PARTITION_OF(mixed_of(in[chunk.s0 + i]),
+            shift, (uint)mask)));
         barrier(CLK_LOCAL_MEM_FENCE);
-        for (uint j = lane; j <= mask; j += LANES) counters[chunk.s2 + j * chunk.s3] = pairs_of[j];
+        for (uint j = lane; j <= mask; j += LANES) counters[chunk.s2 + j * chunk.s3] = tuples_of[j];
         barrier(CLK_LOCAL_MEM_FENCE);
     }
 }
-__kernel GROUP void hash_place_low(ulong chunks, ulong shift, ulong mask, __global const uint4 *restrict chunk_list, __global const PAIR *restrict in,
-                                   __global const uint *restrict counters, __global PAIR *restrict out)
+__kernel GROUP void hash_place_low(ulong chunks, ulong shift, ulong mask, __global const uint4 *restrict chunk_list, __global const TUPLE *restrict in,
+                                   __global const uint *restrict counters, __global TUPLE *restrict out)
 {
     TILE_MEMORY;
     const uint lane = get_local_id(0);
     for (uint c = get_group_id(0); c < chunks; c += get_num_groups(0)) {
         const uint4 chunk = chunk_list[c];
-        for (uint j = lane; j < MOST_PARTS; j += LANES) {
-            pairs_of[j] = 0;
+        for (uint j = lane; j < MOST_PARTITIONS; j += LANES) {
+            tuples_of[j] = 0;
             next[j] = j <= mask ? counters[chunk.s2 + j * chunk.s3] : 0;
         }
         barrier(CLK_LOCAL_MEM_FENCE);
         for (uint tile = 0; tile < chunk.s1; tile += TILE) {
-            PAIR pairs[TILE_ROWS];
+            TUPLE tuples[TILE_ROWS];
             uint there = 0;
             for (uint r = 0; r < TILE_ROWS; r++) {
                 if (tile + r * LANES + lane >= chunk.s1) continue;
-                pairs[r] = in[chunk.s0 + tile + r * LANES + lane];
+                tuples[r] = in[chunk.s0 + tile + r * LANES + lane];
                 there |= 1u << r;
             }
-            place_tile(pairs, there, (uint)shift, (uint)mask, pairs_of, start, to, next, sums, sorted, out);
+            place_tile(tuples, there, (uint)shift, (uint)mask, tuples_of, start, to, next, sums, sorted, out);
         }
     }
 }
 
-// How many keys there are: a bit for each hash of some parts' pairs (linear counting).
-__kernel GROUP void hash_distinct(ulong first, ulong end, ulong skip, ulong bits, __global const PAIR *restrict in, volatile __global uint *restrict map)
+// How many keys there are: a bit for each hash of some partitions' tuples (linear counting).
+__kernel GROUP void hash_distinct(ulong first, ulong end, ulong skip, ulong bits, __global const TUPLE *restrict in, volatile __global uint *restrict map)
 {
     for (ulong i = first + get_global_id(0); i < end; i += get_global_size(0)) {
         const uint bit = HASH_OF(mixed_of(in[i])) << (uint)skip >> (32 - (uint)bits);

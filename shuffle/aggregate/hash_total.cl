@@ -6,12 +6,12 @@
 #pragma once
 #include "shuffle/aggregate/hash_gpu.cl"
 
-// The last level of a reduction by key on a GPU: a hash table for each part in local memory, its rows in order of
+// The last level of a reduction by key on a GPU: a hash table for each partition in local memory, its rows in order of
 // hash and key. A key's place follows the order of the hashes (linear probing from there), so that only neighbours
-// need to be compared. `ranked`: all hot keys in order, {key's place in the hot table}; their words are where the
+// need to be compared. `ranked`: all heavy keys in order, {key's place in the heavy table}; their words are where the
 // table begins.
 #define NOWHERE 0xffffffffu
-#define TAG_OF(m) ((m) << 1 | 1)        // all keys of a part share their first bit; 0 is nobody's
+#define TAG_OF(m) ((m) << 1 | 1)        // all keys of a partition share their first bit; 0 is nobody's
 
 // Keys that were made to crowd in few places are not for a table: their work would grow with the square. Of others none stands that far from its home.
 #define MOST_PROBES 256
@@ -26,13 +26,13 @@ inline uint find_place(volatile __local MIXED *tags, MIXED m, uint home, uint sl
     }
     return NOWHERE;
 }
-// The first hot key of a part or of a later one.
-inline uint first_hot(__global const MIXED *hot_keys, __global const uint *ranked, uint count, uint part, uint shift)
+// The first heavy key of a partition or of a later one.
+inline uint first_heavy(__global const MIXED *heavy_keys, __global const uint *ranked, uint count, uint partition, uint shift)
 {
     uint low = 0, high = count;
     while (low < high) {
         const uint middle = (low + high) / 2;
-        if (HASH_OF(hot_keys[ranked[middle]]) >> shift < part) low = middle + 1;
+        if (HASH_OF(heavy_keys[ranked[middle]]) >> shift < partition) low = middle + 1;
         else high = middle;
     }
     return low;
@@ -70,10 +70,11 @@ inline uint rank_at(volatile __local MIXED *tags, __local const uint *taken, __l
     return rank;
 }
 
-// rows_of: of each part, its rows; staged: where they stand. failed: not 0 where a table was too small.
+// rows_of: of each partition, its rows; staged: where they stand. failed: not 0 where a table was too small.
 __kernel __attribute__((reqd_work_group_size(TOTAL_LANES, 1, 1)))
-void hash_total(ulong parts, ulong bits, ulong slots_used, ulong spread, ulong hot, SCALES, __global const uint *restrict starts, __global const PAIR *restrict in,
-                               __global const MIXED *restrict hot_keys, __global const uint *restrict ranked, __global const ulong *restrict hot_words,
+void hash_total(ulong partitions, ulong bits, ulong slots_used, ulong spread, ulong heavy, SCALES, __global const uint *restrict starts,
+    __global const TUPLE *restrict in,
+                               __global const MIXED *restrict heavy_keys, __global const uint *restrict ranked, __global const ulong *restrict heavy_words,
                                volatile __global long *overflow, __global ulong *restrict rows_of_overflow, __global uchar *restrict rows,
                                __global uint *restrict rows_of,
                                __global uint *restrict staged, volatile __global uint *failed)
@@ -83,31 +84,31 @@ void hash_total(ulong parts, ulong bits, ulong slots_used, ulong spread, ulong h
     volatile __local uint *lost = lost_memory;     // not 0: a key found no place, so what the table holds is of no use
     const uint lane = get_local_id(0), shift = 32 - (uint)bits, slots = (uint)slots_used;
     const scales_t scales = SCALES_OF;
-    for (ulong part = get_group_id(0); part < parts; part += get_num_groups(0)) {
-        const uint begin = starts[part], end = starts[part + 1], hot_begin = first_hot(hot_keys, ranked, (uint)hot, (uint)part, shift);
+    for (ulong partition = get_group_id(0); partition < partitions; partition += get_num_groups(0)) {
+        const uint begin = starts[partition], end = starts[partition + 1], heavy_begin = first_heavy(heavy_keys, ranked, (uint)heavy, (uint)partition, shift);
         for (uint j = lane; j < SLOTS; j += TOTAL_LANES) tags[j] = 0;
         for (uint j = lane; j < SLOTS * CELLS; j += TOTAL_LANES) cells[j] = 0;
         marks[lane] = 0;
         if (lane == 0) *lost = 0;
         barrier(CLK_LOCAL_MEM_FENCE);
         TOGETHER();
-        for (uint h = hot_begin + lane; h < hot; h += TOTAL_LANES) {
-            const MIXED m = hot_keys[ranked[h]];
-            if (HASH_OF(m) >> shift != part) break;
+        for (uint h = heavy_begin + lane; h < heavy; h += TOTAL_LANES) {
+            const MIXED m = heavy_keys[ranked[h]];
+            if (HASH_OF(m) >> shift != partition) break;
             const uint at = find_place(tags, m, mul_hi(HASH_OF(m) << (uint)bits, (uint)spread), slots);
             if (at == NOWHERE) *lost = 1;
-            else add_cells(cells + at, SLOTS, words_at(hot_words + ranked[h] * UNITS));
+            else add_cells(cells + at, SLOTS, words_at(heavy_words + ranked[h] * UNITS));
         }
         for (uint base = begin; base < end; base += TOTAL_LANES * AT_ONCE) {
             TOGETHER();
-            PAIR pairs[AT_ONCE];
+            TUPLE tuples[AT_ONCE];
             for (uint r = 0; r < AT_ONCE; r++)
-                if (base + r * TOTAL_LANES + lane < end) pairs[r] = in[base + r * TOTAL_LANES + lane];
+                if (base + r * TOTAL_LANES + lane < end) tuples[r] = in[base + r * TOTAL_LANES + lane];
             uint at[AT_ONCE], seeks = 0, refused = 0;
             for (uint r = 0; r < AT_ONCE; r++) {
                 at[r] = 0;
                 if (base + r * TOTAL_LANES + lane >= end) continue;
-                at[r] = mul_hi(HASH_OF(mixed_of(pairs[r])) << (uint)bits, (uint)spread);
+                at[r] = mul_hi(HASH_OF(mixed_of(tuples[r])) << (uint)bits, (uint)spread);
                 seeks |= 1u << r;
             }
             uint adds = seeks, probes = 0;
@@ -121,7 +122,7 @@ void hash_total(ulong parts, ulong bits, ulong slots_used, ulong spread, ulong h
                 MIXED now[AT_ONCE];
                 for (uint r = 0; r < AT_ONCE; r++) now[r] = ((volatile __local MIXED *)tags)[at[r]];
                 for (uint r = 0; r < AT_ONCE; r++) {
-                    const MIXED tag = TAG_OF(mixed_of(pairs[r]));
+                    const MIXED tag = TAG_OF(mixed_of(tuples[r]));
                     const bool seeking = seeks >> r & 1;
                     if (seeking && now[r] == 0) now[r] = TAG_CHANGE((volatile __local MIXED *)tags + at[r], 0, tag);
                     const bool found = now[r] == 0 || now[r] == tag;
@@ -138,35 +139,35 @@ void hash_total(ulong parts, ulong bits, ulong slots_used, ulong spread, ulong h
             for (uint r = 0; r < AT_ONCE; r++) {
                 TOGETHER();
                 if (!(adds >> r & 1)) continue;
-                const words_t words = words_of(pairs[r], scales);
+                const words_t words = words_of(tuples[r], scales);
                 add_cells(cells + at[r], SLOTS, words);
                 refused |= (uint)(words.exceptions != 0) << r;
             }
             for (uint r = 0; refused != 0; r++, refused >>= 1) {
                 if (!(refused & 1)) continue;
-                const PAIR pair = in[base + r * TOTAL_LANES + lane];
-                const MIXED m = mixed_of(pair);
+                const TUPLE tuple = in[base + r * TOTAL_LANES + lane];
+                const MIXED m = mixed_of(tuple);
                 const uint place = find_place(tags, m, mul_hi(HASH_OF(m) << (uint)bits, (uint)spread), slots);
                 atomic_or((volatile __local uint *)(marks + place / 32), 1u << place % 32);
-                add_exceptions(overflow, (part * SLOTS + place) * FLOATS, pair, words_of(pair, scales).exceptions);
+                add_exceptions(overflow, (partition * SLOTS + place) * FLOATS, tuple, words_of(tuple, scales).exceptions);
             }
         }
         barrier(CLK_LOCAL_MEM_FENCE);
-        const uint all = count_taken(tags, taken, before, sums), first = begin + hot_begin;
+        const uint all = count_taken(tags, taken, before, sums), first = begin + heavy_begin;
         for (uint base = 0; base < SLOTS; base += TOTAL_LANES) {
             const uint at = base + lane;
             TOGETHER();
             const bool used = at < SLOTS && tags[at] != 0;
-            const ulong row = first + rank_at(tags, taken, before, at, used, MIXED_OF((MIXED)0, part, bits));
+            const ulong row = first + rank_at(tags, taken, before, at, used, MIXED_OF((MIXED)0, partition, bits));
             if (used) {
                 const words_t words = cells_at(cells + at, SLOTS);
-                write_row(rows + row * SIZE, MIXED_OF(tags[at], part, bits), words, scales);
-                if (marks[at / 32] >> at % 32 & 1) finish_exceptions(overflow, rows_of_overflow, (part * SLOTS + at) * FLOATS, row, words, scales);
+                write_row(rows + row * SIZE, MIXED_OF(tags[at], partition, bits), words, scales);
+                if (marks[at / 32] >> at % 32 & 1) finish_exceptions(overflow, rows_of_overflow, (partition * SLOTS + at) * FLOATS, row, words, scales);
             }
         }
         if (lane == 0) {
-            rows_of[part] = all;
-            staged[part] = first;
+            rows_of[partition] = all;
+            staged[partition] = first;
             if (*lost) *failed = 1;
         }
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -183,12 +184,13 @@ __kernel GROUP void hash_overflow(__global long *restrict overflow, __global con
     }
 }
 
-// The rows of all parts one behind the other.
-__kernel GROUP void hash_write(ulong parts, __global const uint *restrict places, __global const uint *restrict staged, __global const WORD *restrict rows, __global WORD *restrict out)
+// The rows of all partitions one behind the other.
+__kernel GROUP void hash_write(ulong partitions, __global const uint *restrict places, __global const uint *restrict staged,
+    __global const WORD *restrict rows, __global WORD *restrict out)
 {
     const uint lane = get_local_id(0);
-    for (ulong part = get_group_id(0); part < parts; part += get_num_groups(0)) {
-        const ulong to = (ulong)places[part] * WORDS, words = (ulong)places[part + 1] * WORDS - to, from = (ulong)staged[part] * WORDS;
+    for (ulong partition = get_group_id(0); partition < partitions; partition += get_num_groups(0)) {
+        const ulong to = (ulong)places[partition] * WORDS, words = (ulong)places[partition + 1] * WORDS - to, from = (ulong)staged[partition] * WORDS;
         for (ulong i = lane; i < words; i += LANES) out[to + i] = rows[from + i];
     }
 }

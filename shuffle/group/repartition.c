@@ -186,7 +186,7 @@ hdst_status hdst__repartition_run(hdst__repartition *p, const hdst__reader *reco
 
 // --- The result ---
 
-static hdst_status fill_parted(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers,
+static hdst_status fill_partitioned(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers,
                                uint64_t to_first, hdst_error *error)
 {
     hdst__repartition *p = user;
@@ -206,7 +206,7 @@ static hdst_status fill_parted(void *user, uint64_t first, uint64_t count, const
 
 hdst__reader hdst__repartition_reader(hdst__repartition *p)
 {
-    return (hdst__reader){fill_parted, p, p->seen - p->counts[p->parts], p->record, HDST__AOS, 0, true};
+    return (hdst__reader){fill_partitioned, p, p->seen - p->counts[p->parts], p->record, HDST__AOS, 0, true};
 }
 
 void hdst__repartition_explain(const hdst__repartition *p, hdst__buffer *out)

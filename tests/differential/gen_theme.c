@@ -113,7 +113,7 @@ static void by_key_params(gen *g)
     static const uint64_t rows[] = {20, 100, 400, 700, 1000, 1000, 1000, 2000, 5000}, many[] = {1500, 2000, 3000, 5000};
     static const diff_kind kinds[] = {K_F32, K_F32, K_F32, K_U32, K_I32, K_I64, K_I64, K_F64, K_I64, K_I64};
     gen_wish wish[4];
-    const bool wide = gen_chance(g, 50);            // integers of 64 bits: so many rows, of so few fields, that they go by way of pairs
+    const bool wide = gen_chance(g, 50);            // integers of 64 bits: so many rows, of so few fields, that they go by way of tuples
     const int fields = wide ? 1 + gen_below(g, 2) : gen_chance(g, 12) ? 4 : 1 + gen_below(g, 3);
     const bool counts = !wide && gen_chance(g, 20);      // whole numbers alone
     for (int i = 0; i < fields; i++)

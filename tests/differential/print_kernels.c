@@ -73,7 +73,7 @@ static const char *facts_of(hdst__arena *arena, const hdst__kernel *k)
 {
     const char *text = hdst__arena_printf(arena, "%s|%s|%u|%u %u|%d %d %d|%u %u %u %u %u|%u %d|%d %" PRIu64 " %" PRIu64 "|%" PRIu64 " %u",
         k->name, k->why, k->local_size, k->shape.group, k->shape.records, k->one_group_per_strip, k->strips_twice, k->merges,
-        k->overflow_cell_words, k->part_count, k->part_tile, k->pair_bytes, k->parts_high, k->merges ? k->group_tables : 0,
+        k->overflow_cell_words, k->tuple_kernel_count, k->tuple_tile, k->tuple_bytes, k->partitions_high, k->merges ? k->group_tables : 0,
         k->tables_in_local, (int)k->output_way, k->emit_bound, k->spare_records, k->private_bytes, k->fast_sums);
     for (size_t i = 0; i < k->arg_count; i++) {
         const hdst__arg *a = &k->args[i];
@@ -102,7 +102,7 @@ static void print_form(hdst__arena *arena, const diff_program *program, const ir
         .input = hdst__storage_make(arena, record, f->layout, f->layout == HDST__AOSOA ? 64 : 0, 1 << 20), .rows = rows, .classes = f->precision < 0 ? NULL
             : classes,
         .shape = {.group = f->group, .records = f->records}, .first_level = f->first_level, .fixed_point_bits = f->bits,
-            .may_part = f->parts, .fast_sums = f->fast, .no_blocks = f->none};
+            .may_take_tuples = f->parts, .fast_sums = f->fast, .no_blocks = f->none};
     hdst__diags diags;
     hdst__diags_init(&diags, arena);
     const bool folds = program->shape == DIFF_FOLD;

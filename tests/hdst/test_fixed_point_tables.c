@@ -62,7 +62,7 @@ static hdst_context *gpu_context(uint64_t overflow_cells, bool parted)
 {
     hdst_context *context = context_in_form("gpu-form");
     context->engine->options.local_bytes = parted ? 2 * LOCAL : LOCAL;
-    context->engine->options.part_always = parted;
+    context->engine->options.tuples_always = parted;
     context->engine->options.overflow_cells = overflow_cells;
     return context;
 }

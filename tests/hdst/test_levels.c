@@ -172,7 +172,7 @@ Test(levels, reductions_are_the_same_at_each_level)
                 if (kind == 2) cr_assert(s.level[0].in == RECORDS && s.level[0].out == (RECORDS + 63) / 64 && s.level[1].out == 1, "%s", what);
                 if (kind == 3) cr_assert(s.level[0].out == RECORDS && s.level[1].out == RECORDS && s.level[2].out == 1, "%s", what);
                 if (hpr == HDST_HPR_NONE)
-                    expect_explained(r, kind >= 2 ? "hpr none: of no effect" : kind ? "hpr none: blocks have no tables" : "hpr none: pairs pass unreduced");
+                    expect_explained(r, kind >= 2 ? "hpr none: of no effect" : kind ? "hpr none: blocks have no tables" : "hpr none: tuples pass unreduced");
                 hdst_context_destroy(j.context);
             }
         }

@@ -72,7 +72,7 @@ void ir_text_tuples(reader *r)
     ir_tables *t = tables_of(r);
     const struct { const char *what; uint32_t *value; } numbers[] = {{"rows", &t->tuples.tile_rows}, {"keys",
         &t->tuples.key_bits}, {"low", &t->tuples.low_bits},
-                                                                      {"parts", &t->tuples.parts_high}, {"values",
+                                                                      {"parts", &t->tuples.partitions_high}, {"values",
                                                                           &t->tuples.values}, {"sums",
                                                                           &t->tuples.sums}};
     t->has_tuples = true;

@@ -1,5 +1,5 @@
 //: KERNEL example
-//: ARGS ulong first, ulong skip, ulong count, ulong room, __global ulong *places, __global long *device_table, __global uint *parts, __global uint *pairs
+//: ARGS ulong first, ulong skip, ulong count, ulong room, __global ulong *places, __global long *device_table, __global uint *partitions, __global uint *tuples
 //: DIALECT
 //: TITLE example
 //: PRELUDE

@@ -207,7 +207,7 @@ static const hdst__kernel *make(hdst__arena *to, const ast_function *function, c
     const hdst__kernel_options options = {.facts = {s->target, 48 << 10, 1024, 2, true, true, true, s->portable},
                                           .input = hdst__storage_make(to, record, s->layout, 64, 1 << 20),
                                           .rows = rows, .classes = classes, .first_level = s->first_level,
-                                          .fixed_point_bits = s->parts ? 40 : 0, .may_part = s->parts,
+                                          .fixed_point_bits = s->parts ? 40 : 0, .may_take_tuples = s->parts,
                                           .fast_sums = s->fast_sums, .no_blocks = s->no_blocks};
     const bool folds = function->kind == AST_REDUCE && function->reduce_class != AST_FIELD_WISE;
     return folds ? hdst__kernel_make_fold(to, func, &options, diags) : hdst__kernel_make(to, func, &options, diags);

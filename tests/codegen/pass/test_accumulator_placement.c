@@ -182,7 +182,7 @@ Test(accumulator_placement, more_of_them_go_by_way_of_tuples)
 {
     hdst__place_limits limits = with_rows(usual, (uint64_t[]){0, 100000});
     limits.fixed_point_bits = 36;
-    limits.may_part = true;
+    limits.may_take_tuples = true;
     // Of a row a partition has six words of 32 bits: 36 KiB hold 2^10 rows, so there are 98 partitions. A tuple has x
     // and i beside the row, 16 bytes: 8 of a lane in 32 KiB.
     const placed p = on_gpu(keyed, keyed_body, NULL, limits);
@@ -208,7 +208,7 @@ Test(accumulator_placement, tuples_are_for_one_addition_to_each_leaf_of_one_row)
     };
     hdst__place_limits limits = with_rows(usual, (uint64_t[]){0, 100000});
     limits.fixed_point_bits = 36;
-    limits.may_part = true;
+    limits.may_take_tuples = true;
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++)
         expect_places(on_gpu(keyed, bodies[i], NULL, limits).func, "  place t fixed point: x joint, n word, i word\n  tables copies 16 overflow 10\n");
 }

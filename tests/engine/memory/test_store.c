@@ -162,7 +162,7 @@ Test(store, places_for_kernels)
     job j;
     ON_EACH_DEVICE(j) {
         hdst_error error;
-        cr_assert(j.device->has_parts);
+        cr_assert(j.device->has_sub_buffers);
         j.store.limit = 700 * sizeof(item);     // 512 records: where a part may end
         cr_assert_eq(hdst__store_begin(&j.store, j.device, COUNT, &error), HDST_OK);
         for (uint64_t first = 0, room; first < COUNT; first += room) {
@@ -171,7 +171,7 @@ Test(store, places_for_kernels)
             if (room > COUNT - first) room = COUNT - first;
             cr_assert_eq(hdst__store_place(&j.store, room, &place, &error), HDST_OK, "%s", error.message);
             cr_assert_eq(j.device->ops->copy(j.device, &place, 0, j.source, first * sizeof(item), room * sizeof(item), &error), HDST_OK);
-            j.device->ops->unpart(j.device, &place);
+            j.device->ops->release_sub_buffer(j.device, &place);
         }
         j.device->ops->finish(j.device);
         cr_assert_eq(hdst__store_end(&j.store, &error), HDST_OK);

@@ -73,7 +73,7 @@ static bool open_job(job *j, const char *form)
         !strcmp(form, "pieces") ? HDST_CONTAINER_SORTED : HDST_CONTAINER_AUTO;
     if (!on_device && strcmp(form, "interp") && strcmp(form, "sorted")) {
         j->context->engine->limits.by_key_table_bits = 12;
-        j->context->engine->limits.by_key_part_bits = 2;
+        j->context->engine->limits.by_key_partition_bits = 2;
     }
     j->module = module_of(j->context, kernels);
     j->data = hdst_read(hdst_source_from_memory(j->context, rows, N, sizeof(row)), j->module, "row");

@@ -50,7 +50,7 @@ static rows_of reduce(const form *f, const char *text, const void *records, uint
     hdst_context *context = context_in_form(f->device ? "gpu-form" : "interp");
     context->engine->limits.by_key_device_least = 1;
     context->engine->limits.by_key_table_bits = f->table_bits;
-    context->engine->limits.by_key_part_bits = f->part_bits;
+    context->engine->limits.by_key_partition_bits = f->part_bits;
     context->engine->options.overflow_cells = f->overflow_cells;
     hdst_module *module = module_of(context, text);
     hdst_dataset *data = hdst_cache(hdst_with_layout(hdst_read(hdst_source_from_memory(context, records, count, size), module, "row"), layout));

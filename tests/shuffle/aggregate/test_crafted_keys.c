@@ -205,7 +205,7 @@ static void check(const shape *s, const form *f, const char *records, const char
     context->engine->options.gpu_form_on_cpu = !strcmp(f->device, "gpu-form");
     context->engine->limits.by_key_device_least = 1;
     context->engine->limits.by_key_table_bits = f->table_bits;
-    context->engine->limits.by_key_part_bits = f->part_bits;
+    context->engine->limits.by_key_partition_bits = f->part_bits;
     hdst_module *module = module_of(context, kernels);
     hdst_dataset *data = hdst_read(hdst_source_from_memory(context, records, N, s->size), module, s->record);
     if (f->cached) data = hdst_cache(data);

@@ -56,7 +56,7 @@ static hdst_context *open_with(hdst_context_options *options, bool forced)
     hdst_context *context = hdst_context_create(options);
     if (forced) {
         context->engine->limits.by_key_least_cells = 1;
-        context->engine->limits.by_key_part_bits = PART_BITS;
+        context->engine->limits.by_key_partition_bits = PART_BITS;
     }
     return context;
 }

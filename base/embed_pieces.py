@@ -283,6 +283,8 @@ def pieces_of(name, text, families):
         if depth == 0 and family_of(group, families):
             comment = []
             continue
+        if group[0].startswith("#define"):
+            group = [" ".join(line.strip() for line in group)]
         check_macro(name, group)
         for line in (inner for outer in group for inner in written_out(outer, families)):
             if not line:

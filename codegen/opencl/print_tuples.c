@@ -160,7 +160,7 @@ static void print_add_integer(hdst__printer *p, uint32_t l)
     if (s->value->op == IR_CONST) value = hdst__constant_text(p->arena, s->value->kind, s->value->bits);
     else if (hdst__scalar_size(kind) > 4)
         value = hdst__arena_printf(p->arena, "((ulong)tuple.%c << 32 | tuple.%c)", component[2 + word], component[1 + word]);
-    else value = hdst__arena_printf(p->arena, "%spair.%c", hdst__kind_is_signed(kind) ? "(int)" : "", component[1 + word]);
+    else value = hdst__arena_printf(p->arena, "%stuple.%c", hdst__kind_is_signed(kind) ? "(int)" : "", component[1 + word]);
     hdst__write_line(&p->out, "const long word = (long)%s;", value);
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The allocator hook (base/alloc.h).
 #include "base/alloc.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Memory that is freed in one go (base/arena.h).
 #include "base/arena.h"
 
 #include <stdint.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Memory budgets as objects, one for the host and one per device (base/budget.h).
 #include "base/budget.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A text that grows (base/buffer.h).
 #include "base/buffer.h"
 
 #include <stdio.h>

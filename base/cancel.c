@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Ends the call that is in progress, from another thread or a signal handler (base/cancel.h).
 #include "base/cancel.h"
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The time, for measuring how long something took (base/clock.h).
 #include "base/clock.h"
 
 #include <time.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Diagnostics of everything that reads source text (schemas, kernels) (base/diag.h).
 #include "base/diag.h"
 
 #include <string.h>

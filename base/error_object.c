@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Status codes and the caller-owned error object (base/error_object.h).
 #include "base/error_object.h"
 
 #include "base/suggest.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Opens files and folders by name, for all of the library (base/files.h).
 #define _GNU_SOURCE     // strerror_r that returns the text
 #include "base/files.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A 128-bit content hash for cache keys (not for security) (base/hash.h).
 #include "base/hash.h"
 
 #include <inttypes.h>

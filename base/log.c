@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Messages to the user's callback (base/log.h).
 #include "base/log.h"
 
 #include <stdarg.h>

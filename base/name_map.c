@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A map from names to pointers, in an arena (base/name_map.h).
 #include "base/name_map.h"
 
 #include <stdint.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Names and where they were seen first (base/name_set.h).
 #include "base/name_set.h"
 
 #include "base/hash.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// What a user probably meant by a name that is not known (base/suggest.h).
 #include "base/suggest.h"
 
 #include "hdst/error.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Work of the library itself on several threads (base/threads.h).
 #include "base/threads.h"
 
 #include <pthread.h>

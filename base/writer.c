@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Text that grows in an arena, with indentation (base/writer.h).
 #include "base/writer.h"
 
 #include <stdio.h>

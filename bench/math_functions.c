@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The mathematical functions of the kernel language, each with the C library's function that says what is right, and
+// the error that it may have (math_functions.h).
 #define _GNU_SOURCE
 #include "bench/math_functions.h"
 

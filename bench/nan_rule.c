@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// What the cases of nan_cases.h share (nan_rule.h).
 #include "bench/nan_rule.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A whole text file in memory (hdst/read_file.h).
 #include "hdst/read_file.h"
 
 #include "base/buffer.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Text files that are read whole: schemas and kernels.
 #ifndef HDST_READ_FILE_H
 #define HDST_READ_FILE_H
 

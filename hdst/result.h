@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// What a result consists of: the plan that it runs, and the tables that its functions filled.
 #ifndef HDST_RESULT_H
 #define HDST_RESULT_H
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A schema as a public object.
 #ifndef HDST_HDST_SCHEMA_OBJECT_H
 #define HDST_HDST_SCHEMA_OBJECT_H
 

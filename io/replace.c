@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A file that takes the place of another one, whole or not at all (io/replace.h).
 #define _GNU_SOURCE     // O_TMPFILE
 #include "io/replace.h"
 

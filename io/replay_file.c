@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A record that failed, as a file that `hdst replay` runs again (io/replay_file.h).
 #include "io/replay_file.h"
 
 #include "io/file.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The node of reductions by key (plan/aggregate_node.h).
 #include "plan/aggregate_node.h"
 
 #include "plan/keyed_records.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A loaded kernel file (plan/kernel_module.h).
 #include "plan/kernel_module.h"
 #include "codegen/front/front.h"
 

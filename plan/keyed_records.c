@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Records with a key, as operators by key take them (plan/keyed_records.h).
 #include "plan/keyed_records.h"
 
 #include <inttypes.h>

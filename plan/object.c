@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// What all public objects share (plan/object.h).
 #include "plan/object.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A function in IR that a node runs (plan/stage_call.h).
 #include "plan/stage_call.h"
 
 #include "plan/map_spec.h"

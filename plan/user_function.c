@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Datasets of operators that call a function of the user (plan/user_function.h).
 #include "plan/user_function.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Values: rows that broadcast parameters read (plan/value.h).
 #include "plan/value.h"
 
 bool hdst__same_struct(const hdst__record *a, const hdst__record *b)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Fields that a program names by a text (record/field_path.h).
 #include "record/field_path.h"
 
 #include "base/diag.h"

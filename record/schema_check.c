@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The rules of schemas, the same for YAML and for records made in C (record/schema_check.h).
 #include "record/schema_check.h"
 
 #include <stdarg.h>

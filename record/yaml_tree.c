@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A YAML document as a tree whose nodes know their place in the source (record/yaml_tree.h).
 #include "record/yaml_tree.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// What the subcommands read alike (tools/arguments.h).
 #include "tools/arguments.h"
 
 #include "base/suggest.h"

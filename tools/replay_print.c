@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The steps of a record through a function, as a text for people (tools/replay_print.h).
 #include "tools/replay_print.h"
 
 #include <stdarg.h>

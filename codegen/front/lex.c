@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The words of the kernel language (codegen/front/lex.h).
 #include "codegen/front/lex.h"
 
 #include <string.h>

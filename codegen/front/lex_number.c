@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Numeric constants by C's rules (codegen/front/lex_number.h).
 #define _GNU_SOURCE     // strtod_l: the host program may have set a locale whose decimal point is a comma
 #include "codegen/front/lex_number.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Functions of operators for which the user writes no code (codegen/lower/operator_functions.h).
 #include "codegen/lower/operator_functions.h"
 
 static ir_func *new_func(hdst__arena *arena, const char *name, const hdst__record *input)

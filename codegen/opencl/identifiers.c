@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The identifiers of generated OpenCL C (codegen/opencl/identifiers.h).
 #include "codegen/opencl/identifiers.h"
 
 #include <ctype.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Indices that are linear in the variables of the counted loops around them (codegen/pass/affine_index.h).
 #include "codegen/pass/affine_index.h"
 
 static const hdst__linear unknown = {0};

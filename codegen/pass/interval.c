@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Intervals of integers (codegen/pass/interval.h).
 #include "codegen/pass/interval.h"
 
 typedef hdst__range range;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// What is known of the values of a function's variables at a place (codegen/pass/value_ranges.h).
 #include "codegen/pass/value_ranges.h"
 
 typedef hdst__range range;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// What an engine is created with (engine/common/options.h).
 #include "engine/common/options.h"
 
 #include <stdlib.h>

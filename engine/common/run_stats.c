@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// What a run tells of itself, added up (engine/common/run_stats.h).
 #include "engine/common/run_stats.h"
 
 void hdst__levels_count(hdst__run_stats *stats, hdst__hpr highest, uint64_t in, uint64_t from_blocks, uint64_t out)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A map whose code is a C function of the program's (engine/device/callback.h).
 #include "engine/device/callback.h"
 #include "base/costs_cpu.h"
 

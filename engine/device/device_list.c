@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// What devices there are, in an order that is stable on a machine, and which of them the user asked for
+// (engine/device/device_list.h).
 #include "engine/device/device_list.h"
 
 #include "base/diag.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// What all engines of a process share, because the drivers do (engine/device/driver_gate.h).
 #include "engine/device/driver_gate.h"
 
 #include <pthread.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Giving up a device (engine/device/give_up.h).
 #include "engine/device/give_up.h"
 
 #include "base/clock.h"

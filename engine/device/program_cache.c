@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Compiled programs as files (engine/device/program_cache.h).
 #include "engine/device/program_cache.h"
 
 #include "base/files.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A dataset that stays where the device reads it, segment by segment (engine/memory/dataset_cache.h).
 #include "engine/memory/dataset_cache.h"
 #include "base/costs_host.h"
 

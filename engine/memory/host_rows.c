@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Records on the host that no stage computed (engine/memory/host_rows.h).
 #include "engine/memory/host_rows.h"
 
 #include "base/arena.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Output records of a run, gathered on the host in input order, one after another (engine/memory/output.h).
 #include "engine/memory/output.h"
 #include "base/costs_host.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Segments: memory of a fixed size that holds records (engine/memory/segment.h).
 #include "engine/memory/segment.h"
 
 

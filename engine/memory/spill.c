@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Temporary files for what does not fit the memory budget (engine/memory/spill.h).
 #define _GNU_SOURCE     // mkostemp, strerror_r that returns the text
 #include "engine/memory/spill.h"
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Output records that stay where the device wrote them, as C structs in chunks of device memory
+// (engine/memory/store.h).
 #include "engine/memory/store.h"
 #include "base/costs_host.h"
 

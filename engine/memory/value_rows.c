@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Rows of a value in the device's memory, where kernels read them as a broadcast (engine/memory/value_rows.h).
 #include "engine/memory/value_rows.h"
 
 #include "engine/memory/dataset_cache.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Free room of an output on the host, where kernels write the records themselves (engine/memory/window.h).
 #include "engine/memory/window.h"
 
 // What the device can address in one buffer.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// One scan over an input (engine/stage/executor.h).
 #include "engine/stage/executor.h"
 #include "base/costs_host.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Plans whose device table has first-level words (accum/first_level.h) (engine/stage/launch_first_level.h).
 #include "engine/stage/launch_first_level.h"
 
 #include "accum/first_level.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// What a stage needs to run on a device with given row counts (engine/stage/launch_plan.h).
 #include "engine/stage/launch_plan.h"
 #include "base/costs_cpu.h"
 #include "base/costs_gpu.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The shape of a plan's GPU kernel (engine/stage/launch_shape.h).
 #include "engine/stage/launch_shape.h"
 #include "base/clock.h"
 #include "base/costs_gpu.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Which shape of a GPU kernel is quickest (engine/stage/shape_search.h).
 #include "engine/stage/shape_search.h"
 
 static bool tuning_shape_is(const hdst__tuning_shape *a, const hdst__tuning_shape *b)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// How a stage runs now, and why no longer as it began (engine/stage/stage_mode.h).
 #include "engine/stage/stage_mode.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// What is bound to a function's parameters in a run (engine/stage/stage_values.h).
 #include "engine/stage/stage_values.h"
 
 #include "engine/memory/value_rows.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Bins of equal width over a range of numbers, for histograms (bins.h).
 #include "bins.h"
 
 #include "numbers.h"

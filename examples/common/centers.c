@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Centers of clusters from a file (centers.h).
 #include "centers.h"
 
 #include "program.h"

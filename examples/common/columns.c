@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Columns that a program finds by itself (columns.h).
 #include "columns.h"
 
 #include <inttypes.h>

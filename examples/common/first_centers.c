@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The first centers of clusters, drawn from points (first_centers.h).
 #include "first_centers.h"
 
 #include "random.h"

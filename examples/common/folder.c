@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Where the kernel files of an example lie, in the build tree and when installed (folder.h).
 #include "folder.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A writer of JSON (RFC 8259) (json.h).
 #include "json.h"
 
 #include <inttypes.h>

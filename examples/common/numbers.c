@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sums of a run as doubles (numbers.h).
 #include "numbers.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Values of options (option_value.h).
 #include "option_value.h"
 
 

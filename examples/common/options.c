@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The command line that all examples share, and a table for what each adds to it (options.h).
 #include "options.h"
 
 #include "option_value.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// What the main function of every example does around its workload (program.h).
 #include "program.h"
 
 #include "folder.h"

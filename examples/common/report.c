@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// What examples say (report.h).
 #include "report.h"
 
 #include <string.h>

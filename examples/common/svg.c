@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A scatter plot of clustered 2-D points as an SVG picture (svg.h).
 #include "svg.h"
 
 #include "svg_spots.h"

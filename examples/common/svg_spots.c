@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Which points of a plot are drawn (svg_spots.h).
 #include "svg_spots.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The option --target COLUMN (target.h).
 #include "target.h"
 
 #include "columns.h"

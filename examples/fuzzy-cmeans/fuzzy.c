@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Fuzzy c-means on hdst, without the command line (fuzzy.h).
 #include "fuzzy.h"
 
 #include "centers.h"

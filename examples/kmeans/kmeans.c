@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// KMeans (Lloyd's algorithm) on hdst, without the command line (kmeans.h).
 #include "kmeans.h"
 
 #include "centers.h"

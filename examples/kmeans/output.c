@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// What the kmeans program shows (output.h).
 #include "output.h"
 
 #include "json.h"

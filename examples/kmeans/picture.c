@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The picture that --svg draws: the points that have room in it, read once more, in the colours of their clusters
+// (output.h).
 #include "output.h"
 
 #include "svg.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Linear least squares on hdst, without the command line (regression.h).
 #include "regression.h"
 
 #include "normal.h"

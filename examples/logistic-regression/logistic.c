@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Logistic regression on hdst, without the command line (logistic.h).
 #include "logistic.h"
 
 #include "normal.h"

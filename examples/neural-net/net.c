@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A net with one hidden layer of tanh and a softmax behind it, trained by mini-batches on hdst (net.h).
 #include "net.h"
 
 #include "random.h"

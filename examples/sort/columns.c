@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The columns of a source as fields of a record that fits them (columns.h).
 #include "columns.h"
 
 #include <inttypes.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The kernels of a reduction by key on a GPU as text, which lies in the writer's arena
+// (shuffle/aggregate/aggregate_kernels.h).
 #include "shuffle/aggregate/aggregate_kernels.h"
 
 #include "accum/accum_pieces.h"

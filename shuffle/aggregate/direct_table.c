@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A container for keys that are numbers of rows (shuffle/aggregate/direct_table.h).
 #include "shuffle/aggregate/direct_table.h"
 
 #include "accum/fixed_point.h"

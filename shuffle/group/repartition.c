@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Records in the order of parts that the program names for them, those of a part in input order
+// (shuffle/group/repartition.h).
 #include "shuffle/group/repartition.h"
 
 #include "engine/engine.h"

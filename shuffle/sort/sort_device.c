@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sorting on an OpenCL device (shuffle/sort/sort_device.h).
 #include "shuffle/sort/sort_device.h"
 
 #include "engine/engine.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The kernels of a device's sort as text, which lies in the writer's arena (shuffle/sort/sort_kernels.h).
 #include "shuffle/sort/sort_kernels.h"
 
 #include <inttypes.h>

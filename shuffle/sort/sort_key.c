@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Keys of C structs as unsigned numbers in the same order (shuffle/sort/sort_key.h).
 #include "shuffle/sort/sort_key.h"
 
 #include <string.h>

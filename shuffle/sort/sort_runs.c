@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sorted runs in a temporary file, read back as one sorted sequence (shuffle/sort/sort_runs.h).
 #include "shuffle/sort/sort_runs.h"
 #include "base/costs_host.h"
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The records with the largest (or smallest) values of a field, picked while all records pass by
+// (shuffle/sort/top_k.h).
 #include "shuffle/sort/top_k.h"
 
 #include "engine/engine.h"

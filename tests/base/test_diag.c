@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Diagnostics of source texts, as people read them.
 #include "base/diag.h"
 
 #include <criterion/criterion.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Files and folders that cannot be opened or made, and the words for why.
 #include "base/files.h"
 
 #include <criterion/criterion.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Duplicates among many names.
 #include "base/name_set.h"
 
 #include <criterion/criterion.h>

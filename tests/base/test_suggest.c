@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Which names are near enough to be suggested.
 #include "base/suggest.h"
 
 #include "hdst/error.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A stage made by hand, its input and the same sums in plain C (tests/engine/fixture.h).
 #include "tests/engine/fixture.h"
 
 #include "engine/engine_state.h"

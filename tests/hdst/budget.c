@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// What the tests of memory budgets share (tests/hdst/budget.h).
 #include "tests/hdst/budget.h"
 
 #include "engine/engine_state.h"

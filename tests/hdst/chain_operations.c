@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Operators that take items and give items, so that any of them may stand behind any other
+// (tests/hdst/chain_operations.h).
 #include "tests/hdst/chain_operations.h"
 
 #include "tests/hdst/budget.h"

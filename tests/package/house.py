@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """A reader finds things: every source file is named in the README.md of its folder, and the READMEs name nothing that is not there; a file that the
-documentation or a comment names is there, and so is the heading that a link leads to; every pass says in its header what goes in and what comes out,
+documentation or a comment names is there, and so is the heading that a link leads to; every file of C says what it is
+for; every pass says in its header what goes in and what comes out,
 and has a test on IR text.
 
 usage: house.py SOURCE-ROOT
@@ -117,9 +118,20 @@ def check_passes(root):
         wrong.append(f'only {len(passes)} passes')
 
 
+def check_heads(root):
+    """Golden files are what hdst writes."""
+    for folder in TOPS:
+        for path in sorted((root / folder).rglob('*.[ch]')):
+            lines = path.read_text().split('\n', 2)
+            is_ours = 'golden' not in path.parts and not any(part.startswith('build') for part in path.relative_to(root).parts)
+            if is_ours and (lines[0] != '// SPDX-License-Identifier: Apache-2.0' or not lines[1].startswith('//')):
+                wrong.append(f'{path} does not begin with its licence and what it is for')
+
+
 def main():
     root = pathlib.Path(sys.argv[1])
     folders = [folder for folder in folders_with_readme(root) if check_folder(folder)]
+    check_heads(root)
     check_passes(root)
     check_names_of_files(root)
     check_links(root)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A small OpenCL driver of its own for tests and benchmarks (tests/support/cl_run.h).
 #include "tests/support/cl_run.h"
 
 #include <stdio.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Short words for making IR by hand in tests, and KMeans as the lowering and the scalar passes would leave it
+// (tests/support/ir_make.h).
 #include "tests/support/ir_make.h"
 
 #include <assert.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads the text that hdst__ir_dump writes (`hdst kernel show --ir`), so that a pass can be tested on IR alone
+// (tests/support/ir_text.h).
 #include "tests/support/ir_text.h"
 
 #include "tests/support/ir_text_words.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Runs a printed kernel once through cl_run, for tests and measurements (tests/support/kernel_run.h).
 #include "tests/support/kernel_run.h"
 
 #include "accum/first_level.h"

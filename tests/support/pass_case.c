@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// One pass on IR as text (tests/support/pass_case.h).
 #include "tests/support/pass_case.h"
 
 #include "tests/support/program_run.h"

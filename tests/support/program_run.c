@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Runs a function in IR on random records with the interpreter and keeps all that came out, so that two forms of one
+// function can be compared bit by bit (tests/support/program_run.h).
 #include "tests/support/program_run.h"
 
 #include "accum/reduce.h"

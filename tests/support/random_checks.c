@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Random functions full of checks (tests/support/random_checks.h).
 #include "tests/support/random_checks.h"
 
 #include <stdarg.h>

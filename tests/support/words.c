@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Words of C-like texts (tests/support/words.h).
 #include "tests/support/words.h"
 
 #include "accum/accum_pieces.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The order of devices, and what users ask for among those of a machine that is made up.
 #include "engine/device/device_list.h"
 #include "engine/engine.h"
 #include "engine/common/options.h"

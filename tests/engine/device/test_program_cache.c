@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Compiled programs on disk: found again, damaged, in folders that cannot be written, by several processes.
 #include "engine/device/program_cache.h"
 
 #include <criterion/criterion.h>

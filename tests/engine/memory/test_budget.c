@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Memory budgets to the byte, and what goes to files where they end.
 #include "base/budget.h"
 #include "engine/memory/output.h"
 

@@ -100,7 +100,7 @@ static int64_t some_word(uint64_t *state)
 {
     const uint64_t bits = random_word(state);
     const int64_t size = (int64_t)(bits >> (1 + random_word(state) % 63));
-    const int tie = (int)(random_word(state) % 40);
+    const int tie = (int)(random_word(state) % 38);         // so that 26 bits stay below the sign
     const int64_t near_tie = ((INT64_C(1) << 24 | (int64_t)(bits & 3)) << 1 | 1) << tie >> (bits % 2);
     const int64_t choices[] = {size, near_tie, near_tie + 1, near_tie - 1, INT64_MAX, INT64_C(1) << 62, 0, (INT64_C(1) << 53) + (int64_t)(bits % 8)};
     const int64_t word = choices[random_word(state) % (sizeof choices / sizeof *choices)];

@@ -7,8 +7,9 @@
 
 struct hdst__schedule {
     const hdst__allocator *allocator;
-    hdst__job job;
-    bool given;                     // the share
+    hdst__power *power;
+    hdst__share left;               // not given out
+    bool leaves;
     uint64_t records;               // of the slices that have ended
     double seconds;
 };
@@ -19,38 +20,61 @@ static hdst__schedule *begin(const hdst__job *job, const hdst__allocator *alloca
 {
     hdst__schedule *schedule = hdst__alloc_zero(allocator, sizeof *schedule);
     if (!schedule) return NULL;
-    schedule->allocator = allocator;
-    schedule->job = *job;
+    *schedule = (hdst__schedule){.allocator = allocator, .power = job->worker[0].power, .left = {0, job->records}};
     return schedule;
 }
 
 static bool next(hdst__schedule *schedule, uint32_t worker, hdst__share *share)
 {
     (void)worker;
-    if (schedule->given || schedule->job.records == 0) return false;
-    schedule->given = true;
-    *share = (hdst__share){0, schedule->job.records};
+    if (schedule->leaves || schedule->left.count == 0) return false;
+    *share = schedule->left;
+    schedule->left.count = 0;
     return true;
 }
 
 static uint64_t slice(hdst__schedule *schedule, uint32_t worker, const hdst__slice_limits *limits)
 {
-    const double each = schedule->job.seconds_per_record[worker], fit = each > 0 ? limits->seconds / each : HDST__HOST_FIRST_RECORDS;
+    (void)worker;
+    const double each = schedule->power->kernel, fit = each > 0 ? limits->seconds / each : HDST__HOST_FIRST_RECORDS;
     uint64_t records = fit < (double)limits->most ? (uint64_t)fit / limits->unit * limits->unit : limits->most;
     if (records < limits->least) records = limits->least;
     return records < limits->left ? records : limits->left;
 }
 
 // Over all slices of the run: a short one at the end says little.
-static void done(hdst__schedule *schedule, uint32_t worker, uint64_t records, double seconds)
+static void done(hdst__schedule *schedule, uint32_t worker, const hdst__slice_cost *cost)
 {
-    schedule->records += records;
-    schedule->seconds += seconds;
-    if (schedule->seconds > 0) schedule->job.seconds_per_record[worker] = schedule->seconds / (double)schedule->records;
+    (void)worker;
+    schedule->records += cost->records;
+    schedule->seconds += cost->kernel;
+    if (schedule->seconds > 0) schedule->power->kernel = schedule->seconds / (double)schedule->records;
+}
+
+// The end of the input, as it had all of it in one share.
+static bool give_back(hdst__schedule *schedule, uint32_t worker, const hdst__share *share, bool leaves)
+{
+    (void)worker;
+    schedule->left = *share;
+    schedule->leaves = leaves;
+    return true;
+}
+
+static const char *left_out(hdst__schedule *schedule, uint32_t worker)
+{
+    (void)schedule, (void)worker;
+    return NULL;
+}
+
+static double seconds(hdst__schedule *schedule)
+{
+    (void)schedule;
+    return 0;
 }
 
 static void end(hdst__schedule *schedule) { hdst__free(schedule->allocator, schedule); }
 
 const hdst__policy hdst__policy_one_worker = {
-    .name = "one worker", .suits = suits, .begin = begin, .next = next, .slice = slice, .done = done, .end = end,
+    .name = "one worker", .suits = suits, .begin = begin, .next = next, .slice = slice, .done = done, .give_back = give_back, .left_out = left_out,
+    .seconds = seconds, .end = end,
 };

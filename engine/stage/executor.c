@@ -79,7 +79,7 @@ void hdst__executor_destroy(hdst__executor *executor)
 // The error word holds the least record of all slices so far, so the last slice's is enough; others are asked for where it may save long work in vain.
 static bool asks_for_errors(const hdst__slot *slot, const hdst__pass *pass, bool last)
 {
-    return pass->checks && (last || pass->limit || pass->streams || *pass->seconds_per_record * (double)slot->count > HDST__HOST_ASK_SECONDS);
+    return pass->checks && (last || pass->limit || pass->streams || pass->power->kernel * (double)slot->count > HDST__HOST_ASK_SECONDS);
 }
 
 static uint64_t dense_records(const hdst__slot *slot, const hdst__pass *pass) { return (slot->count + pass->group - 1) / pass->group; }
@@ -265,7 +265,7 @@ static void count_slice(const hdst__slot *slot, const hdst__pass *pass)
     use->slices++;
     use->records += slot->count;
     use->busy_seconds += slot->ticket.seconds;
-    pass->policy->done(pass->schedule, 0, slot->count, slot->ticket.seconds);
+    pass->policy->done(pass->schedule, 0, &(hdst__slice_cost){.records = slot->count, .kernel = slot->ticket.seconds});
     if (pass->tuning) hdst__tuning_note(pass->tuning, slot->try, slot->ticket.seconds, slot->count, !overflows(slot, pass));
 }
 
@@ -550,7 +550,8 @@ static hdst_status run_shares(hdst__executor *executor, hdst__pass *pass, hdst_e
 
 static hdst_status begin_schedule(hdst__executor *executor, hdst__pass *pass, hdst_error *error)
 {
-    const hdst__job job = {.records = pass->reader->records, .workers = 1, .seconds_per_record = pass->seconds_per_record};
+    const hdst__worker worker = {.power = pass->power};
+    const hdst__job job = {.records = pass->reader->records, .workers = 1, .worker = &worker};
     pass->policy = hdst__policy_for(&job);
     pass->schedule = pass->policy->begin(&job, executor->device->runtime->allocator);
     return pass->schedule ? HDST_OK : hdst__error_memory(error, "the schedule of a run");

@@ -66,7 +66,7 @@ typedef struct hdst__pass {
     bool is_clear;                      // out: that was done
     uint64_t limit;                     // not 0: output records after which the rest of the input need not be looked at
     bool streams;                       // segments are filled while slices run
-    double *seconds_per_record;         // the policy keeps it; 0: not known
+    hdst__power *power;                 // the policy keeps it
     double *outputs_per_record;         // COUNTED: measured here
     uint64_t outputs;                   // COUNTED: records that came out so far
     hdst__run_stats *stats;

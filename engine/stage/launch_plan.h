@@ -51,7 +51,7 @@ typedef struct hdst__launch_plan {
 
     const hdst__storage *piece, *last;
     uint64_t slice_least, slice_most;
-    double seconds_per_record;      // 0: not known
+    hdst__power power;
     double outputs_per_record;      // as far as was seen
     hdst__executor *executor;
     hdst__slot_sizes slot;
@@ -110,7 +110,7 @@ const hdst__kernel *hdst__plan_kernel(hdst__launch_plan *plan, const hdst__launc
 const hdst__kernel *hdst__plan_kernel_of_shape(hdst__launch_plan *plan, const hdst__gpu_shape *shape);
 hdst_status hdst__launch_plan_slots(hdst__launch_plan *plan, hdst_error *error);       // memory for slices, as the plan's kernels need it now
 
-// launch_sample.c: runs a few records through the interpreter; fills addends, sampled, seconds_per_record. What cannot be read is left to the run to report.
+// launch_sample.c: runs a few records through the interpreter; fills addends, sampled, power.kernel. What cannot be read is left to the run to report.
 void hdst__launch_plan_sample(hdst__launch_plan *plan, const hdst__stage_values *values);
 
 #endif

@@ -119,7 +119,7 @@ static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cach
         .table = table, .table_bytes = table ? (plan->first_level_words ? plan->first_level_words : plan->device_words) * sizeof(int64_t)
             : 0, .results = plan->results,
         .clear_words = clears_ahead(plan) ? plan->device_words : 0,
-        .seconds_per_record = &plan->seconds_per_record, .outputs_per_record = &plan->outputs_per_record, .stats = stats,
+        .power = &plan->power, .outputs_per_record = &plan->outputs_per_record, .stats = stats,
     };
     status = hdst__execute(plan->executor, &pass, error);
     *failure = pass.failure;

@@ -77,7 +77,7 @@ static void sample_records(sampler *s)
     const uint64_t reach = plan->reader.records < plan->piece->capacity ? plan->reader.records : plan->piece->capacity;
     double one, few, spent;
     if (reach == 0 || (one = timed_run(s, 0, 1)) < 0) return;
-    plan->seconds_per_record = one;
+    plan->power.kernel = one;
     if (reach >= 2 * SHORT_RUN && (few = timed_run(s, reach / 2, SHORT_RUN)) >= 0) {
         double each = (few - one) / (SHORT_RUN - 1);
         if (each < one / HDST__HOST_SAMPLE_RECORDS) each = one / HDST__HOST_SAMPLE_RECORDS;       // the first run warms up what the others find warm
@@ -92,9 +92,9 @@ static void sample_records(sampler *s)
             if (took < 0) break;
             spent += took;
         }
-        plan->seconds_per_record = each;
+        plan->power.kernel = each;
     }
-    if (plan->kernel || plan->device->facts.target != HDST__TARGET_INTERP) plan->seconds_per_record *= HDST__HOST_KERNEL_SHARE;
+    if (plan->kernel || plan->device->facts.target != HDST__TARGET_INTERP) plan->power.kernel *= HDST__HOST_KERNEL_SHARE;
 }
 
 void hdst__launch_plan_sample(hdst__launch_plan *plan, const hdst__stage_values *values)

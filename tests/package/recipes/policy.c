@@ -37,11 +37,29 @@ static uint64_t slice(hdst__schedule *schedule, uint32_t worker, const hdst__sli
     return limits->left < limits->most ? limits->left : limits->most;
 }
 
-static void done(hdst__schedule *schedule, uint32_t worker, uint64_t records, double seconds)
+static void done(hdst__schedule *schedule, uint32_t worker, const hdst__slice_cost *cost) { (void)schedule, (void)worker, (void)cost; }
+
+static bool give_back(hdst__schedule *schedule, uint32_t worker, const hdst__share *share, bool leaves)
 {
-    (void)schedule, (void)worker, (void)records, (void)seconds;
+    (void)schedule, (void)worker, (void)share, (void)leaves;
+    return false;
+}
+
+static const char *left_out(hdst__schedule *schedule, uint32_t worker)
+{
+    (void)schedule, (void)worker;
+    return NULL;
+}
+
+static double seconds(hdst__schedule *schedule)
+{
+    (void)schedule;
+    return 0;
 }
 
 static void end(hdst__schedule *schedule) { hdst__free(schedule->allocator, schedule); }
 
-const hdst__policy hdst__policy_recipe = {.name = "recipe", .suits = suits, .begin = begin, .next = next, .slice = slice, .done = done, .end = end};
+const hdst__policy hdst__policy_recipe = {
+    .name = "recipe", .suits = suits, .begin = begin, .next = next, .slice = slice, .done = done, .give_back = give_back, .left_out = left_out,
+    .seconds = seconds, .end = end,
+};

@@ -2,6 +2,8 @@
 // Memory budgets as objects, one for the host and one per device (base/budget.h).
 #include "base/budget.h"
 
+#include "base/cgroup.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -265,75 +267,6 @@ void hdst__budget_explain(hdst__budget *budget, uint64_t refused_before, hdst_er
 
 // --- What the machine and its cgroups allow ---
 
-static uint64_t read_limit(const char *path)
-{
-    FILE *file = fopen(path, "r");
-    if (!file) return UINT64_MAX;
-    char text[64] = "";
-    if (!fgets(text, sizeof text, file)) text[0] = 0;
-    fclose(file);
-    char *end;
-    uint64_t limit = strtoull(text, &end, 10);
-    // "max" has no digits; v1 says "no limit" with a number just below 2^63.
-    return end == text || limit >= UINT64_MAX / 4 ? UINT64_MAX : limit;
-}
-
-// The least limit of the cgroup `path` below `root` and of all above it: the limits of parents hold too.
-static uint64_t walk_up(const char *root, const char *path, const char *file)
-{
-    char current[1024], name[2080];
-    snprintf(current, sizeof current, "%s", path);
-    uint64_t least = UINT64_MAX;
-    for (;;) {
-        snprintf(name, sizeof name, "%s%s/%s", root, strcmp(current, "/") ? current : "", file);
-        uint64_t limit = read_limit(name);
-        if (limit < least) least = limit;
-        char *slash = strrchr(current, '/');
-        if (!slash) return least;
-        *slash = 0;
-    }
-}
-
-// One line of /proc/self/cgroup: "0::/path" (v2) or "5:memory,cpu:/path" (v1). False when it says nothing about memory.
-static bool parse_line(char *line, const char **file, const char **path, bool *v1)
-{
-    char *controllers = strchr(line, ':');
-    char *where = controllers ? strchr(controllers + 1, ':') : NULL;
-    if (!where) return false;
-    *controllers++ = 0;
-    *where++ = 0;
-    *path = where;
-    *v1 = *controllers != 0;
-    *file = *v1 ? "memory.limit_in_bytes" : "memory.max";
-    if (!*v1) return strcmp(line, "0") == 0;
-    char *rest = NULL;
-    for (char *name = strtok_r(controllers, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
-        if (strcmp(name, "memory") == 0) return true;
-    return false;
-}
-
-uint64_t hdst__cgroup_memory_limit(const char *membership, const char *mount)
-{
-    uint64_t least = UINT64_MAX;
-    while (*membership) {
-        size_t length = strcspn(membership, "\n");
-        char line[1024], root[512];
-        if (length < sizeof line) {
-            memcpy(line, membership, length);
-            line[length] = 0;
-            const char *file, *path;
-            bool v1;
-            if (parse_line(line, &file, &path, &v1)) {
-                snprintf(root, sizeof root, "%s%s", mount, v1 ? "/memory" : "");
-                uint64_t limit = walk_up(root, path, file);
-                if (limit < least) least = limit;
-            }
-        }
-        membership += length + (membership[length] == '\n');
-    }
-    return least;
-}
-
 // `ulimit -v`: what is left of it. UINT64_MAX: there is no such limit.
 static uint64_t address_space_left(void)
 {
@@ -352,12 +285,8 @@ uint64_t hdst__host_memory_limit(void)
     uint64_t limit = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGE_SIZE);
     const uint64_t space = address_space_left();
     if (space < limit) limit = space;
-    char text[4096];
-    FILE *file = fopen("/proc/self/cgroup", "r");
-    if (!file) return limit;
-    size_t length = fread(text, 1, sizeof text - 1, file);
-    fclose(file);
-    text[length] = 0;
-    uint64_t cgroup = hdst__cgroup_memory_limit(text, "/sys/fs/cgroup");
+    char membership[4096];
+    hdst__cgroup_membership(membership, sizeof membership);
+    const uint64_t cgroup = hdst__cgroup_memory_limit(membership, "/sys/fs/cgroup");
     return cgroup < limit ? cgroup : limit;
 }

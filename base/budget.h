@@ -64,8 +64,6 @@ void hdst__budget_explain(hdst__budget *budget, uint64_t refused_before, hdst_er
 
 // What this process may use at most, bytes: the machine's memory, or less where a cgroup (v2 or v1) or a limit of its address space (`ulimit -v`) says so.
 uint64_t hdst__host_memory_limit(void);
-// The least memory limit of the cgroups that `membership` (the text of /proc/self/cgroup) names below `mount` ("/sys/fs/cgroup"); UINT64_MAX: none.
-uint64_t hdst__cgroup_memory_limit(const char *membership, const char *mount);
 
 // "1.5 GiB", "300 B": for people; the text is cut at the size of `text`.
 const char *hdst__bytes_text(uint64_t bytes, char text[24]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an engine shares with all that runs in it: memory within its budget, its log, the cancel of the call in progress, its lock.
+// What an engine shares with all that runs in it: memory within its budget, its threads, its log, the cancel of the call in progress, its lock.
 //
 // Threads: `mutex` is held while a stage runs and by all functions that say so. The budget is atomic in itself, and so is the cancel.
 #ifndef HDST_BASE_RUNTIME_H
@@ -9,12 +9,14 @@
 #include "base/budget.h"
 #include "base/cancel.h"
 #include "base/log.h"
+#include "base/thread_pool.h"
 
 #include <pthread.h>
 
 typedef struct hdst__runtime {
     const hdst__allocator *allocator;   // what counts towards `memory`, for everything but the engine itself
     hdst__budget memory;                // of the host
+    hdst__thread_pool *threads;         // for all work on the host that pays to be shared
     hdst__log log;
     const hdst__cancel *cancel;         // of the call in progress, which whoever works for long looks at; NULL: cannot be cancelled
     pthread_mutex_t mutex;

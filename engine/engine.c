@@ -50,7 +50,9 @@ hdst__engine *hdst__engine_create(const hdst__engine_options *options)
     runtime->cancel = options->cancel;
     pthread_mutex_init(&runtime->mutex, NULL);
     set_limits(&engine->limits);
-    if (copy_options(engine, options)) return engine;
+    const bool copied = copy_options(engine, options);
+    runtime->threads = hdst__thread_pool_create(runtime->allocator, engine->options.threads);
+    if (copied && runtime->threads) return engine;
     hdst__engine_destroy(engine);
     return NULL;
 }
@@ -63,6 +65,7 @@ void hdst__engine_destroy(hdst__engine *engine)
         hdst__ring_destroy(&engine->ring, engine->open);
         engine->open->ops->destroy(engine->open);
     }
+    hdst__thread_pool_destroy(engine->runtime.threads);
     hdst__program_cache_destroy(&engine->cache);
     hdst__device_list_clear(&engine->list);
     hdst__device_list_clear(&engine->interp);
@@ -82,6 +85,7 @@ hdst__runtime *hdst__engine_runtime(const hdst__engine *engine) { return engine 
 const hdst__allocator *hdst__engine_allocator(const hdst__engine *engine) { return engine->runtime.allocator; }
 hdst__budget *hdst__engine_memory(const hdst__engine *engine) { return &lent(engine)->runtime.memory; }
 const hdst__cancel *hdst__engine_cancel(const hdst__engine *engine) { return engine->runtime.cancel; }
+hdst__thread_pool *hdst__engine_threads(const hdst__engine *engine) { return engine->runtime.threads; }
 void hdst__engine_lock(const hdst__engine *engine) { pthread_mutex_lock(&lent(engine)->runtime.mutex); }
 void hdst__engine_unlock(const hdst__engine *engine) { pthread_mutex_unlock(&lent(engine)->runtime.mutex); }
 const hdst__engine_options *hdst__engine_settings(const hdst__engine *engine) { return &engine->options; }

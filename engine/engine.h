@@ -42,6 +42,7 @@ hdst__runtime *hdst__engine_runtime(const hdst__engine *engine);
 const hdst__allocator *hdst__engine_allocator(const hdst__engine *engine);      // what counts towards its budget: for all objects above it
 hdst__budget *hdst__engine_memory(const hdst__engine *engine);                  // of the host
 const hdst__cancel *hdst__engine_cancel(const hdst__engine *engine);            // of the call in progress; NULL: it cannot be cancelled
+hdst__thread_pool *hdst__engine_threads(const hdst__engine *engine);
 void hdst__engine_lock(const hdst__engine *engine);
 void hdst__engine_unlock(const hdst__engine *engine);
 const hdst__engine_options *hdst__engine_settings(const hdst__engine *engine);  // the options, resolved

@@ -2,6 +2,8 @@
 // What an engine is created with (engine/common/options.h).
 #include "engine/common/options.h"
 
+#include "base/thread_pool.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,11 +29,23 @@ static hdst__hpr highest_level(const hdst__engine_options *options)
     return HDST__HPR_CLUSTER;
 }
 
+static uint32_t thread_count(const hdst__engine_options *options)
+{
+    const char *text = getenv("HDST_THREADS");
+    if (options->threads || !text || !*text) return options->threads;
+    char *end;
+    const unsigned long count = strtoul(text, &end, 10);
+    if (!*end && *text >= '1' && *text <= '9') return count < HDST__MOST_THREADS ? (uint32_t)count : HDST__MOST_THREADS;
+    hdst__log_write(options->log, HDST__LOG_WARN, "HDST_THREADS is '%s', not a number of threads: taking one for each processor", text);
+    return 0;
+}
+
 hdst__engine_options hdst__engine_options_resolve(const hdst__engine_options *options)
 {
     hdst__engine_options resolved = *options;
     resolved.tuning = tuning_mode(options);
     resolved.hpr = highest_level(options);
+    resolved.threads = thread_count(options);
     return resolved;
 }
 

@@ -35,6 +35,7 @@ typedef struct hdst__engine_options {
     bool fast_sums;                 // kernels may add floats plainly (hdst__kernel_options)
     hdst__tuning_mode tuning;       // AUTO: as HDST_TUNING says (auto, off, full)
     hdst__hpr hpr;
+    uint32_t threads;               // of the host that work at once; 0: as HDST_THREADS says, else as many as there are processors for this process
     bool portable_kernels;          // print kernels without compiler built-ins (Oclgrind)
     bool gpu_form_on_cpu;           // tests: print the GPU form on a CPU device
     bool foreign_nans;              // tests: kernels' operations give NaNs that no processor makes

@@ -4,15 +4,13 @@
 #include "base/costs_cpu.h"
 
 #include "codegen/ir/ir.h"
-#include "base/threads.h"
 
 #include <stdio.h>
 #include <string.h>
 
-void hdst__callback_init(hdst__callback *callback, hdst__slice_function call, void *user, uint32_t threads)
+void hdst__callback_init(hdst__callback *callback, hdst__thread_pool *pool)
 {
-    *callback = (hdst__callback){.call = call, .user = user, .threads = threads, .failed = UINT64_MAX};
-    if (callback->threads > HDST__MOST_THREADS) callback->threads = HDST__MOST_THREADS;
+    *callback = (hdst__callback){.pool = pool, .threads = 1, .failed = UINT64_MAX};
     pthread_mutex_init(&callback->lock, NULL);
 }
 
@@ -44,7 +42,7 @@ static void note_failure(hdst__callback *callback, uint64_t first, const char *m
     pthread_mutex_unlock(&callback->lock);
 }
 
-static void run_part(void *argument, uint32_t i)
+static void run_part(void *argument, uint64_t i)
 {
     const parts *p = argument;
     const hdst__callback_slice *s = p->slice;
@@ -65,7 +63,7 @@ void hdst__callback_run(hdst__callback *callback, const hdst__callback_slice *sl
         count = wanted < callback->threads ? wanted : callback->threads;
     if (count == 0) return;
     parts p = {callback, slice, ((slice->count + count - 1) / count + 63) / 64 * 64};
-    hdst__in_threads((uint32_t)((slice->count + p.each - 1) / p.each), run_part, &p);
+    hdst__thread_pool_run(callback->pool, (slice->count + p.each - 1) / p.each, run_part, &p);
 }
 
 hdst_status hdst__callback_status(hdst__callback *callback, const char *function, hdst_error *error)

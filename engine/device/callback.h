@@ -5,12 +5,14 @@
 
 #include "engine/device/device.h"
 #include "engine/device/separate.h"
+#include "base/thread_pool.h"
 
 #include <pthread.h>
 
 typedef struct hdst__callback {         // of a stage; outlives the programs that call it
     hdst__slice_function call;
     void *user;
+    hdst__thread_pool *pool;
     uint32_t threads;                   // at most so many calls at once
     pthread_mutex_t lock;
     uint64_t failed;                    // guarded by the lock: first record of the part that failed, UINT64_MAX: none
@@ -28,7 +30,7 @@ typedef struct hdst__callback_slice {   // as hdst__slice, with pointers into th
 
 hdst__callback_slice hdst__callback_slice_of(const ir_func *func, const hdst__launch *launch);
 
-void hdst__callback_init(hdst__callback *callback, hdst__slice_function call, void *user, uint32_t threads);
+void hdst__callback_init(hdst__callback *callback, hdst__thread_pool *pool);
 void hdst__callback_destroy(hdst__callback *callback);
 // Calls the function on all of the slice and returns when all calls have. What a call complains about is kept.
 void hdst__callback_run(hdst__callback *callback, const hdst__callback_slice *slice);

@@ -18,7 +18,7 @@ hdst__stage *hdst__stage_create(hdst__engine *engine, const hdst__stage_spec *sp
     stage->engine = engine;
     stage->runtime = runtime;
     stage->spec = *spec;
-    if (spec->separate) hdst__callback_init(&stage->callback, NULL, NULL, 1);
+    if (spec->separate) hdst__callback_init(&stage->callback, runtime->threads);
     stage->reader = spec->cache ? spec->cache->reader : spec->reader;
     const ir_func *func = spec->func;
     const hdst__record *output = NULL;

@@ -2,11 +2,9 @@
 // Memory of a reduction by key, all of which counts towards the budget: each thread's share of it, slabs for chunks, buffers.
 #include "shuffle/aggregate/aggregate_memory.h"
 
-#include "base/threads.h"
 #include "base/costs_host.h"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 void *hdst__aggregate_take(hdst__aggregation *run, uint64_t bytes, const char *what, hdst_error *error)
 {
@@ -65,17 +63,15 @@ void hdst__aggregate_free_slabs(hdst__aggregate *aggregate)
 
 // --- Shares ---
 
-uint32_t hdst__aggregate_threads_for(uint64_t records)
+uint32_t hdst__aggregate_threads_for(const hdst__aggregation *run, uint64_t records)
 {
-    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    const uint64_t wanted = records / HDST__HOST_KEY_THREAD_RECORDS + 1,
-                   most = cores < 1 ? 1 : cores > HDST__MOST_THREADS ? HDST__MOST_THREADS : (uint64_t)cores;
+    const uint64_t wanted = records / HDST__HOST_KEY_THREAD_RECORDS + 1, most = hdst__thread_pool_size(hdst__engine_threads(run->engine));
     return (uint32_t)(wanted < most ? wanted : most);
 }
 
 uint32_t hdst__aggregate_threads(const hdst__aggregation *run)
 {
-    const uint32_t wanted = hdst__aggregate_threads_for(run->records);
+    const uint32_t wanted = hdst__aggregate_threads_for(run, run->records);
     const uint64_t fit = run->room / HDST__HOST_KEY_THREAD_BYTES;
     return fit >= wanted ? wanted : fit ? (uint32_t)fit : 1;
 }

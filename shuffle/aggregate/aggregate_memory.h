@@ -8,7 +8,7 @@
 void *hdst__aggregate_take(hdst__aggregation *run, uint64_t bytes, const char *what, hdst_error *error);        // NULL: error is set
 void hdst__aggregate_give(hdst__aggregation *run, void *memory);
 
-uint32_t hdst__aggregate_threads_for(uint64_t records);                         // as many as pay
+uint32_t hdst__aggregate_threads_for(const hdst__aggregation *run, uint64_t records);  // as many as pay
 uint32_t hdst__aggregate_threads(const hdst__aggregation *run);                 // as many as pay, and as have enough of the budget each
 uint64_t hdst__aggregate_share(const hdst__aggregation *run);                   // bytes of the budget for each thread
 void hdst__aggregate_share_memory(hdst__aggregation *run, uint32_t threads);    // before partitions are reduced by so many: what is left is theirs

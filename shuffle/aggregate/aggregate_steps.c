@@ -4,7 +4,6 @@
 
 #include "engine/stage/executor.h"
 #include "engine/common/run_stats.h"
-#include "base/threads.h"
 #include "record/key_hash.h"
 #include "shuffle/aggregate/aggregate_block.h"
 #include "shuffle/aggregate/aggregate_choose.h"
@@ -27,7 +26,7 @@ typedef struct task {
     step what;
 } task;
 
-static void run_task(void *user, uint32_t i)
+static void run_task(void *user, uint64_t i)
 {
     const task *t = user;
     hdst__aggregation *run = t->run;
@@ -43,7 +42,7 @@ static void run_task(void *user, uint32_t i)
 static hdst_status in_threads(hdst__aggregation *run, step what, uint32_t count, hdst_error *error)
 {
     task t = {run, what};
-    hdst__in_threads(count, run_task, &t);
+    hdst__thread_pool_run(hdst__engine_threads(run->engine), count, run_task, &t);
     for (uint32_t i = 0; i < count; i++) {
         if (run->worker[i].status == HDST_OK) continue;
         if (error) *error = run->worker[i].error;
@@ -196,7 +195,7 @@ hdst_status hdst__aggregate_begin(hdst__aggregation *run, hdst_error *error)
 
 hdst_status hdst__aggregate_add(hdst__aggregation *run, hdst_error *error)
 {
-    const uint32_t threads = hdst__aggregate_threads_for(run->end - run->next_record);
+    const uint32_t threads = hdst__aggregate_threads_for(run, run->end - run->next_record);
     const hdst_status status = in_threads(run, hdst__aggregate_blocks, threads < run->workers ? threads : run->workers, error);
     note_stray(run);
     return status;

@@ -4,14 +4,12 @@
 #include "shuffle/group/group_order.h"
 
 #include "engine/engine.h"
-#include "base/threads.h"
 #include "base/costs_host.h"
 #include "shuffle/group/group_key.h"
 #include "shuffle/sort/radix_sort.h"
 #include "engine/memory/host_rows.h"
 
 #include <string.h>
-#include <unistd.h>
 
 // --- All of it ---
 
@@ -50,14 +48,19 @@ static inline void copy_row(char *to, const char *from, uint64_t size)
     }
 }
 
-static bool is_cancelled(const ordering *o) { return hdst__cancel_asked(hdst__engine_cancel(o->g->engine)); }
-static uint64_t share(const ordering *o, uint32_t thread) { return o->count * thread / o->threads; }
+static void in_threads(ordering *o, void (*step)(void *user, uint64_t thread))
+{
+    hdst__thread_pool_run(hdst__engine_threads(o->g->engine), o->threads, step, o);
+}
 
-static void count_share(void *user, uint32_t thread)
+static bool is_cancelled(const ordering *o) { return hdst__cancel_asked(hdst__engine_cancel(o->g->engine)); }
+static uint64_t share(const ordering *o, uint64_t thread) { return o->count * thread / o->threads; }
+
+static void count_share(void *user, uint64_t thread)
 {
     ordering *o = user;
     worker *w = &o->worker[thread];
-    uint64_t *place = o->place + (uint64_t)thread * o->parts, number;
+    uint64_t *place = o->place + thread * o->parts, number;
     for (uint64_t i = share(o, thread), end = share(o, thread + 1); i < end; i++) {
         if (i % HDST__HOST_CANCEL_RECORDS == 0 && is_cancelled(o)) return;
         if (hdst__group_number_of(o->g, o->rows + i * o->size, &number)) {
@@ -68,10 +71,10 @@ static void count_share(void *user, uint32_t thread)
     }
 }
 
-static void move_share(void *user, uint32_t thread)
+static void move_share(void *user, uint64_t thread)
 {
     ordering *o = user;
-    uint64_t *place = o->place + (uint64_t)thread * o->parts, number;
+    uint64_t *place = o->place + thread * o->parts, number;
     const uint64_t size = o->size;
     for (uint64_t i = share(o, thread), end = share(o, thread + 1); i < end; i++) {
         const char *row = o->rows + i * size;
@@ -193,7 +196,7 @@ static bool part_ties(const hdst__group *g, char *rows, uint64_t count)
     return true;
 }
 
-static void sort_parts(void *user, uint32_t thread)
+static void sort_parts(void *user, uint64_t thread)
 {
     ordering *o = user;
     worker *w = &o->worker[thread];
@@ -207,7 +210,7 @@ static void sort_parts(void *user, uint32_t thread)
     }
 }
 
-static void write_runs(void *user, uint32_t thread)
+static void write_runs(void *user, uint64_t thread)
 {
     ordering *o = user;
     (void)thread;
@@ -224,11 +227,9 @@ static void write_runs(void *user, uint32_t thread)
 
 // --- Steps ---
 
-static uint32_t thread_count(uint64_t records)
+static uint32_t thread_count(const hdst__group *g, uint64_t records)
 {
-    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    const uint64_t wanted = records / HDST__HOST_GROUP_THREAD_RECORDS + 1,
-                   most = cores < 1 ? 1 : cores > HDST__MOST_THREADS ? HDST__MOST_THREADS : (uint64_t)cores;
+    const uint64_t wanted = records / HDST__HOST_GROUP_THREAD_RECORDS + 1, most = hdst__thread_pool_size(hdst__engine_threads(g->engine));
     return (uint32_t)(wanted < most ? wanted : most);
 }
 
@@ -256,7 +257,7 @@ static bool sort_all(ordering *o)
 {
     bool failed = false;
     o->next = 0;
-    hdst__in_threads(o->threads, sort_parts, o);
+    in_threads(o, sort_parts);
     for (uint32_t t = 0; t < o->threads; t++) failed |= o->worker[t].failed;
     return !failed;
 }
@@ -274,19 +275,19 @@ static hdst_status make_runs(ordering *o, hdst_error *error)
     if (!g->run) return HDST_E_MEMORY;
     g->run_count = runs;
     o->next = 0;
-    hdst__in_threads(o->threads, write_runs, o);
+    in_threads(o, write_runs);
     return hdst__cancel_check(hdst__engine_cancel(g->engine), 0, 0, error);         // who was cancelled on the way left work undone
 }
 
 static hdst_status order(ordering *o, hdst_error *error)
 {
-    hdst__in_threads(o->threads, count_share, o);
+    in_threads(o, count_share);
     hdst_status status = hdst__cancel_check(hdst__engine_cancel(o->g->engine), 0, 0, error);
     if (status != HDST_OK) return status;       // places would not be those of all records
     note_bad(o);
     if (o->g->bad_record != UINT64_MAX && !hdst__engine_settings(o->g->engine)->skip_failed) return HDST_OK;
     find_places(o);
-    hdst__in_threads(o->threads, move_share, o);
+    in_threads(o, move_share);
     return sort_all(o) ? HDST_OK : hdst__error_memory(error, "the order of records by key");
 }
 
@@ -296,7 +297,7 @@ hdst_status hdst__group_order(hdst__group *g, hdst__rows *input, hdst_error *err
     hdst__budget *budget = hdst__engine_memory(g->engine);
     ordering o = {.g = g, .size = g->record->size, .count = input->count, .rows = input->records};
     o.base = g->whole ? 0 : g->from;
-    o.threads = thread_count(o.count);
+    o.threads = thread_count(g, o.count);
     choose_parts(&o, g->whole ? g->end : g->step);
     const uint64_t bytes = o.count * o.size + 1, tables = ((uint64_t)o.parts * (o.threads + 2) + 1) * sizeof *o.place;
     o.place = hdst__budget_alloc(budget, tables, "the order of records by key", error);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory budgets to the byte, and what goes to files where they end.
 #include "base/budget.h"
+#include "base/cgroup.h"
 #include "engine/memory/output.h"
 
 #include <criterion/criterion.h>
@@ -8,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 Test(budget, gives_up_to_the_limit_and_no_byte_more)
@@ -63,56 +63,6 @@ Test(budget, its_error_names_a_limit_near_the_least)
     cr_assert(strstr(error.hint, "--memory 182M would do"), "%s", error.hint);         // of 160 three quarters would be in use; an eighth, 2
     hdst__budget_error_of_all(&budget, UINT64_MAX - 1, 4 << 20, 0, "rows", &error);
     cr_assert(!strstr(error.hint, "would do"), "%s", error.hint);
-}
-
-static void put(const char *root, const char *folder, const char *file, const char *text)
-{
-    char path[512];
-    snprintf(path, sizeof path, "%s/%s", root, folder);
-    for (char *slash = path + strlen(root) + 1; slash; slash = strchr(slash + 1, '/')) {
-        char keep = *slash;
-        if (keep == '/') *slash = 0;
-        mkdir(path, 0700);
-        if (keep == '/') *slash = keep;
-    }
-    mkdir(path, 0700);
-    snprintf(path, sizeof path, "%s/%s/%s", root, folder, file);
-    FILE *out = fopen(path, "w");
-    cr_assert_not_null(out);
-    fputs(text, out);
-    fclose(out);
-}
-
-static void remove_all(const char *root)
-{
-    char command[300];
-    snprintf(command, sizeof command, "rm -rf '%s'", root);
-    cr_assert_eq(system(command), 0);
-}
-
-Test(budget, cgroup_v2_takes_the_least_limit_of_the_group_and_its_parents)
-{
-    char root[] = "/tmp/hdst-test-cgroup-XXXXXX";
-    cr_assert_not_null(mkdtemp(root));
-    put(root, "user", "memory.max", "5000000\n");
-    put(root, "user/me", "memory.max", "max\n");
-    cr_assert_eq(hdst__cgroup_memory_limit("0::/user/me\n", root), 5000000);
-    put(root, "user/me", "memory.max", "4000000\n");
-    cr_assert_eq(hdst__cgroup_memory_limit("0::/user/me\n", root), 4000000);
-    cr_assert_eq(hdst__cgroup_memory_limit("0::/other\n", root), UINT64_MAX);
-    remove_all(root);
-}
-
-Test(budget, cgroup_v1_reads_the_memory_controller_only)
-{
-    char root[] = "/tmp/hdst-test-cgroup-XXXXXX";
-    cr_assert_not_null(mkdtemp(root));
-    put(root, "memory/job", "memory.limit_in_bytes", "7000000\n");
-    put(root, "memory/none", "memory.limit_in_bytes", "9223372036854771712\n");
-    cr_assert_eq(hdst__cgroup_memory_limit("4:cpu,cpuacct:/job\n3:memory:/job\n", root), 7000000);
-    cr_assert_eq(hdst__cgroup_memory_limit("4:cpu,cpuacct:/job\n", root), UINT64_MAX);
-    cr_assert_eq(hdst__cgroup_memory_limit("3:memory:/none\n", root), UINT64_MAX);
-    remove_all(root);
 }
 
 static void *refuse(size_t bytes, void *user)

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Most numbers have few digits: an integer below 2^53 times or divided by an exact power of ten is rounded once (Clinger's fast
-// path). All others go to the C library, which rounds correctly.
+// Most numbers have few digits: an integer below 2^53 times or divided by an exact power of ten is rounded once (W. Clinger, "How to read floating point
+// numbers accurately", PLDI 1990). Others of up to 19 digits take one long multiplication (io/decimal_round.h), and so do longer ones where their first 19
+// digits and the next number of 19 digits round to the same. What is left goes to the C library, which rounds correctly.
 #define _GNU_SOURCE     // strtod_l: the host program may have set a locale whose decimal point is a comma
 #include "io/decimal.h"
 
 #include "io/convert.h"
+#include "io/decimal_round.h"
+#include "io/decimal_short.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,8 +32,11 @@ static bool read_word(const char *p, size_t length, decimal *d)
     return true;
 }
 
-// Reads digits: their value as long as it fits, then only their places. `after_point` is the change of the exponent for each.
-static const char *read_digits(const char *p, const char *end, decimal *d, int after_point)
+#define MOST_BEFORE_EIGHT UINT64_C(100000000000)            // any eight digits, and any one, fit behind what is less
+#define MOST_BEFORE_ONE UINT64_C(1000000000000000000)
+
+// Digits of which not all may fit.
+static const char *read_more_digits(const char *p, const char *end, decimal *d, int after_point)
 {
     for (; p < end && is_digit(*p); p++) {
         uint64_t longer;
@@ -44,6 +49,18 @@ static const char *read_digits(const char *p, const char *end, decimal *d, int a
         }
     }
     return p;
+}
+
+// Reads digits: their value as long as it fits, then only their places. `after_point` is the change of the exponent for each.
+static const char *read_digits(const char *p, const char *end, decimal *d, int after_point)
+{
+    const char *start = p;
+    uint64_t value = d->digits;
+    for (; end - p >= 8 && value < MOST_BEFORE_EIGHT && hdst__are_eight_digits(p); p += 8) value = value * 100000000 + hdst__eight_digits(p);
+    for (; p < end && value < MOST_BEFORE_ONE && is_digit(*p); p++) value = value * 10 + (uint64_t)(*p - '0');
+    d->digits = value;
+    d->exponent -= after_point * (p - start);
+    return read_more_digits(p, end, d, after_point);
 }
 
 static bool read_exponent(const char *p, const char *end, decimal *d)
@@ -92,28 +109,34 @@ static bool fast_double(const decimal *d, double *value)
     return true;
 }
 
+// Digits that do not fit make the number larger, by less than one in the last of those that do.
+static double slow_double(const char *text, const decimal *d, locale_t c_locale)
+{
+    const double value = hdst__decimal_round_double(d->digits, d->exponent);
+    if (d->exact || (d->digits < UINT64_MAX && value == hdst__decimal_round_double(d->digits + 1, d->exponent))) return d->negative ? -value : value;
+    return strtod_l(text, NULL, c_locale);
+}
+
+static float slow_float(const char *text, const decimal *d, locale_t c_locale)
+{
+    const float value = hdst__decimal_round_float(d->digits, d->exponent);
+    if (d->exact || (d->digits < UINT64_MAX && value == hdst__decimal_round_float(d->digits + 1, d->exponent))) return d->negative ? -value : value;
+    return strtof_l(text, NULL, c_locale);
+}
+
 static hdst__decimal_status as_double(const char *text, const decimal *d, locale_t c_locale, double *value)
 {
     if (d->not_finite) *value = d->is_nan ? (double)NAN : d->negative ? -(double)INFINITY : (double)INFINITY;
-    else if (!fast_double(d, value)) *value = strtod_l(text, NULL, c_locale);
+    else if (!fast_double(d, value)) *value = slow_double(text, d, c_locale);
     return isinf(*value) && !d->not_finite ? HDST__DECIMAL_TOO_LARGE : HDST__DECIMAL_OK;
-}
-
-// The double nearest to the text rounds to the float nearest to the text, unless the double lies exactly between two floats (the
-// text may lie on either side) or floats are denormal there.
-static bool rounds_twice(double v)
-{
-    uint64_t bits;
-    memcpy(&bits, &v, sizeof bits);
-    return (bits & 0x1fffffff) == 0x10000000 || (v != 0 && fabs(v) < FLT_MIN);
 }
 
 static hdst__decimal_status as_float(const char *text, const decimal *d, locale_t c_locale, float *value)
 {
     double v;
     if (d->not_finite) *value = d->is_nan ? NAN : d->negative ? -INFINITY : INFINITY;
-    else if (fast_double(d, &v) && !rounds_twice(v)) *value = (float)v;
-    else *value = strtof_l(text, NULL, c_locale);
+    else if (fast_double(d, &v) && !hdst__rounds_twice(v)) *value = (float)v;
+    else *value = slow_float(text, d, c_locale);
     return isinf(*value) && !d->not_finite ? HDST__DECIMAL_TOO_LARGE : HDST__DECIMAL_OK;
 }
 

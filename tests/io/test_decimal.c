@@ -80,11 +80,74 @@ Test(decimal, texts_between_two_floats_are_rounded_once)
 
 Test(decimal, the_edges_of_the_types)
 {
-    static const char *const texts[] = {"0", "-0", "0.0", "-0e5", "3.4028235e38", "3.4028236e38", "1e39", "1.7976931348623157e308", "1.8e308",
+    static const char *const texts[] = {"0", "-0", "0.0", "2.2250738585072011e-308", "2.2250738585072014e-308", "4.9406564584124654e-324", "2.4703282292062327e-324",
+                                        "2.4703282292062328e-324", "1.4e-45", "1.1754943e-38", "1.1754942e-38", "17976931348623159e292", "17976931348623158e292",
+                                        "0.000000000000000000000000000000000000012345678901234567890123456789012345678901", "-0e5", "3.4028235e38", "3.4028236e38", "1e39", "1.7976931348623157e308", "1.8e308",
                                         "1e-45", "7e-46", "1e-320", "1e-400", "0e999999999999", "1e999999999999", "1e-999999999999", "9007199254740993",
                                         "123456789012345678901234567890", ".5", "5.", "+5",
                                         "00000000000000000000000000001", "0.00000000000000000000000000001", "1e22", "1e23", "9007199254740992e22"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) check_real(texts[i]);
+}
+
+// Exactly between two doubles, all digits written, and a little to either side: 19 digits do not decide.
+Test(decimal, texts_between_two_doubles)
+{
+    char text[1200];
+    for (int i = 0; i < 20000; i++) {
+        uint64_t bits = next_random() % UINT64_C(0x7fe0000000000000);
+        if (i % 4 == 0) bits %= UINT64_C(1) << 52;          // denormals
+        double low, high;
+        memcpy(&low, &bits, sizeof low);
+        bits++;
+        memcpy(&high, &bits, sizeof high);
+        const long double middle = ((long double)low + high) / 2;
+        if (sizeof middle == sizeof low) return;
+        int digits = snprintf(text, sizeof text, "%.*Le", i % 4 == 0 ? 800 : 780, middle);
+        check_real(text);
+        char exponent[16], *e = strchr(text, 'e');
+        snprintf(exponent, sizeof exponent, "%s", e);
+        snprintf(e, sizeof text - (size_t)digits, "00000000001%s", exponent);
+        check_real(text);
+        snprintf(e - 760, sizeof text, "%s", exponent);     // cut off: at the middle or below it
+        check_real(text);
+    }
+}
+
+// From 1 to 45 digits, some of them zeros at the start or the end, over all exponents that matter and more.
+Test(decimal, digits_and_exponents_of_any_length)
+{
+    for (int i = 0; i < 400000; i++) {
+        char text[80];
+        int length = 1 + (int)(next_random() % 45), at = 0, point = (int)(next_random() % 50);
+        const int zeros = next_random() % 3 ? 0 : (int)(next_random() % 30);
+        if (next_random() % 2) text[at++] = '-';
+        for (int digit = 0; digit < length; digit++) {
+            if (digit == point) text[at++] = '.';
+            const bool is_zero = digit < zeros || (i % 7 == 0 && digit > 17);
+            text[at++] = (char)('0' + (is_zero ? 0 : next_random() % 10));
+        }
+        text[at] = 0;
+        if (next_random() % 4) snprintf(text + at, sizeof text - (size_t)at, "e%d", (int)(next_random() % 800) - 420);
+        check_real(text);
+    }
+}
+
+// The digits of powers of two, where what is multiplied has few bits that are not 0, and of numbers beside them.
+Test(decimal, powers_of_two_and_their_neighbours)
+{
+    char text[80];
+    for (int power = -1074; power < 1024; power++) {
+        for (int digits = 14; digits < 21; digits++) {
+            snprintf(text, sizeof text, "%.*e", digits, ldexp(1, power));
+            check_real(text);
+            snprintf(text, sizeof text, "%.*e", digits, nextafter(ldexp(1, power), 0));
+            check_real(text);
+        }
+        snprintf(text, sizeof text, "18446744073709551615e%d", power / 3);
+        check_real(text);
+        snprintf(text, sizeof text, "9223372036854775808e%d", power / 3);
+        check_real(text);
+    }
 }
 
 Test(decimal, what_is_no_number)

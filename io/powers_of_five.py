@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The powers of five that decimal numbers are scaled by (io/decimal_round.h), as a C table: the upper 128 bits of each.
 
-All are cut off below their 128 bits, but reciprocals of powers that fit in 64 bits are rounded up: so the proof of the method wants it, because digits that such a
-power divides must give their quotient exactly.
+All are cut off below their 128 bits, but reciprocals of powers that fit in 64 bits are rounded up, as the proof of the
+method wants it: digits that such a power divides must give their quotient.
 
 usage: powers_of_five.py OUTPUT
 """

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Partials as wholes: made, merged, read (accum/partial.h).
+#include "accum/partial_column.h"
+
+#include <string.h>
+
+// --- Making ---
+
+static bool make_columns(hdst__partial *partial, hdst__partial_accum *to, const hdst__accum *accum, const uint64_t *rows)
+{
+    to->rows = hdst__accum_rows(accum, rows);
+    to->column = hdst__alloc_zero(partial->allocator, accum->leaf_count * sizeof *to->column);
+    if (!to->column) return false;
+    to->leaf_count = accum->leaf_count;
+    for (size_t leaf = 0; leaf < accum->leaf_count; leaf++) {
+        hdst__partial_column *column = &to->column[leaf];
+        column->allocator = partial->allocator;
+        column->cell = accum->cell[leaf];
+        if (__builtin_mul_overflow(to->rows, column->cell.elements, &column->count) || column->count > UINT64_MAX / sizeof(int64_t)) return false;
+    }
+    return true;
+}
+
+hdst__partial *hdst__partial_create(const hdst__allocator *allocator, const hdst__tables *tables, const uint64_t *rows)
+{
+    hdst__partial *partial = hdst__alloc_zero(allocator, sizeof *partial);
+    if (!partial) return NULL;
+    partial->allocator = allocator;
+    partial->accum = hdst__alloc_zero(allocator, tables->accum_count * sizeof *partial->accum);
+    bool made = partial->accum;
+    for (; made && partial->accum_count < tables->accum_count; partial->accum_count++)
+        made = make_columns(partial, &partial->accum[partial->accum_count], &tables->accum[partial->accum_count], rows);
+    if (made) return partial;
+    hdst__partial_destroy(partial);
+    return NULL;
+}
+
+void hdst__partial_destroy(hdst__partial *partial)
+{
+    if (!partial) return;
+    for (size_t a = 0; a < partial->accum_count; a++) {
+        for (size_t leaf = 0; leaf < partial->accum[a].leaf_count; leaf++) hdst__column_release(&partial->accum[a].column[leaf]);
+        hdst__free(partial->allocator, partial->accum[a].column);
+    }
+    hdst__free(partial->allocator, partial->accum);
+    hdst__free(partial->allocator, partial);
+}
+
+void hdst__partial_reset(hdst__partial *partial)
+{
+    for (size_t a = 0; a < partial->accum_count; a++)
+        for (size_t leaf = 0; leaf < partial->accum[a].leaf_count; leaf++) hdst__column_reset(&partial->accum[a].column[leaf]);
+}
+
+// --- Merging ---
+
+static bool same_accum(const hdst__partial_accum *a, const hdst__partial_accum *b)
+{
+    bool same = a->rows == b->rows && a->leaf_count == b->leaf_count;
+    for (size_t leaf = 0; same && leaf < a->leaf_count; leaf++) {
+        const hdst__cell *x = &a->column[leaf].cell, *y = &b->column[leaf].cell;
+        same = x->kind == y->kind && x->acc == y->acc && x->elements == y->elements;
+    }
+    return same;
+}
+
+static bool same_shape(const hdst__partial *a, const hdst__partial *b)
+{
+    bool same = a->accum_count == b->accum_count;
+    for (size_t i = 0; same && i < a->accum_count; i++) same = same_accum(&a->accum[i], &b->accum[i]);
+    return same;
+}
+
+hdst_status hdst__partial_merge(hdst__partial *to, const hdst__partial *from, hdst_error *error)
+{
+    if (to == from || !same_shape(to, from)) return hdst__error_set(error, HDST_E_INTERNAL, "a partial was to be merged with one of other accumulators");
+    for (size_t a = 0; a < to->accum_count; a++)
+        for (size_t leaf = 0; leaf < to->accum[a].leaf_count; leaf++)
+            if (!hdst__column_merge(&to->accum[a].column[leaf], &from->accum[a].column[leaf])) return hdst__error_memory(error, "unfinished sums");
+    return HDST_OK;
+}
+
+// --- Reading ---
+
+uint64_t hdst__partial_rows(const hdst__partial *partial, size_t accum) { return partial->accum[accum].rows; }
+
+uint64_t hdst__partial_read(const hdst__partial *partial, size_t accum, uint64_t row, uint32_t leaf, uint64_t element)
+{
+    const hdst__partial_column *column = &partial->accum[accum].column[leaf];
+    return hdst__column_read(column, row * column->cell.elements + element);
+}
+
+static void read_leaf(const hdst__partial_column *column, const hdst__leaf *leaf, uint64_t row, char *to)
+{
+    const size_t size = hdst__scalar_size(column->cell.kind);
+    for (uint64_t e = 0; e < column->cell.elements; e++) {
+        const uint64_t bits = hdst__column_read(column, row * column->cell.elements + e);
+        memcpy(to + hdst__leaf_offset(leaf, e), &bits, size);      // little-endian hosts
+    }
+}
+
+void hdst__partial_read_rows(const hdst__partial *partial, size_t accum, const hdst__record *record, uint64_t first, uint64_t count, void *out)
+{
+    const hdst__partial_accum *from = &partial->accum[accum];
+    char *to = memset(out, 0, count * record->size);
+    for (uint64_t row = first; row < first + count; row++, to += record->size)
+        for (size_t leaf = 0; leaf < from->leaf_count; leaf++) read_leaf(&from->column[leaf], &record->leaves[leaf], row, to);
+}

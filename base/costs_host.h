@@ -44,6 +44,17 @@ enum {
 #define HDST__HOST_TRY_SECONDS 5e-3             // of a slice that tries a shape: many of them are soon done, and none is lost in what comes before and after it
 #define HDST__HOST_SAMPLE_SECONDS 2e-3          // what a look at the data may take, about
 
+// --- Shares of several workers (partition/). Chosen ---
+
+enum {
+    HDST__HOST_PROBE_RECORDS = 1 << 14, HDST__HOST_PROBE_SHARE = 8,     // of a worker whose speed nobody knows, at first; of its equal part of what is left
+    HDST__HOST_GUESSED_SHARE = 8,               // of a slice's time, where a record's was not measured
+    HDST__HOST_TAIL_SHARE = 2,                  // of what a worker may expect of the rest: a share of it
+    HDST__HOST_FIXED_TIMES = 4,                 // the fixed part of a slice: what its records take at least, where there is time
+};
+
+#define HDST__HOST_TAIL_SECONDS 2e-3            //     and this
+
 // --- Reductions by key, groups, sorts (shuffle/). Chosen, not measured, where nothing is said ---
 
 enum {

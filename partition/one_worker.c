@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One worker has all of the input, in one share. A slice is as many records as take the time that it is given, going by all slices of the run that have
-// ended, before that by what earlier runs or a sample say, and without those HDST__HOST_FIRST_RECORDS: a whole number of units, no fewer than are worth a
-// launch, no more than there is room for.
-#include "base/costs_host.h"
-#include "partition/policy.h"
+// One worker has all of the input, in one share. The time of a record, by which slices go, is that of all slices of the run that have ended, before that
+// what earlier runs or a sample say.
+#include "partition/slice_by_time.h"
 
 struct hdst__schedule {
     const hdst__allocator *allocator;
@@ -36,10 +34,7 @@ static bool next(hdst__schedule *schedule, uint32_t worker, hdst__share *share)
 static uint64_t slice(hdst__schedule *schedule, uint32_t worker, const hdst__slice_limits *limits)
 {
     (void)worker;
-    const double each = schedule->power->kernel, fit = each > 0 ? limits->seconds / each : HDST__HOST_FIRST_RECORDS;
-    uint64_t records = fit < (double)limits->most ? (uint64_t)fit / limits->unit * limits->unit : limits->most;
-    if (records < limits->least) records = limits->least;
-    return records < limits->left ? records : limits->left;
+    return hdst__slice_by_time(schedule->power->kernel, limits);
 }
 
 // Over all slices of the run: a short one at the end says little.

@@ -23,7 +23,8 @@ typedef struct hdst__share {        // a run of records of the input
 typedef struct hdst__power {
     double fixed;                   // of a slice, whatever its length
     double copy, kernel;            // of a record: on its way in; computed
-    double spread;                  // of the kernel's seconds per record from slice to slice: the standard deviation as a part of the mean
+    double spread;                  // of a record's seconds from slice to slice, as a part of them
+    uint32_t slices;                // that it was measured on; 0: a guess
 } hdst__power;
 
 typedef enum hdst__wish { HDST__POLICY_AUTO, HDST__POLICY_STATIC, HDST__POLICY_DYNAMIC } hdst__wish;
@@ -61,9 +62,9 @@ typedef struct hdst__policy {
     const char *name;
     bool (*suits)(const hdst__job *job);
     hdst__schedule *(*begin)(const hdst__job *job, const hdst__allocator *allocator);      // NULL: out of memory
-    // The worker's next share, not empty. All shares together are the input, once, and those of a worker ascend, but for what others have given back and
-    // for what it steals where it has nothing of its own left. False: there is nothing for it as things are; records that another gives back later may
-    // be for it, so a worker is not done for good while others have shares.
+    // The worker's next share, not empty. All shares together are the input, once. What lies with a worker ascends, and so does what does not, but for
+    // what others have given back and for what it steals where it has nothing of its own left. False: there is nothing for it as things are. It asks
+    // again when it or another worker has ended a slice or given something back; while records are left, one of those that are at work gets some.
     bool (*next)(hdst__schedule *schedule, uint32_t worker, hdst__share *share);
     uint64_t (*slice)(hdst__schedule *schedule, uint32_t worker, const hdst__slice_limits *limits);        // records, from 1 to limits->left
     void (*done)(hdst__schedule *schedule, uint32_t worker, const hdst__slice_cost *cost);
@@ -75,7 +76,7 @@ typedef struct hdst__policy {
     void (*end)(hdst__schedule *schedule);          // of a job that is complete, or was broken off
 } hdst__policy;
 
-extern const hdst__policy hdst__policy_one_worker;
+extern const hdst__policy hdst__policy_one_worker, hdst__policy_dynamic;
 
 // The first of the table that suits; there is one for every job.
 const hdst__policy *hdst__policy_for(const hdst__job *job);

@@ -43,7 +43,7 @@ RECIPES = [
            'recipe: a back end opens recipe'),
     Recipe('a scheduling policy', 'policy.c', 'partition/recipe_policy.c',
            [('partition/meson.build', "'one_worker.c'", "  'recipe_policy.c',"),
-            ('partition/policy.h', 'extern const hdst__policy hdst__policy_one_worker;', 'extern const hdst__policy hdst__policy_recipe;')],
+            ('partition/policy.h', 'extern const hdst__policy hdst__policy_one_worker', 'extern const hdst__policy hdst__policy_recipe;')],
            ('partition/policies.c', '&hdst__policy_one_worker,', '    &hdst__policy_recipe,'),
            'examples/kmeans', '{build}/examples/kmeans --device interp --clusters 1 --input {tree}/tests/package/recipes/numbers.csv',
            'recipe: a policy gives 1 records from 2 on'),

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// Policies for several workers in a simulated run, against the least time in which the devices could have done it.
+#include "simulator.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+
+static uint64_t seed = 1;
+
+static uint64_t random_below(uint64_t limit)
+{
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (seed >> 20) % limit;
+}
+
+static double random_between(double low, double high) { return low + (high - low) * (double)random_below(1 << 20) / (1 << 20); }
+
+static void random_device(sim_device *device)
+{
+    *device = (sim_device){.kernel = exp2(random_between(-31, -24)), .copies_apart = random_below(2), .fixed = random_between(0, 2e-4)};
+    device->copy = device->kernel * random_between(0, 1.5);
+}
+
+// As many records as take about so many seconds.
+static sim_job random_job(sim_device *device, uint32_t devices, double seconds)
+{
+    double rate = 0;
+    for (uint32_t i = 0; i < devices; i++) {
+        random_device(&device[i]);
+        rate += 1 / (device[i].copies_apart ? fmax(device[i].copy, device[i].kernel) : device[i].copy + device[i].kernel);
+    }
+    return (sim_job){.records = (uint64_t)(seconds * rate), .unit = 64, .device = device, .devices = devices, .seed = random_below(1 << 30)};
+}
+
+static const uint32_t counts[] = {1, 2, 3, 5, 8, 16, 64};
+
+enum { COUNTS = sizeof counts / sizeof *counts };
+
+// --- What may come otherwise than expected ---
+
+static void constant(sim_device *device, double seconds) { (void)device, (void)seconds; }
+
+static void step(sim_device *device, double seconds)
+{
+    device->paces = 1;
+    device->pace[0].from = random_between(0, seconds);
+    device->pace[0].pace = random_below(2) ? random_between(0.2, 1) : random_between(1, 3);
+}
+
+// From full speed to a third of it, or to three times.
+static void drift(sim_device *device, double seconds)
+{
+    const double last = random_below(2) ? 1.0 / 3 : 3;
+    device->paces = SIM_PACES;
+    for (uint32_t i = 0; i < SIM_PACES; i++) {
+        device->pace[i].from = seconds * i / SIM_PACES;
+        device->pace[i].pace = 1 + (last - 1) * i / SIM_PACES;
+    }
+}
+
+static void stalls(sim_device *device, double seconds)
+{
+    double time = 0;
+    for (device->paces = 0; device->paces < 10;) {
+        time += random_between(0.02, 0.2) * seconds;
+        device->pace[device->paces].from = time;
+        device->pace[device->paces++].pace = 0;
+        time += random_between(0, 0.05) * seconds;
+        device->pace[device->paces].from = time;
+        device->pace[device->paces++].pace = 1;
+    }
+}
+
+static void noise(sim_device *device, double seconds)
+{
+    (void)seconds;
+    device->noise = 1;
+}
+
+static void told(sim_device *device, double seconds)
+{
+    (void)seconds;
+    device->is_told = true;
+}
+
+// Records at the end weigh seven times as much as those at the start: the integral of 1/4 + 3/2 x.
+static double million = 1e6;
+
+static double irregular(uint64_t first, uint64_t count)
+{
+    const double from = (double)first / million, to = (double)(first + count) / million;
+    return million * ((to - from) / 4 + (to * to - from * from) * 0.75);
+}
+
+static double worst;
+
+static void check(const sim_job *job, const hdst__policy *policy, double most, const char *what)
+{
+    const double best = sim_optimum(job);
+    const sim_result result = simulate(job, policy);
+    worst = fmax(worst, result.seconds / best);
+    cr_assert_leq(result.seconds, best * most, "%s, %s, %u devices: %g s, %g would do: %g", policy->name, what, job->devices, result.seconds, best,
+                  result.seconds / best);
+    cr_assert_geq(result.seconds, best * (1 - 1e-9 - 0.05 * job->device[0].noise), "%s: the least time is not the least: %g < %g", what, result.seconds, best);
+}
+
+typedef struct scenario {
+    const char *name;
+    void (*change)(sim_device *device, double seconds);
+    double most;                    // times the least time
+} scenario;
+
+static void check_all(const scenario *s, const hdst__policy *policy, double seconds)
+{
+    worst = 0;
+    for (int i = 0; i < COUNTS; i++)
+        for (int k = 0; k < 20; k++) {
+            sim_device device[SIM_WORKERS];
+            const sim_job job = random_job(device, counts[i], seconds);
+            for (uint32_t j = 0; j < job.devices; j++) s->change(&device[j], seconds);
+            check(&job, policy, s->most, s->name);
+        }
+    cr_log_info("%s, %s: %.4f of the least time at most\n", policy->name, s->name, worst);
+}
+
+Test(simulation, the_dynamic_pool_follows_what_comes)
+{
+    static const scenario scenarios[] = {{"constant", constant, 1.05}, {"told", told, 1.05}, {"step", step, 1.30}, {"drift", drift, 1.10},
+                                         {"stalls", stalls, 1.10}, {"noise", noise, 1.10}};
+    for (size_t i = 0; i < sizeof scenarios / sizeof *scenarios; i++) check_all(&scenarios[i], &hdst__policy_dynamic, 10);
+}
+
+Test(simulation, records_of_the_dynamic_pool_need_not_weigh_the_same)
+{
+    worst = 0;
+    for (int i = 0; i < COUNTS; i++)
+        for (int k = 0; k < 20; k++) {
+            sim_device device[SIM_WORKERS];
+            sim_job job = random_job(device, counts[i], 10);
+            job.weight = irregular;
+            million = (double)job.records;
+            check(&job, &hdst__policy_dynamic, 1.10, "irregular");
+        }
+    cr_log_info("worst: %g\n", worst);
+}
+
+Test(simulation, shares_of_the_dynamic_pool_ascend)
+{
+    sim_device device[SIM_WORKERS];
+    const sim_job job = random_job(device, 8, 10);
+    const sim_result result = simulate(&job, &hdst__policy_dynamic);
+    cr_assert(result.ascends);
+    cr_assert_gt(result.shares, 8 * 20);
+}
+
+// All but one of them.
+Test(simulation, others_end_what_a_device_that_dies_had)
+{
+    worst = 0;
+    for (int i = 1; i < COUNTS; i++)
+        for (int k = 0; k < 20; k++) {
+            sim_device device[SIM_WORKERS];
+            const sim_job job = random_job(device, counts[i], 10);
+            for (uint32_t j = 0; j + 1 < job.devices; j++)
+                if (random_below(2)) device[j].dies = random_between(0.01, 12);
+            if (k % 2) device[random_below(job.devices)].resident = (hdst__share){job.records / 3, job.records / 64};
+            check(&job, &hdst__policy_dynamic, 1.40, "dying");
+        }
+    cr_log_info("worst: %g\n", worst);
+}
+
+// Each has its own from a cached dataset, one twice as much as another: what lies with none evens it out.
+Test(simulation, what_lies_with_a_device_runs_there)
+{
+    sim_device device[3];
+    for (uint32_t i = 0; i < 3; i++)
+        device[i] = (sim_device){.kernel = 1e-8, .copy = 4e-8, .copies_apart = true, .resident = {(uint64_t)i * 200000000, 100000000 * (i + 1) / 2}};
+    const sim_job job = {.records = 600000000, .unit = 64, .device = device, .devices = 3};
+    check(&job, &hdst__policy_dynamic, 1.10, "resident");
+    const sim_result result = simulate(&job, &hdst__policy_dynamic);
+    cr_assert(result.done[0] > result.done[1] - 100000000 && result.done[1] < result.done[2]);
+}
+
+// The tail rule: a hundred times as slow, and the others are done before it would have ended one slice; a slice that is short enough is taken.
+Test(simulation, a_slow_device_takes_nothing_that_others_would_end_sooner)
+{
+    sim_device device[2] = {{.kernel = 1e-8, .is_told = true}, {.kernel = 1e-6, .is_told = true, .fixed = 0.1}};
+    sim_job job = {.records = 8000000, .unit = 64, .device = device, .devices = 2};
+    sim_result result = simulate(&job, &hdst__policy_dynamic);
+    cr_assert_eq(result.done[1], 0);
+    cr_assert_not_null(result.left_out[1]);
+    cr_assert_null(result.left_out[0]);
+    device[1].fixed = 0.01;
+    result = simulate(&job, &hdst__policy_dynamic);
+    cr_assert_gt(result.done[1], 0);
+    cr_assert_null(result.left_out[1]);
+    cr_assert_lt(result.seconds, 0.08 * 1.2, "%g", result.seconds);
+}

@@ -31,6 +31,11 @@ bool hdst__column_reserve_exact(hdst__partial_column *column, uint64_t more)
 
 static int64_t *exact_at(const hdst__partial_column *column, uint32_t place) { return column->exact + (place - 1) * hdst__column_exact_words(column) + 1; }
 
+const int64_t *hdst__column_exact_of(const hdst__partial_column *column, uint64_t element)
+{
+    return column->place && column->place[element] ? exact_at(column, column->place[element]) : NULL;
+}
+
 // The element's superaccumulator, which it has from now on. NULL: there is no room.
 static int64_t *exact_of(hdst__partial_column *column, uint64_t element)
 {
@@ -191,11 +196,11 @@ void hdst__column_release(hdst__partial_column *column)
 uint64_t hdst__column_read(const hdst__partial_column *column, uint64_t element)
 {
     const int64_t word[2] = {column->word ? column->word[element] : 0, column->low ? column->low[element] : 0};
-    const uint32_t place = column->place ? column->place[element] : 0;
+    const int64_t *exact = hdst__column_exact_of(column, element);
     if (!column->cell.digits) return hdst__cell_read(&column->cell, word);
-    if (!place) return hdst__fixed_round(word, word[1] ? 2 : 1, column->scale, column->cell.kind);
+    if (!exact) return hdst__fixed_round(word, word[1] ? 2 : 1, column->scale, column->cell.kind);
     int64_t all[HDST__F64_DIGITS + 1];
-    memcpy(all, exact_at(column, place), (column->cell.digits + 1) * sizeof *all);
+    memcpy(all, exact, (column->cell.digits + 1) * sizeof *all);
     hdst__fixed_spill(word, 2, column->scale, all, column->cell.kind);
     return hdst__superaccumulator_round(all, column->cell.kind);
 }

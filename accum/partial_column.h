@@ -44,6 +44,7 @@ bool hdst__column_add_exact(hdst__partial_column *column, uint64_t element, cons
 bool hdst__column_reserve_exact(hdst__partial_column *column, uint64_t more);       // superaccumulators that will be new
 bool hdst__column_merge(hdst__partial_column *to, const hdst__partial_column *from);
 
+const int64_t *hdst__column_exact_of(const hdst__partial_column *column, uint64_t element);     // its superaccumulator; NULL: it has none
 uint64_t hdst__column_read(const hdst__partial_column *column, uint64_t element);   // bits of the cell's kind
 void hdst__column_reset(hdst__partial_column *column);
 void hdst__column_release(hdst__partial_column *column);

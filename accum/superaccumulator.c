@@ -60,7 +60,7 @@ void hdst__superaccumulator_add_fixed(int64_t *cell, hdst__kind kind, int64_t q,
     // A sum of floats is a multiple of their smallest denormal, so what a fine scale has below it is zero.
     for (; bit < 0 && q % 2 == 0 && q != 0; bit++) q /= 2;
     if (q == 0) return;
-    assert(bit >= 0 && (uint32_t)bit < 32 * digits);
+    assert(bit >= 0 && (uint32_t)bit < 32 * (digits + 1));        // the last digit has 64 bits
     add_at(cell, digits, q, (uint32_t)bit);
 }
 

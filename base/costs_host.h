@@ -131,9 +131,10 @@ enum {
     HDST__HOST_CSV_WINDOW_BYTES = 1 << 18, HDST__HOST_CSV_MOST_BYTES = 1 << 26,         // of a file that are held at once, at first; of a row, at most
     HDST__HOST_CSV_INDEX_ROWS = 256,            // between two places in a file that are noted
     HDST__HOST_CSV_SAMPLE_ROWS = 32,            // looked at to tell what columns are
-    HDST__HOST_NPY_BUFFER_BYTES = 1 << 18,      // of rows that are read at once
     HDST__HOST_WRITE_BUFFER_BYTES = 1 << 16,    // that are gathered before they are written
     HDST__HOST_BOUND_STAGING_BYTES = 120 << 10, // of rows that are read at once: a small block for the memory budget
+    HDST__HOST_FILL_BYTES = 512 << 10,          // that a thread reads at once, where several do
+    HDST__HOST_SCRATCH_BYTES = 64 << 10,        // of rows of a file that are taken apart at once
     HDST__HOST_CONVERT_NUMBERS = 256,           // that are converted at once, in a core's first-level cache
 };
 

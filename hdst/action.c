@@ -61,10 +61,12 @@ static hdst_status copy_batches(const hdst__plan *plan, const hdst__reader *read
                                 const hdst__storage *storage, void *rows, hdst_error *error)
 {
     const uint64_t batch = HDST__HOST_BATCH_BYTES / reader->record->size + 1;
+    hdst__thread_pool *threads = hdst__engine_threads(plan->context->engine);
     hdst_status status = HDST_OK;
     for (uint64_t done = 0; done < count && status == HDST_OK; done += batch) {
         status = hdst__cancel_check(&plan->context->cancel, done, count, error);
-        if (status == HDST_OK) status = reader->fill(reader->user, first + done, count - done < batch ? count - done : batch, storage, &rows, done, error);
+        const uint64_t part = count - done < batch ? count - done : batch;
+        if (status == HDST_OK) status = hdst__reader_fill(reader, threads, first + done, part, storage, &rows, done, error);
     }
     return status;
 }

@@ -76,7 +76,8 @@ static void bind_by_name(hdst__bound_source *bound)
         const hdst__leaf *leaf = &bound->record->leaves[i];
         const hdst__column *column = &bound->source->columns[matching_column(bound->source, leaf)];
         for (uint64_t e = 0; e < leaf->elements; e += column->count, column++)
-            bound->moves[bound->move_count++] = (hdst__move){(uint32_t)i, e, column->count, column->kind, column->offset};
+            bound->moves[bound->move_count++] = (hdst__move){(uint32_t)i, e, column->count, column->kind, column->offset,
+                                                             (size_t)(column - bound->source->columns), 0};
     }
 }
 
@@ -90,7 +91,8 @@ static void bind_in_order(hdst__bound_source *bound)
         for (uint64_t element = 0; element < bound->record->leaves[i].elements;) {
             const hdst__column *c = &source->columns[column];
             uint64_t left = bound->record->leaves[i].elements - element, count = c->count - used < left ? c->count - used : left;
-            bound->moves[bound->move_count++] = (hdst__move){(uint32_t)i, element, count, c->kind, c->offset + used * hdst__scalar_size(c->kind)};
+            bound->moves[bound->move_count++] = (hdst__move){(uint32_t)i, element, count, c->kind, c->offset + used * hdst__scalar_size(c->kind),
+                                                             column, used};
             element += count;
             used += count;
             if (used == c->count) column++, used = 0;
@@ -203,7 +205,7 @@ static hdst_status bind_structs(hdst__bound_source *bound, hdst_error *error)
 static bool are_rows_structs(const hdst__bound_source *bound)
 {
     if (bound->rows_as_structs) return true;
-    if (bound->source->row_bytes != bound->record->size) return false;
+    if (bound->source->by_column || bound->source->row_bytes != bound->record->size) return false;
     for (size_t i = 0; i < bound->move_count; i++) {
         const hdst__move *m = &bound->moves[i];
         const hdst__leaf *leaf = &bound->record->leaves[m->leaf];
@@ -258,6 +260,7 @@ hdst_status hdst__source_bind(hdst__source *source, const hdst__record *record, 
     if (!bound) return hdst__error_memory(error, source->name);
     bound->source = source;
     bound->record = record;
+    pthread_mutex_init(&bound->staging_lock, NULL);
     hdst__arena_init(&bound->arena, source->allocator, NULL);
     hdst_status status = source->parts ? bind_parts(bound, error) : bind_single(bound, error);
     if (status == HDST_OK) *out = bound;
@@ -275,7 +278,16 @@ void hdst__source_unbind(hdst__bound_source *bound)
     hdst__free(allocator, bound->moves);
     hdst__free(allocator, bound->as);
     hdst__free(allocator, bound->staging);
+    pthread_mutex_destroy(&bound->staging_lock);
     hdst__free(allocator, bound);
+}
+
+bool hdst__bound_source_concurrent(const hdst__bound_source *bound)
+{
+    if (!bound->source->parts) return bound->source->concurrent;
+    for (size_t i = 0; i < bound->source->part_count; i++)
+        if (!hdst__bound_source_concurrent(bound->parts[i])) return false;
+    return true;
 }
 
 const char *hdst__bound_source_note(const hdst__bound_source *bound) { return bound->note[0] ? bound->note : NULL; }

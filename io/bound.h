@@ -5,11 +5,15 @@
 
 #include "io/source.h"
 
+#include <pthread.h>
+
 typedef struct hdst__move {               // one run of numbers of a row that goes to one leaf
     uint32_t leaf;
     uint64_t element, count;
     hdst__kind from;
     uint64_t offset;
+    size_t column;                  // of which it is, from that element on
+    uint64_t column_element;
 } hdst__move;
 
 struct hdst__bound_source {
@@ -22,7 +26,8 @@ struct hdst__bound_source {
     size_t move_count;
     hdst__kind *as;                 // by column, when the source is text: as what it is read
     hdst__bound_source **parts;     // of a concatenation: nothing else is used then
-    void *staging;
+    void *staging;                  // of whoever holds the lock; others take memory for the time of a call, or wait where there is none
+    pthread_mutex_t staging_lock;
     uint64_t staging_rows;
     char note[512];
 };

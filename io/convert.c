@@ -4,6 +4,7 @@
 #include "io/convert.h"
 #include "base/costs_host.h"
 #include "base/strided_copy.h"
+#include "base/vector_targets.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -172,14 +173,33 @@ void hdst__convert_text(hdst__kind kind, const void *value, char *text, size_t s
     }
 }
 
-float hdst__convert_half(uint16_t bits)
+// The bits of a half, three exponent bits higher and 112 binades too low, times 2^112: exact for denormals too. A NaN becomes the canonical one, whatever its
+// sign (see STORE_REAL).
+static inline float convert_half(uint16_t bits)
 {
-    uint32_t exponent = bits >> 10 & 31, fraction = bits & 1023;
+    const uint32_t magnitude = (uint32_t)(bits & 0x7fff) << 13, sign = (uint32_t)(bits & 0x8000) << 16;
     float value;
-    if (exponent == 31 && fraction) return NAN;     // whatever its sign: see STORE_REAL
-    if (exponent == 31) value = INFINITY;
-    else value = exponent ? ldexpf((float)(1024 + fraction), (int)exponent - 25) : ldexpf((float)fraction, -24);
-    return bits >> 15 ? -value : value;
+    memcpy(&value, &magnitude, sizeof value);
+    value *= 0x1p112f;
+    uint32_t result;
+    memcpy(&result, &value, sizeof result);
+    result |= sign;
+    if (magnitude >= 0x7c00u << 13) result = magnitude == 0x7c00u << 13 ? 0x7f800000u | sign : 0x7fc00000u;
+    memcpy(&value, &result, sizeof value);
+    return value;
+}
+
+HDST__WIDE_VECTORS
+void hdst__convert_halves(void *to, uint64_t to_stride, const void *from, uint64_t from_stride, uint64_t count)
+{
+    char *out = to;
+    const char *in = from;
+    for (uint64_t n = 0; n < count; n++) {
+        uint16_t bits;
+        memcpy(&bits, in + n * from_stride, sizeof bits);
+        const float value = convert_half(bits);
+        memcpy(out + n * to_stride, &value, sizeof value);
+    }
 }
 
 void hdst__convert_swap(void *values, uint64_t size, uint64_t stride, uint64_t count)

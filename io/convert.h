@@ -18,8 +18,8 @@ bool hdst__convert_may_round(hdst__kind to, hdst__kind from);
 // The value as a person would write it, for messages.
 void hdst__convert_text(hdst__kind kind, const void *value, char *text, size_t size);
 
-// IEEE half precision to float, exact.
-float hdst__convert_half(uint16_t bits);
+// IEEE half precision to float, exact. The floats may be written over halves that were read: if they begin before them and end no later.
+void hdst__convert_halves(void *to, uint64_t to_stride, const void *from, uint64_t from_stride, uint64_t count);
 
 // Reverses the bytes of `count` scalars of `size` bytes, `stride` apart.
 void hdst__convert_swap(void *values, uint64_t size, uint64_t stride, uint64_t count);

@@ -21,21 +21,19 @@ static hdst_status refuse_value(const hdst__bound_source *bound, const hdst__mov
     return HDST_E_FORMAT;
 }
 
-// Moves one number of each row: from a column's element to a field's element.
-static hdst_status move_element(const hdst__bound_source *bound, const hdst__move *m, uint64_t element, const char *rows, uint64_t first_row, uint64_t count,
-                                const hdst__storage *storage, void *const *buffers, uint64_t to_first, hdst_error *error)
+// Moves one number of each row, `stride` apart from `from` on, to a field's element.
+static hdst_status move_element(const hdst__bound_source *bound, const hdst__move *m, uint64_t element, const char *from, uint64_t stride, uint64_t first_row,
+                                uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first, hdst_error *error)
 {
     const hdst__leaf_address *address = &storage->leaf[m->leaf];
-    uint64_t row_bytes = bound->source->row_bytes;
-    const char *from = rows + m->offset + element * hdst__scalar_size(m->from);
     // Stretches within which records are a constant stride apart: all of them, or the block's rest for AoSoA.
     for (uint64_t done = 0; done < count;) {
         uint64_t record = to_first + done, left = count - done, part = storage->block ? storage->block - record % storage->block : left;
         if (part > left) part = left;
         char *target = (char *)buffers[address->buffer] + hdst__storage_offset(storage, m->leaf, record, m->element + element);
-        const char *values = from + done * row_bytes;
-        uint64_t moved = hdst__convert_strided(storage->record->leaves[m->leaf].kind, target, address->stride, m->from, values, row_bytes, part);
-        if (moved < part) return refuse_value(bound, m, element, values + moved * row_bytes, first_row + done + moved, error);
+        const char *values = from + done * stride;
+        uint64_t moved = hdst__convert_strided(storage->record->leaves[m->leaf].kind, target, address->stride, m->from, values, stride, part);
+        if (moved < part) return refuse_value(bound, m, element, values + moved * stride, first_row + done + moved, error);
         done += part;
     }
     return HDST_OK;
@@ -46,7 +44,9 @@ static hdst_status move_numbers(const hdst__bound_source *bound, const char *row
 {
     for (size_t i = 0; i < bound->move_count; i++) {
         for (uint64_t e = 0; e < bound->moves[i].count; e++) {
-            hdst_status status = move_element(bound, &bound->moves[i], e, rows, first_row, count, storage, buffers, to_first, error);
+            const hdst__move *m = &bound->moves[i];
+            hdst_status status = move_element(bound, m, e, rows + m->offset + e * hdst__scalar_size(m->from), bound->source->row_bytes, first_row, count,
+                                              storage, buffers, to_first, error);
             if (status != HDST_OK) return status;
         }
     }
@@ -109,6 +109,71 @@ static hdst_status fill_from_parts(hdst__bound_source *bound, uint64_t first, ui
     return HDST_OK;
 }
 
+// --- By way of a staging block, which stays in a core's second-level cache ---
+
+static void *take_staging(hdst__bound_source *bound, bool *own)
+{
+    void *more = NULL;
+    *own = pthread_mutex_trylock(&bound->staging_lock) == 0;
+    if (!*own) more = hdst__alloc(bound->source->allocator, (size_t)(bound->staging_rows * bound->source->row_bytes));
+    if (more) return more;
+    if (!*own) pthread_mutex_lock(&bound->staging_lock);
+    *own = true;
+    return bound->staging;
+}
+
+static void give_staging(hdst__bound_source *bound, void *staging, bool own)
+{
+    if (own) pthread_mutex_unlock(&bound->staging_lock);
+    else hdst__free(bound->source->allocator, staging);
+}
+
+static hdst_status fill_by_row(hdst__bound_source *bound, void *staging, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers,
+                               uint64_t to_first, hdst_error *error)
+{
+    hdst_status status = HDST_OK;
+    for (uint64_t done = 0; done < count && status == HDST_OK;) {
+        const uint64_t part = count - done < bound->staging_rows ? count - done : bound->staging_rows;
+        status = bound->source->format->read(bound->source, bound->as, first + done, part, staging, error);
+        if (status == HDST_OK) status = place(bound, staging, first + done, part, storage, buffers, to_first + done, error);
+        done += part;
+    }
+    return status;
+}
+
+// Numbers that lie in the segment as in the file go there at once.
+static hdst_status fill_element(hdst__bound_source *bound, const hdst__move *m, uint64_t element, void *staging, uint64_t first, uint64_t count,
+                                const hdst__storage *storage, void *const *buffers, uint64_t to_first, hdst_error *error)
+{
+    const hdst__leaf_address *address = &storage->leaf[m->leaf];
+    const uint64_t size = hdst__scalar_size(m->from), room = bound->staging_rows * bound->source->row_bytes / size;
+    const hdst__kind to = bound->record->leaves[m->leaf].kind;
+    hdst__source *source = bound->source;
+    if (to == m->from && to != HDST__BOOL && !storage->block && address->stride == size) {
+        char *target = (char *)buffers[address->buffer] + hdst__storage_offset(storage, m->leaf, to_first, m->element + element);
+        return source->format->read_numbers(source, m->column, m->column_element + element, first, count, target, error);
+    }
+    hdst_status status = HDST_OK;
+    for (uint64_t done = 0; done < count && status == HDST_OK;) {
+        const uint64_t part = count - done < room ? count - done : room;
+        status = source->format->read_numbers(source, m->column, m->column_element + element, first + done, part, staging, error);
+        if (status == HDST_OK)
+            status = move_element(bound, m, element, staging, size, first + done, part, storage, buffers, to_first + done, error);
+        done += part;
+    }
+    return status;
+}
+
+static hdst_status fill_by_column(hdst__bound_source *bound, void *staging, uint64_t first, uint64_t count, const hdst__storage *storage,
+                                  void *const *buffers, uint64_t to_first, hdst_error *error)
+{
+    hdst_status status = HDST_OK;
+    for (size_t i = 0; i < bound->move_count; i++)
+        for (uint64_t e = 0; e < bound->moves[i].count && status == HDST_OK; e++)
+            status = fill_element(bound, &bound->moves[i], e, staging, first, count, storage, buffers, to_first, error);
+    return status;
+}
+
 hdst_status hdst__bound_source_fill(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first,
                                     hdst_error *error)
 {
@@ -119,12 +184,9 @@ hdst_status hdst__bound_source_fill(void *user, uint64_t first, uint64_t count, 
     if (storage->layout == HDST__AOS && bound->rows_are_structs) return read_in_place(bound, first, count, storage, buffers, to_first, error);
     if (source->direct)
         return place(bound, (const char *)source->direct + first * source->row_bytes, first, count, storage, buffers, to_first, error);
-    for (uint64_t done = 0; done < count;) {
-        uint64_t part = count - done < bound->staging_rows ? count - done : bound->staging_rows;
-        hdst_status status = source->format->read(source, bound->as, first + done, part, bound->staging, error);
-        if (status == HDST_OK) status = place(bound, bound->staging, first + done, part, storage, buffers, to_first + done, error);
-        if (status != HDST_OK) return status;
-        done += part;
-    }
-    return HDST_OK;
+    bool own;
+    void *staging = take_staging(bound, &own);
+    hdst_status status = (source->by_column ? fill_by_column : fill_by_row)(bound, staging, first, count, storage, buffers, to_first, error);
+    give_staging(bound, staging, own);
+    return status;
 }

@@ -2,7 +2,8 @@
 // Where records come from: files of numbers, raw records, memory, ranges, callbacks. A source is opened (its rows and columns are
 // then known), bound to a record (columns are matched to fields), and then fills segments of any layout with ranges of records.
 //
-// Threads: fill may be called from one thread at a time. Memory: a bounded staging buffer, and for .csv an index of lines.
+// Threads: fill may be called from one thread at a time, or for different records from several where the source is `concurrent`. Memory: a bounded staging
+// buffer for each of them, and for .csv an index of lines.
 #ifndef HDST_IO_SOURCE_H
 #define HDST_IO_SOURCE_H
 
@@ -26,6 +27,8 @@ typedef struct hdst__source_format {
     const char *name;           // ".npy", "memory" ...
     // Writes `count` raw rows (columns at their offsets) to `rows`. NULL when the source has `direct` rows. `as` is NULL unless `is_text`.
     hdst_status (*read)(hdst__source *source, const hdst__kind *as, uint64_t first, uint64_t count, void *rows, hdst_error *error);
+    // Of a source whose numbers lie column by column: `count` numbers of a column's element, one behind the other, of the column's kind.
+    hdst_status (*read_numbers)(hdst__source *source, size_t column, uint64_t element, uint64_t first, uint64_t count, void *numbers, hdst_error *error);
     // Columns are text: as[column] says as which type the binding wants it read (HDST__VOID: not at all), so that it is rounded once. Each has 8 bytes in a
     // row.
     bool is_text;
@@ -44,6 +47,8 @@ struct hdst__source {
     size_t column_count;
     uint64_t width;             // numbers in a row: the columns' counts added up
     bool in_order;              // the user chose the columns: they fill the fields in that order, whatever their names
+    bool concurrent;            // what reads may be called from several threads at once
+    bool by_column;             // through format->read_numbers; else
     const void *direct;         // rows in memory, row_bytes apart; NULL: through format->read
     char note[512];             // what a reader should know, or ""
     void *state;                // the format's own
@@ -83,6 +88,8 @@ void hdst__source_unbind(hdst__bound_source *bound);
 // As hdst__reader.fill; user is the hdst__bound_source.
 hdst_status hdst__bound_source_fill(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first,
                                     hdst_error *error);
+// Whether it may be called from several threads at once.
+bool hdst__bound_source_concurrent(const hdst__bound_source *bound);
 // "float64 converted to float32" or NULL, decided by the binding.
 const char *hdst__bound_source_note(const hdst__bound_source *bound);
 

@@ -31,6 +31,7 @@ hdst__source *hdst__source_memory(const hdst__allocator *allocator, const void *
     source->rows = count;
     source->row_bytes = row_bytes;
     source->direct = rows;
+    source->concurrent = true;
     return source;
 }
 
@@ -50,6 +51,7 @@ hdst__source *hdst__source_floats(const hdst__allocator *allocator, const float 
     source->rows = rows;
     source->row_bytes = (uint64_t)columns * sizeof(float);
     source->direct = table;
+    source->concurrent = true;
     return source;
 }
 
@@ -84,6 +86,7 @@ hdst__source *hdst__source_range(const hdst__allocator *allocator, int64_t begin
     }
     source->rows = (uint64_t)end - (uint64_t)begin;
     source->row_bytes = sizeof(int64_t);
+    source->concurrent = true;
     source->state = (void *)(intptr_t)begin;
     return source;
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // .npy files as sources: rows of an array of two or more dimensions, numbers of a one-dimensional one, records of a structured
-// one. Rows in C order are read straight into the caller's memory, where bytes of the other order are reversed; columns of a
-// Fortran-ordered array and half floats go through a buffer.
+// one. Rows in C order and columns of a Fortran-ordered array are read straight into the caller's memory, where bytes of the other
+// order are reversed and half floats grow; rows with half floats go through a buffer.
 #include "io/source.h"
 
 #include "io/columns.h"
 #include "io/convert.h"
 #include "io/npy_header.h"
 #include "base/costs_host.h"
+#include "base/strided_copy.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -23,8 +24,6 @@ typedef struct npy_state {
     uint64_t file_row_bytes;
     bool repack;                    // a row of the source is not a row of the file
     npy_column *columns;
-    void *buffer;                   // when repacking
-    uint64_t buffer_bytes;
 } npy_state;
 
 static void close_npy(hdst__source *source)
@@ -33,74 +32,46 @@ static void close_npy(hdst__source *source)
     if (!state) return;
     hdst__file_close(&state->file);
     hdst__free(source->allocator, state->columns);
-    hdst__free(source->allocator, state->buffer);
     hdst__free(source->allocator, state);
 }
 
-// Copies one number of each row from `from`, file_stride apart, to the source's rows.
-static void repack_number(const hdst__source *source, size_t c, uint64_t element, const char *from, uint64_t file_stride, uint64_t count, char *rows)
+// --- Rows ---
+
+// No column is chosen twice, so each is swapped once, where it lies.
+static void repack_numbers(const hdst__source *source, size_t c, char *from, uint64_t count, char *rows)
 {
-    const npy_column *in = &((const npy_state *)source->state)->columns[c];
-    hdst__kind kind = source->columns[c].kind;
-    uint64_t size = hdst__scalar_size(kind);
-    char *to = rows + source->columns[c].offset + element * size;
-    for (uint64_t i = 0; i < count; i++, from += file_stride, to += source->row_bytes) {
-        char value[8];
-        memcpy(value, from, in->file_bytes);
-        if (in->is_swapped) hdst__convert_swap(value, in->file_bytes, 0, 1);
-        if (in->is_half) {
-            uint16_t bits;
-            memcpy(&bits, value, sizeof bits);
-            float number = hdst__convert_half(bits);
-            memcpy(value, &number, sizeof number);
-        }
-        memcpy(to, value, size);
+    const npy_state *state = source->state;
+    const npy_column *in = &state->columns[c];
+    const uint64_t size = hdst__scalar_size(source->columns[c].kind);
+    for (uint64_t e = 0; e < source->columns[c].count; e++) {
+        char *numbers = from + in->file_offset + e * in->file_bytes, *to = rows + source->columns[c].offset + e * size;
+        if (in->is_swapped) hdst__convert_swap(numbers, in->file_bytes, state->file_row_bytes, count);
+        if (in->is_half) hdst__convert_halves(to, source->row_bytes, numbers, state->file_row_bytes, count);
+        else hdst__strided_copy(to, source->row_bytes, numbers, state->file_row_bytes, size, count);
     }
 }
 
 static hdst_status read_repacked_rows(hdst__source *source, uint64_t first, uint64_t count, char *rows, hdst_error *error)
 {
-    npy_state *state = source->state;
-    uint64_t chunk = state->buffer_bytes / state->file_row_bytes;
-    for (uint64_t done = 0; done < count;) {
-        uint64_t part = count - done < chunk ? count - done : chunk;
-        hdst_status status = hdst__file_read(&state->file, state->header.data_offset + (first + done) * state->file_row_bytes, state->buffer,
-                                             part * state->file_row_bytes, error);
-        if (status != HDST_OK) return status;
-        for (size_t c = 0; c < source->column_count; c++)
-            for (uint64_t e = 0; e < source->columns[c].count; e++)
-                repack_number(source, c, e, (char *)state->buffer + state->columns[c].file_offset + e * state->columns[c].file_bytes, state->file_row_bytes,
-                              part, rows + done * source->row_bytes);
+    const npy_state *state = source->state;
+    const uint64_t bytes = state->file_row_bytes, most = HDST__HOST_SCRATCH_BYTES / bytes, fit = most ? most : 1, chunk = count < fit ? count : fit;
+    char *scratch = hdst__alloc(source->allocator, chunk * bytes);
+    if (!scratch) return hdst__error_memory(error, source->name);
+    hdst_status status = HDST_OK;
+    for (uint64_t done = 0; done < count && status == HDST_OK;) {
+        const uint64_t part = count - done < chunk ? count - done : chunk;
+        status = hdst__file_read(&state->file, state->header.data_offset + (first + done) * bytes, scratch, part * bytes, error);
+        for (size_t c = 0; c < source->column_count && status == HDST_OK; c++) repack_numbers(source, c, scratch, part, rows + done * source->row_bytes);
         done += part;
     }
-    return HDST_OK;
-}
-
-static hdst_status read_columns(hdst__source *source, uint64_t first, uint64_t count, char *rows, hdst_error *error)
-{
-    npy_state *state = source->state;
-    for (size_t c = 0; c < source->column_count; c++) {
-        uint64_t size = state->columns[c].file_bytes, chunk = state->buffer_bytes / size;
-        for (uint64_t e = 0; e < source->columns[c].count; e++) {
-            const uint64_t number = state->columns[c].file_offset / size + e;
-            uint64_t column = state->header.data_offset + hdst__npy_fortran_place(&state->header, number) * size * source->rows;
-            for (uint64_t done = 0; done < count;) {
-                uint64_t part = count - done < chunk ? count - done : chunk;
-                hdst_status status = hdst__file_read(&state->file, column + (first + done) * size, state->buffer, part * size, error);
-                if (status != HDST_OK) return status;
-                repack_number(source, c, e, state->buffer, size, part, rows + done * source->row_bytes);
-                done += part;
-            }
-        }
-    }
-    return HDST_OK;
+    hdst__free(source->allocator, scratch);
+    return status;
 }
 
 static hdst_status read_npy(hdst__source *source, const hdst__kind *as, uint64_t first, uint64_t count, void *rows, hdst_error *error)
 {
     (void)as;
-    npy_state *state = source->state;
-    if (state->header.column_major) return read_columns(source, first, count, rows, error);
+    const npy_state *state = source->state;
     if (state->repack) return read_repacked_rows(source, first, count, rows, error);
     hdst_status status = hdst__file_read(&state->file, state->header.data_offset + first * source->row_bytes, rows, count * source->row_bytes, error);
     if (status != HDST_OK) return status;
@@ -111,7 +82,23 @@ static hdst_status read_npy(hdst__source *source, const hdst__kind *as, uint64_t
     return HDST_OK;
 }
 
-static const hdst__source_format npy_format = {.name = ".npy", .read = read_npy, .close = close_npy};
+// --- Columns of an array in Fortran's order ---
+
+// Half floats are read into the upper half of the room and grow from its start: none is overwritten before it was read.
+static hdst_status read_numbers(hdst__source *source, size_t c, uint64_t element, uint64_t first, uint64_t count, void *numbers, hdst_error *error)
+{
+    const npy_state *state = source->state;
+    const npy_column *in = &state->columns[c];
+    const uint64_t bytes = in->file_bytes, place = hdst__npy_fortran_place(&state->header, in->file_offset / bytes + element);
+    char *read = (char *)numbers + (hdst__scalar_size(source->columns[c].kind) - bytes) * count;
+    hdst_status status = hdst__file_read(&state->file, state->header.data_offset + (place * source->rows + first) * bytes, read, count * bytes, error);
+    if (status != HDST_OK) return status;
+    if (in->is_swapped) hdst__convert_swap(read, bytes, bytes, count);
+    if (in->is_half) hdst__convert_halves(numbers, sizeof(float), read, bytes, count);
+    return HDST_OK;
+}
+
+static const hdst__source_format npy_format = {.name = ".npy", .read = read_npy, .read_numbers = read_numbers, .close = close_npy};
 
 // --- Opening ---
 
@@ -169,12 +156,8 @@ static hdst_status set_up(hdst__source *source, const char *columns, hdst_error 
     for (size_t i = 0; i < header->column_count; i++) state->repack |= header->columns[i].is_half;
     source->rows = header->rows;
     source->row_bytes = state->repack ? 0 : header->row_bytes;
-    if (state->repack) {
-        const bool long_rows = state->file_row_bytes > HDST__HOST_NPY_BUFFER_BYTES && !header->column_major;
-        state->buffer_bytes = long_rows ? state->file_row_bytes : HDST__HOST_NPY_BUFFER_BYTES;
-        state->buffer = hdst__alloc(source->allocator, state->buffer_bytes);
-        if (!state->buffer) return hdst__error_memory(error, source->name);
-    }
+    source->concurrent = true;
+    source->by_column = header->column_major;
     return columns ? add_chosen(source, columns, error) : add_all(source, error);
 }
 

@@ -42,6 +42,7 @@ hdst__source *hdst__source_raw(const hdst__allocator *allocator, const char *pat
 {
     hdst__source *source = hdst__source_new(allocator, &raw_format, path, error);
     if (!source) return NULL;
+    source->concurrent = true;
     hdst__file *file = source->state = hdst__alloc(allocator, sizeof *file);
     if (file && hdst__file_open(file, source->name, error) == HDST_OK) return source;
     if (!file) hdst__error_memory(error, path);

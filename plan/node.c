@@ -86,5 +86,5 @@ static hdst_status fill_from_rows(void *user, uint64_t first, uint64_t count, co
 
 hdst__reader hdst__node_rows_reader(hdst__node *node, const hdst__record *record)
 {
-    return (hdst__reader){fill_from_rows, node, node->row_count, record, HDST__AOS, 0, true};
+    return (hdst__reader){fill_from_rows, node, node->row_count, record, HDST__AOS, 0, true, true};
 }

@@ -75,7 +75,8 @@ static hdst_status fill_read(hdst_dataset *dataset, hdst_source *source, hdst_mo
     hdst__object_retain(&module->object);
     dataset->layout = dataset->record->layout;
     dataset->block = dataset->record->block;
-    own->reader = (hdst__reader){hdst__bound_source_fill, own->bound, source->source->rows, dataset->record, dataset->layout, dataset->block, false};
+    own->reader = (hdst__reader){hdst__bound_source_fill, own->bound, source->source->rows, dataset->record, dataset->layout, dataset->block, false,
+                                hdst__bound_source_concurrent(own->bound)};
     return HDST_OK;
 }
 

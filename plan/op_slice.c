@@ -47,7 +47,8 @@ static hdst_status run(hdst__plan *plan, hdst__node *node, hdst_error *error)
     const hdst__reader *from = &node->inputs[0]->reader;
     const slice_own *own = node->dataset->own;
     uint64_t left = own->first < from->records ? from->records - own->first : 0;
-    node->reader = (hdst__reader){fill_from_slice, node, own->count < left ? own->count : left, from->record, from->layout, from->block, from->held};
+    node->reader = (hdst__reader){fill_from_slice, node, own->count < left ? own->count : left, from->record, from->layout, from->block, from->held,
+                                 from->concurrent};
     return HDST_OK;
 }
 

@@ -71,6 +71,7 @@ hdst__reader hdst__dataset_cache_reader(hdst__dataset_cache *cache)
     hdst__reader reader = cache->reader;
     reader.fill = fill_from_segments;
     reader.user = cache;
+    reader.concurrent = false;          // segments are handed over to be copied
     return reader;
 }
 

@@ -35,7 +35,7 @@ static hdst_status read_batches(const batches *b, const hdst__storage *storage, 
         uint64_t left = reader->records - done, count = left < b->batch ? left : b->batch;
         void *buffers[] = {b->piece ? b->piece : b->all->records};
         status = hdst__cancel_check(b->runtime->cancel, done, reader->records, error);
-        if (status == HDST_OK) status = reader->fill(reader->user, done, count, storage, buffers, b->piece ? 0 : done, error);
+        if (status == HDST_OK) status = hdst__reader_fill(reader, b->runtime->threads, done, count, storage, buffers, b->piece ? 0 : done, error);
         if (status == HDST_OK && b->piece) status = b->take(b->user, b->piece, count, error);
         done += count;
         if (b->all) b->all->count = done;

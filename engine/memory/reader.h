@@ -4,13 +4,14 @@
 #define HDST_ENGINE_MEMORY_READER_H
 
 #include "base/error_object.h"
+#include "base/thread_pool.h"
 #include "record/layout.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-// Where a stage's records come from: fills records [first, first + count) of the input at record `to_first` of a storage. Called from one thread at
-// a time, in any order.
+// Where a stage's records come from: fills records [first, first + count) of the input at record `to_first` of a storage. Called in any order, from one
+// thread at a time, or from several where it says that it may be.
 typedef struct hdst__reader {
     hdst_status (*fill)(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first, hdst_error *error);
     void *user;
@@ -19,6 +20,12 @@ typedef struct hdst__reader {
     hdst__layout layout;            // of the segments
     uint64_t block;                 // AoSoA
     bool held;                      // they are computed or cached: with more memory more of them are there. For errors
+    bool concurrent;                // fill may be called from several threads at once, for different records
 } hdst__reader;
+
+// Calls fill for a range, in parts by the threads of the pool where the reader may be read so and there is enough to read. The error is that of the
+// earliest part which has one, however many threads there are.
+hdst_status hdst__reader_fill(const hdst__reader *reader, hdst__thread_pool *pool, uint64_t first, uint64_t count, const hdst__storage *storage,
+                              void *const *buffers, uint64_t to_first, hdst_error *error);
 
 #endif

@@ -28,5 +28,5 @@ hdst_status hdst__group_batch_read(const hdst__group *g, const hdst__group_batch
     const uint64_t left = input->records - first;
     *count = left < b->records ? left : b->records;
     if (hdst__cancel_asked(hdst__engine_cancel(g->engine))) return hdst__cancel_error(first, input->records, error);
-    return input->fill(input->user, first, *count, b->storage, buffers, 0, error);
+    return hdst__reader_fill(input, hdst__engine_threads(g->engine), first, *count, b->storage, buffers, 0, error);
 }

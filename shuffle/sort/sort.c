@@ -79,10 +79,12 @@ static hdst_status read_batches(const hdst__sort *sort, const hdst__reader *inpu
                                 uint64_t count, void *rows, hdst_error *error)
 {
     const uint64_t batch = HDST__HOST_SORT_BATCH_BYTES / sort->record->size + 1;
+    hdst__thread_pool *threads = hdst__engine_threads(sort->engine);
     hdst_status status = HDST_OK;
     for (uint64_t done = 0; done < count && status == HDST_OK; done += batch) {
         status = hdst__cancel_check(hdst__engine_cancel(sort->engine), first + done, input->records, error);
-        if (status == HDST_OK) status = input->fill(input->user, first + done, count - done < batch ? count - done : batch, storage, &rows, done, error);
+        const uint64_t part = count - done < batch ? count - done : batch;
+        if (status == HDST_OK) status = hdst__reader_fill(input, threads, first + done, part, storage, &rows, done, error);
     }
     return status;
 }

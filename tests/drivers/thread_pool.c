@@ -4,6 +4,7 @@
 #include "base/thread_pool.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -71,7 +72,10 @@ static void meet(void *user, uint64_t i)
     pthread_mutex_lock(&m->lock);
     if (++m->here > m->most) m->most = m->here;
     pthread_cond_broadcast(&m->came);
-    while (m->most < m->wanted) pthread_cond_wait(&m->came, &m->lock);
+    struct timespec late;
+    clock_gettime(CLOCK_REALTIME, &late);
+    late.tv_sec += 10;
+    while (m->most < m->wanted && pthread_cond_timedwait(&m->came, &m->lock, &late) == 0) {}
     m->here--;
     pthread_mutex_unlock(&m->lock);
 }
@@ -81,11 +85,33 @@ static void all_threads_at_once(void)
     hdst__thread_pool *pool = make(4);
     check(hdst__thread_pool_size(pool) == 4, "the pool has not the size that was asked for");
     meeting m = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, .wanted = 4};
-    hdst__thread_pool_run(pool, 4, meet, &m);           // hangs unless four are there at once
+    for (int turn = 0; turn < 3; turn++) {              // at first threads are started, then those that are idle are woken
+        m.most = 0;
+        hdst__thread_pool_run(pool, 4, meet, &m);
+        check(m.most == 4, "not all threads worked at once");
+        nanosleep(&(struct timespec){.tv_nsec = 20 * 1000 * 1000}, NULL);
+    }
     m.wanted = 0;
     m.most = 0;
     hdst__thread_pool_run(pool, NUMBERS, meet, &m);
     check(m.most <= 4, "more threads worked at once than the pool has");
+    hdst__thread_pool_destroy(pool);
+}
+
+// --- The last one to end ---
+
+static void sleep_and_square(void *user, uint64_t i)
+{
+    if (i) nanosleep(&(struct timespec){.tv_nsec = 50 * 1000 * 1000}, NULL);
+    atomic_fetch_add((_Atomic uint64_t *)user, i * i);
+}
+
+static void returns_when_all_have_ended(void)
+{
+    hdst__thread_pool *pool = make(4);
+    _Atomic uint64_t sum = 0;
+    hdst__thread_pool_run(pool, 4, sleep_and_square, &sum);
+    check(sum == 14, "a run returned while a thread was at it");
     hdst__thread_pool_destroy(pool);
 }
 
@@ -143,15 +169,21 @@ static bool caller_does_all(hdst__thread_pool *pool)
 static int wait_for(pid_t child)
 {
     int status = -1;
-    for (int i = 0; i < 1000 && waitpid(child, &status, WNOHANG) == 0; i++) nanosleep(&(struct timespec){.tv_nsec = 10 * 1000 * 1000}, NULL);
-    return status;
+    for (int i = 0; i < 1000; i++) {
+        if (waitpid(child, &status, WNOHANG) != 0) return status;
+        nanosleep(&(struct timespec){.tv_nsec = 10 * 1000 * 1000}, NULL);
+    }
+    kill(child, SIGKILL);
+    waitpid(child, &status, 0);
+    return -1;
 }
 
 static void a_child_works_alone(void)
 {
     hdst__thread_pool *pool = make(3);
     uint64_t squares[64] = {0};
-    hdst__thread_pool_run(pool, 64, square, squares);           // its threads are started
+    hdst__thread_pool_run(pool, 64, square, squares);           // its threads are started, and soon idle
+    nanosleep(&(struct timespec){.tv_nsec = 50 * 1000 * 1000}, NULL);
     const pid_t child = fork();
     if (child == 0) {
         const bool alone = caller_does_all(pool);
@@ -181,6 +213,7 @@ int main(void)
 {
     for (uint32_t threads = 1; threads <= 8; threads++) every_number_once(threads);
     all_threads_at_once();
+    returns_when_all_have_ended();
     for (uint32_t threads = 1; threads <= 4; threads++) runs_inside_and_beside_runs(threads);
     a_child_works_alone();
     without_threads();

@@ -50,10 +50,14 @@ enum {
     HDST__HOST_PROBE_RECORDS = 1 << 14, HDST__HOST_PROBE_SHARE = 8,     // of a worker whose speed nobody knows, at first; of its equal part of what is left
     HDST__HOST_GUESSED_SHARE = 8,               // of a slice's time, where a record's was not measured
     HDST__HOST_TAIL_SHARE = 2,                  // of what a worker may expect of the rest: a share of it
+    HDST__HOST_STEADY_SLICES = 4,               // of each worker, before one can tell whether it is steady
     HDST__HOST_FIXED_TIMES = 4,                 // the fixed part of a slice: what its records take at least, where there is time
 };
 
 #define HDST__HOST_TAIL_SECONDS 2e-3            //     and this
+// Of a record's seconds from slice to slice, by which they differ: as steady as this, and the input is divided; no more when they differ by the other.
+#define HDST__HOST_STEADY 0.15
+#define HDST__HOST_UNSTEADY 0.3
 
 // --- Reductions by key, groups, sorts (shuffle/). Chosen, not measured, where nothing is said ---
 

@@ -3,12 +3,25 @@
 #include "partition/allot.h"
 
 #include <math.h>
-#include <stdbool.h>
+
+double hdst__allotment_end(const hdst__allotment *worker, double records)
+{
+    if (!(records > 0)) return worker->busy;
+    if (!worker->copies_apart) return worker->busy + worker->fixed + records * (worker->copy + worker->kernel);
+    return worker->fixed + fmax(worker->copying + records * worker->copy, worker->busy + records * worker->kernel);
+}
+
+double hdst__allotment_records(const hdst__allotment *worker, double seconds)
+{
+    const double kernels = seconds - worker->fixed - worker->busy, copies = seconds - worker->fixed - worker->copying;
+    if (!worker->copies_apart) return kernels / (worker->copy + worker->kernel);
+    return fmin(worker->copy > 0 ? copies / worker->copy : copies < 0 ? copies : HUGE_VAL, kernels / worker->kernel);
+}
 
 // Units that a worker has done by a time.
 static uint64_t units_by(const hdst__allotment *worker, double seconds, uint64_t unit, uint64_t most)
 {
-    const double time = seconds - worker->busy - worker->fixed, fit = time / (worker->each * (double)unit);
+    const double fit = hdst__allotment_records(worker, seconds) / (double)unit;
     return !(fit >= 1) ? 0 : fit < (double)most ? (uint64_t)fit : most;
 }
 
@@ -25,7 +38,7 @@ static bool suffices(const hdst__allotment *worker, uint32_t workers, double sec
 
 static double ends(const hdst__allotment *worker, uint64_t units, uint64_t unit)
 {
-    return units ? worker->busy + worker->fixed + worker->each * (double)unit * (double)units : worker->busy;
+    return hdst__allotment_end(worker, (double)unit * (double)units);
 }
 
 // Alone, the one that is done first: a time that suffices.

@@ -30,7 +30,7 @@ static bool begin_worker(hdst__dealt_worker *worker, const hdst__worker *told, c
     const hdst__power *power = told->power;
     *worker = (hdst__dealt_worker){
         .power = told->power, .copies_apart = told->copies_apart, .resident.allocator = allocator, .own.allocator = allocator,
-        .fixed = power->fixed, .copy = power->copy, .kernel = power->kernel, .spread = power->spread,
+        .fixed = power->fixed, .copy = power->copy, .kernel = power->kernel, .spread = power->spread, .slices = power->slices,
     };
     for (uint32_t i = 0; i < told->resident_count; i++)
         if (!hdst__ranges_add(&worker->resident, &told->resident[i])) return false;
@@ -80,119 +80,6 @@ hdst__schedule *hdst__deal_begin(const hdst__job *job, const hdst__allocator *al
     return NULL;
 }
 
-// --- What is known of workers ---
-
-double hdst__dealt_each(const hdst__dealt_worker *worker, bool resident)
-{
-    if (!(worker->kernel > 0) || resident) return worker->kernel;
-    return worker->copies_apart ? fmax(worker->copy, worker->kernel) : worker->copy + worker->kernel;
-}
-
-double hdst__dealt_busy(const hdst__dealt_worker *worker)
-{
-    return worker->fixed_under_way + (double)(worker->under_way + worker->own.records) * hdst__dealt_each(worker, false) +
-           (double)worker->resident.records * worker->kernel;
-}
-
-void hdst__dealt_allotments(const hdst__schedule *schedule, uint32_t without, hdst__allotment *allotment)
-{
-    for (uint32_t i = 0; i < schedule->workers; i++) {
-        const hdst__dealt_worker *worker = &schedule->worker[i];
-        const bool part = i != without && !worker->leaves && !worker->waits && worker->kernel > 0;
-        allotment[i] = (hdst__allotment){.busy = hdst__dealt_busy(worker), .fixed = part ? worker->fixed : HUGE_VAL, .each = hdst__dealt_each(worker, false)};
-    }
-}
-
-// --- Shares ---
-
-// Nobody knows what a record takes: few, so that little is lost where it is much, and everybody has some.
-static uint64_t probe_records(const hdst__schedule *schedule, uint64_t left)
-{
-    const uint64_t part = left / (HDST__HOST_PROBE_SHARE * schedule->workers);
-    return part < HDST__HOST_PROBE_RECORDS ? part : HDST__HOST_PROBE_RECORDS;
-}
-
-static bool is_measured(const hdst__dealt_worker *worker) { return worker->slices || worker->power->slices; }
-
-// A guess may be wrong by far, so the first slice goes no further, and the next one waits for it.
-bool hdst__dealt_may_take(const hdst__dealt_worker *worker) { return !worker->leaves && (is_measured(worker) || !worker->under_way); }
-
-uint64_t hdst__dealt_slice_records(const hdst__schedule *schedule, const hdst__dealt_worker *worker, bool resident, uint64_t left)
-{
-    const double each = hdst__dealt_each(worker, resident), seconds = HDST__HOST_SLICE_SECONDS;
-    if (!(each > 0)) return probe_records(schedule, left);
-    const double fit = (is_measured(worker) ? seconds : seconds / HDST__HOST_GUESSED_SHARE) / each;
-    return fit < (double)left ? (uint64_t)fit : left;
-}
-
-bool hdst__dealt_resident(hdst__schedule *schedule, hdst__dealt_worker *worker, hdst__share *share)
-{
-    if (!hdst__dealt_may_take(worker)) return false;
-    return hdst__ranges_take_first(&worker->resident, hdst__dealt_slice_records(schedule, worker, true, worker->resident.records), schedule->unit, share);
-}
-
-// So many records end by `seconds`, if all goes as expected.
-static double records_by(const hdst__dealt_worker *worker, double seconds)
-{
-    return (seconds - hdst__dealt_busy(worker) - worker->fixed) / hdst__dealt_each(worker, false);
-}
-
-// A share of the pool for a worker whose speed is known; 0: the others do better without it. The rest is thought of as divided so that all end together:
-// a share takes a part of what is this worker's then, so that enough is left to even out what comes otherwise, but none so short that it is not worth its
-// fixed cost. One unit may end later than that, but not later than the others would have done all without this worker.
-static uint64_t pool_records(const hdst__schedule *schedule, uint32_t number)
-{
-    hdst__allotment *allotment = schedule->allotment;
-    const hdst__dealt_worker *worker = &schedule->worker[number];
-    const uint64_t left = schedule->pool.records, unit = schedule->unit;
-    const double each = hdst__dealt_each(worker, false), worth = fmax(HDST__HOST_TAIL_SECONDS, HDST__HOST_FIXED_TIMES * worker->fixed) / each;
-    hdst__dealt_allotments(schedule, number, allotment);
-    const double without = hdst__allot_seconds(allotment, schedule->workers, left, unit);
-    allotment[number].fixed = worker->fixed;
-    const double mine = records_by(worker, hdst__allot_seconds(allotment, schedule->workers, left, unit));
-    const double slice = (double)hdst__dealt_slice_records(schedule, worker, false, left);
-    const double records = fmin(fmax(fmin(slice, mine / HDST__HOST_TAIL_SHARE), worth), mine);
-    if (records >= (double)left) return left;
-    if (records >= (double)unit) return (uint64_t)records;
-    const double last = (double)(left < unit ? left : unit);
-    return hdst__dealt_busy(worker) + worker->fixed + last * each > without ? 0 : unit;
-}
-
-bool hdst__dealt_pool(hdst__schedule *schedule, uint32_t number, hdst__share *share)
-{
-    hdst__dealt_worker *worker = &schedule->worker[number];
-    if (!hdst__dealt_may_take(worker) || !schedule->pool.records) return false;
-    const uint64_t records = worker->kernel > 0 ? pool_records(schedule, number) : probe_records(schedule, schedule->pool.records);
-    if (!records && worker->kernel > 0) {
-        if (!worker->slices && !worker->under_way) worker->reason = "the others end all of it sooner than this one would end one slice";
-        return false;
-    }
-    return hdst__ranges_take_first(&schedule->pool, records, schedule->unit, share);
-}
-
-bool hdst__dealt_next(hdst__schedule *schedule, uint32_t number, hdst__share *share)
-{
-    hdst__dealt_worker *worker = &schedule->worker[number];
-    if (!worker->had_resident || !worker->copies_apart || !hdst__dealt_pool(schedule, number, share))
-        worker->had_resident = hdst__dealt_resident(schedule, worker, share);
-    else {
-        worker->had_resident = false;
-        return true;
-    }
-    return worker->had_resident || hdst__dealt_pool(schedule, number, share);
-}
-
-bool hdst__dealt(hdst__schedule *schedule, uint32_t number, const hdst__share *share, bool given)
-{
-    hdst__dealt_worker *worker = &schedule->worker[number];
-    worker->waits = !given;
-    if (!given) return false;
-    worker->under_way += share->count;
-    worker->fixed_under_way += worker->fixed;
-    worker->reason = NULL;
-    return true;
-}
-
 // --- What workers tell ---
 
 uint64_t hdst__deal_slice(hdst__schedule *schedule, uint32_t number, const hdst__slice_limits *limits)
@@ -220,12 +107,12 @@ static double follow(double known, double seen, double weight) { return known > 
 static void learn(hdst__dealt_worker *worker, const hdst__slice_cost *cost)
 {
     const double records = (double)cost->records, kernel = cost->kernel / records;
-    const double weight = worker->slices ? fmin(0.5, cost->kernel / HDST__HOST_SLICE_SECONDS) : 1;
+    const double weight = worker->slices ? fmin(0.5, cost->kernel / HDST__HOST_SLICE_SECONDS) : 1;      // a guess is worth nothing any more
     if (worker->slices) worker->spread = follow(worker->spread, fabs(kernel - worker->kernel) / worker->kernel, weight);
     worker->kernel = follow(worker->kernel, kernel, weight);
     if (cost->copy > 0) worker->copy = follow(worker->copy, cost->copy / records, weight);
     if (cost->fixed > 0) worker->fixed = follow(worker->fixed, cost->fixed, weight);
-    worker->slices++;
+    if (worker->slices < UINT32_MAX) worker->slices++;
 }
 
 void hdst__deal_done(hdst__schedule *schedule, uint32_t number, const hdst__slice_cost *cost)
@@ -234,7 +121,7 @@ void hdst__deal_done(hdst__schedule *schedule, uint32_t number, const hdst__slic
     hdst__dealt_worker *worker = &schedule->worker[number];
     no_longer_under_way(worker, cost->records);
     if (cost->kernel > 0 && cost->records) learn(worker, cost);
-    if (worker->slices)
+    if (worker->slices > worker->power->slices)
         *worker->power = (hdst__power){.fixed = worker->fixed, .copy = worker->copy, .kernel = worker->kernel, .spread = worker->spread,
                                        .slices = worker->slices};
     pthread_mutex_unlock(&schedule->mutex);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A job of several workers under way, which the policies for several workers share: whose records are which, how quick each worker is, who is at work. A
-// policy adds what it gives out when. All functions but begin and end lock; those of `hdst__dealt_*` are for a policy that holds the lock.
+// policy adds what it gives out when. Functions named hdst__deal_ lock, but for begin and end; those named hdst__dealt_ are for a policy that holds the lock.
 #ifndef HDST_PARTITION_DEAL_H
 #define HDST_PARTITION_DEAL_H
 
@@ -17,7 +17,8 @@ typedef struct hdst__dealt_worker {
     double fixed_under_way;         // seconds, of their shares
     double fixed, copy, kernel;     // seconds, as they are now; kernel 0: not known
     double spread;                  // mean deviation of a slice's seconds per record from what was expected, as a part of that
-    uint32_t slices;                // of this run, that have ended with a time
+    uint32_t slices;                // that this goes by, of earlier runs too
+    bool had_any;                   // shares
     bool had_resident;              // last
     bool leaves;
     bool waits;                     // was told that there is nothing for it: the others must do without it
@@ -32,7 +33,7 @@ struct hdst__schedule {
     hdst__dealt_worker *worker;
     hdst__allotment *allotment;     // scratch, of all workers
     hdst__ranges pool;              // for whoever comes
-    bool split;                     // static, auto: the pool was divided
+    bool split;                     // the pool was divided
     double seconds;                 // that the job was thought to take
 };
 
@@ -46,21 +47,29 @@ void hdst__deal_end(hdst__schedule *schedule);
 
 // --- For policies ---
 
-// A record's seconds that has to be copied in, or lies with the worker; 0: not known.
-double hdst__dealt_each(const hdst__dealt_worker *worker, bool resident);
-// Seconds until it has done what it was given and what lies with it, at most.
-double hdst__dealt_busy(const hdst__dealt_worker *worker);
-// All workers as `hdst__allot` wants them. Those that leave, wait or are not known take no part, nor does `without`.
+double hdst__dealt_each(const hdst__dealt_worker *worker);      // seconds of a record that has to be copied in; its speed is known
+// All workers as `hdst__allot` wants them, with what is put down for none of them. Those that leave, wait or are not known take no part, nor does `without`.
 void hdst__dealt_allotments(const hdst__schedule *schedule, uint32_t without, hdst__allotment *allotment);
-bool hdst__dealt_may_take(const hdst__dealt_worker *worker);
-// Records of a share that is one slice: by its time, or few of the `left` where that is not known.
-uint64_t hdst__dealt_slice_records(const hdst__schedule *schedule, const hdst__dealt_worker *worker, bool resident, uint64_t left);
+// Whether its speed was measured, and on how many slices at least; those of workers that leave do not matter.
+bool hdst__dealt_all_measured(const hdst__schedule *schedule, uint32_t slices);
+// The largest spread of a worker's seconds per record.
+double hdst__dealt_spread(const hdst__schedule *schedule);
+// Divides the pool by the powers of all workers, so that they end together, in the order of workers; a worker that is left out gets its reason, and the
+// schedule its seconds. Out of memory: the pool stays, and `split` is false.
+void hdst__dealt_split(hdst__schedule *schedule);
+// Back to the pool. Out of memory: nothing has changed.
+void hdst__dealt_join(hdst__schedule *schedule);
 // Of what lies with the worker; false: nothing is left of it.
-bool hdst__dealt_resident(hdst__schedule *schedule, hdst__dealt_worker *worker, hdst__share *share);
+bool hdst__dealt_resident(hdst__schedule *schedule, uint32_t worker, hdst__share *share);
+// All of what is put down for it.
+bool hdst__dealt_own(hdst__schedule *schedule, uint32_t worker, hdst__share *share);
 // Of the pool: a slice, shrinking towards the end, unless the other workers would have done the rest sooner.
 bool hdst__dealt_pool(hdst__schedule *schedule, uint32_t worker, hdst__share *share);
-// Either of them. Where copies run beside kernels they take turns: one is copied in while the other runs.
-bool hdst__dealt_next(hdst__schedule *schedule, uint32_t worker, hdst__share *share);
+// The same of what is put down for it, then of the pool, and at last from the end of what another has too much of.
+bool hdst__dealt_own_or_others(hdst__schedule *schedule, uint32_t worker, hdst__share *share);
+// What lies with it, or what another of these functions has. Where copies run beside kernels they take turns: one is copied in while the other runs.
+typedef bool hdst__dealt_function(hdst__schedule *schedule, uint32_t worker, hdst__share *share);
+bool hdst__dealt_in_turns(hdst__schedule *schedule, uint32_t worker, hdst__dealt_function *other, hdst__share *share);
 // Notes what the worker gets: `given` is what the policy's `next` returns.
 bool hdst__dealt(hdst__schedule *schedule, uint32_t worker, const hdst__share *share, bool given);
 

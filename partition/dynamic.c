@@ -4,13 +4,12 @@
 // (HeteroDoop's tail scheduling).
 #include "partition/deal.h"
 
-static bool suits(const hdst__job *job) { return job->workers > 0; }
+static bool suits(const hdst__job *job) { return job->wish == HDST__POLICY_DYNAMIC; }
 
 static bool next(hdst__schedule *schedule, uint32_t worker, hdst__share *share)
 {
     pthread_mutex_lock(&schedule->mutex);
-    const bool given = hdst__dealt_next(schedule, worker, share);
-    hdst__dealt(schedule, worker, share, given);
+    const bool given = hdst__dealt(schedule, worker, share, hdst__dealt_in_turns(schedule, worker, hdst__dealt_pool, share));
     pthread_mutex_unlock(&schedule->mutex);
     return given;
 }

@@ -7,7 +7,9 @@
 // The first one that suits a job has it.
 static const hdst__policy *const policies[] = {
     &hdst__policy_one_worker,
+    &hdst__policy_static,
     &hdst__policy_dynamic,
+    &hdst__policy_auto,
 };
 
 const hdst__policy *hdst__policy_for(const hdst__job *job)

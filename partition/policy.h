@@ -76,7 +76,7 @@ typedef struct hdst__policy {
     void (*end)(hdst__schedule *schedule);          // of a job that is complete, or was broken off
 } hdst__policy;
 
-extern const hdst__policy hdst__policy_one_worker, hdst__policy_dynamic;
+extern const hdst__policy hdst__policy_one_worker, hdst__policy_static, hdst__policy_dynamic, hdst__policy_auto;
 
 // The first of the table that suits; there is one for every job.
 const hdst__policy *hdst__policy_for(const hdst__job *job);

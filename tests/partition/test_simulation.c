@@ -36,6 +36,8 @@ static const uint32_t counts[] = {1, 2, 3, 5, 8, 16, 64};
 
 enum { COUNTS = sizeof counts / sizeof *counts };
 
+#define RUNS(devices) ((devices) > 8 ? 3 : 20)
+
 // --- What may come otherwise than expected ---
 
 static void constant(sim_device *device, double seconds) { (void)device, (void)seconds; }
@@ -114,7 +116,7 @@ static void check_all(const scenario *s, const hdst__policy *policy, double seco
 {
     worst = 0;
     for (int i = 0; i < COUNTS; i++)
-        for (int k = 0; k < 20; k++) {
+        for (int k = 0; k < RUNS(counts[i]); k++) {
             sim_device device[SIM_WORKERS];
             const sim_job job = random_job(device, counts[i], seconds);
             for (uint32_t j = 0; j < job.devices; j++) s->change(&device[j], seconds);
@@ -130,11 +132,87 @@ Test(simulation, the_dynamic_pool_follows_what_comes)
     for (size_t i = 0; i < sizeof scenarios / sizeof *scenarios; i++) check_all(&scenarios[i], &hdst__policy_dynamic, 10);
 }
 
+// Fixed cost, copies and kernels as told.
+Test(simulation, the_static_partitioner_hits_the_least_time_where_speeds_are_as_told)
+{
+    const scenario as_told = {"told", told, 1.02};
+    check_all(&as_told, &hdst__policy_static, 40);
+}
+
+static void told_wrong(sim_device *device, double seconds)
+{
+    told(device, seconds);
+    device->told_wrong = random_below(3) ? 1 : random_between(0.3, 3);
+}
+
+static void told_step(sim_device *device, double seconds) { told_wrong(device, seconds), step(device, seconds); }
+static void told_drift(sim_device *device, double seconds) { told(device, seconds), drift(device, seconds); }
+static void told_stalls(sim_device *device, double seconds) { told(device, seconds), stalls(device, seconds); }
+static void told_noise(sim_device *device, double seconds) { told(device, seconds), noise(device, seconds); }
+
+static void compare(const scenario *s, const sim_job *job, double *worst_of_auto, double *over)
+{
+    const double best = sim_optimum(job), automatic = simulate(job, &hdst__policy_auto).seconds;
+    const double better = fmin(simulate(job, &hdst__policy_static).seconds, simulate(job, &hdst__policy_dynamic).seconds);
+    cr_assert_leq(automatic, better * s->most, "%s, %u devices: %g s, %g with the better policy", s->name, job->devices, automatic, better);
+    *worst_of_auto = fmax(*worst_of_auto, automatic / best);
+    *over = fmax(*over, automatic / better);
+}
+
+Test(simulation, auto_is_no_worse_than_the_better_of_both)
+{
+    static const scenario scenarios[] = {
+        {"constant", constant, 1.10}, {"told", told, 1.10}, {"told wrong", told_wrong, 1.10}, {"told, step", told_step, 1.10},
+        {"told, drift", told_drift, 1.10}, {"told, stalls", told_stalls, 1.10}, {"told, noise", told_noise, 1.10}, {"drift", drift, 1.10},
+        {"step", step, 1.10}, {"stalls", stalls, 1.10}, {"noise", noise, 1.10},
+    };
+    for (size_t i = 0; i < sizeof scenarios / sizeof *scenarios; i++) {
+        double worst_of_auto = 0, over = 0;
+        for (int c = 0; c < COUNTS; c++)
+            for (int k = 0; k < RUNS(counts[c]); k++) {
+                sim_device device[SIM_WORKERS];
+                const sim_job job = random_job(device, counts[c], 10);
+                for (uint32_t j = 0; j < job.devices; j++) scenarios[i].change(&device[j], 10);
+                compare(&scenarios[i], &job, &worst_of_auto, &over);
+            }
+        cr_log_info("auto, %s: %.4f of the least time at most, %.4f of the better policy\n", scenarios[i].name, worst_of_auto, over);
+    }
+}
+
+// A device that is slowed eight times in the middle of its share: others take from the end of it.
+Test(simulation, what_a_device_cannot_do_in_time_is_stolen)
+{
+    sim_device device[3];
+    for (uint32_t i = 0; i < 3; i++) device[i] = (sim_device){.kernel = 1e-8, .is_told = true};
+    device[1].paces = 1;
+    device[1].pace[0].from = 4;
+    device[1].pace[0].pace = 0.125;
+    const sim_job job = {.records = 3000000000, .unit = 1 << 16, .device = device, .devices = 3};
+    const sim_result alone = simulate(&job, &hdst__policy_static), stolen = simulate(&job, &hdst__policy_auto);
+    cr_assert_float_eq(alone.thought, 10, 0.01);
+    cr_assert_float_eq(alone.seconds, 4 + 6 * 8, 0.1, "a static share stays: %g", alone.seconds);
+    check(&job, &hdst__policy_auto, 1.05, "stolen");
+    cr_assert_gt(stolen.done[0], 1000000000 + 100000000);
+    cr_assert(alone.ascends && !stolen.ascends);
+}
+
+Test(simulation, a_static_share_that_would_cost_more_than_it_gains_is_left_out)
+{
+    sim_device device[3] = {{.kernel = 1e-8, .is_told = true}, {.kernel = 1e-8, .is_told = true, .fixed = 6}, {.kernel = 2e-6, .is_told = true}};
+    const sim_job job = {.records = 500000000, .unit = 1 << 22, .device = device, .devices = 3};
+    const sim_result result = simulate(&job, &hdst__policy_static);
+    cr_assert(result.done[1] == 0 && result.done[2] == 0);
+    cr_assert_null(result.left_out[0]);
+    cr_assert_str_eq(result.left_out[1], "the others end all of it before this one is ready to begin");
+    cr_assert_str_eq(result.left_out[2], "one unit of records would take this one longer than the others take for all");
+    cr_assert_float_eq(result.thought, 5.033, 0.01, "%g", result.thought);
+}
+
 Test(simulation, records_of_the_dynamic_pool_need_not_weigh_the_same)
 {
     worst = 0;
     for (int i = 0; i < COUNTS; i++)
-        for (int k = 0; k < 20; k++) {
+        for (int k = 0; k < RUNS(counts[i]); k++) {
             sim_device device[SIM_WORKERS];
             sim_job job = random_job(device, counts[i], 10);
             job.weight = irregular;
@@ -156,17 +234,18 @@ Test(simulation, shares_of_the_dynamic_pool_ascend)
 // All but one of them.
 Test(simulation, others_end_what_a_device_that_dies_had)
 {
+    static const hdst__policy *const policies[] = {&hdst__policy_dynamic, &hdst__policy_auto};
     worst = 0;
     for (int i = 1; i < COUNTS; i++)
-        for (int k = 0; k < 20; k++) {
+        for (int k = 0; k < RUNS(counts[i]); k++) {
             sim_device device[SIM_WORKERS];
             const sim_job job = random_job(device, counts[i], 10);
             for (uint32_t j = 0; j + 1 < job.devices; j++)
                 if (random_below(2)) device[j].dies = random_between(0.01, 12);
             if (k % 2) device[random_below(job.devices)].resident = (hdst__share){job.records / 3, job.records / 64};
-            check(&job, &hdst__policy_dynamic, 1.40, "dying");
+            check(&job, policies[k / 2 % 2], 1.40, "dying");
         }
-    cr_log_info("worst: %g\n", worst);
+    cr_log_info("dying: %.4f of the least time at most\n", worst);
 }
 
 // Each has its own from a cached dataset, one twice as much as another: what lies with none evens it out.

@@ -57,6 +57,19 @@ void hdst__file_close(hdst__file *file)
     file->fd = -1;
 }
 
+// What was added while the file was read may belong to rows that were there before.
+static hdst_status check_end(const hdst__file *file, hdst_error *error)
+{
+    struct stat status;
+    if (fstat(file->fd, &status)) return system_error(error, file->path, "cannot read", errno);
+    if ((uint64_t)status.st_size <= file->bytes) return HDST_OK;
+    hdst__error_set(error, HDST_E_IO, "'%s' has %llu bytes although it had %llu when it was opened", file->path, (unsigned long long)status.st_size,
+                    (unsigned long long)file->bytes);
+    hdst__error_at(error, file->path, 0, 0);
+    hdst__error_hint(error, "something added to the file while it was read: open it again when it is complete");
+    return HDST_E_IO;
+}
+
 hdst_status hdst__file_read(const hdst__file *file, uint64_t offset, void *data, uint64_t bytes, hdst_error *error)
 {
     for (uint64_t done = 0; done < bytes;) {
@@ -73,7 +86,7 @@ hdst_status hdst__file_read(const hdst__file *file, uint64_t offset, void *data,
         }
         done += (uint64_t)n;
     }
-    return HDST_OK;
+    return offset + bytes == file->bytes ? check_end(file, error) : HDST_OK;
 }
 
 // --- Writing ---

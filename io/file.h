@@ -17,7 +17,8 @@ typedef struct hdst__file {
 // Regular files only: everything else cannot be read at any place. HDST_E_IO with the system's reason as the cause.
 hdst_status hdst__file_open(hdst__file *file, const char *path, hdst_error *error);
 void hdst__file_close(hdst__file *file);
-// Exactly `bytes` bytes from `offset`; an earlier end is an error (the file was cut after it was opened).
+// Exactly `bytes` bytes from `offset`; an earlier end is an error (the file was cut after it was opened), and where they reach to the end that it had, a later
+// one is too.
 hdst_status hdst__file_read(const hdst__file *file, uint64_t offset, void *data, uint64_t bytes, hdst_error *error);
 
 // --- Writing ---

@@ -37,7 +37,8 @@ void hdst__ring_destroy(hdst__ring *ring, hdst__device *device);
 // Fills a segment that nobody uses with records [first, first + count) and hands it to the device. *moved counts the bytes that crossed into another memory.
 hdst_status hdst__segment_load(hdst__segment *segment, hdst__device *device, const hdst__reader *reader, const hdst__storage *storage,
                                uint64_t first, uint64_t count, uint64_t *moved, hdst_error *error);
-// The same for a segment that the host cannot reach: piece by piece through `staging`, waiting for each copy. `piece` is the storage for a staging segment.
+// The same for a segment that the host cannot reach: piece by piece through `staging`; where the reader may be read by several threads, half of it is copied
+// while the other is filled (staged_load.c). `piece` is the storage for a staging segment.
 hdst_status hdst__segment_load_staged(hdst__segment *segment, hdst__segment *staging, const hdst__storage *piece, hdst__device *device,
                                       const hdst__reader *reader,
                                       uint64_t *moved, hdst_error *error);

@@ -90,12 +90,43 @@ Test(segment, is_filled_at_once_or_piece_by_piece_with_the_same_records)
         cr_assert_eq(hdst__segment_load(&segment, device, &reader, large, 0, 1000, &moved, &error), HDST_OK);
         cr_assert_eq(moved, 0, "memory that is the host's own moves nothing");
         expect_records(&segment, 0, 1000);
-        memset(segment.memory[0]->host, 0xff, segment.memory[0]->bytes);
         segment.first = 5;
         segment.count = 990;
-        cr_assert_eq(hdst__segment_load_staged(&segment, &staging, piece, device, &reader, &moved, &error), HDST_OK);
-        cr_assert_geq(moved, 990 * 13);
-        expect_records(&segment, 5, 990);
+        for (int concurrent = 0; concurrent < 2; concurrent++) {        // then one half of the staging memory is copied while the other is filled
+            memset(segment.memory[0]->host, 0xff, segment.memory[0]->bytes);
+            reader.concurrent = concurrent;
+            moved = 0;
+            cr_assert_eq(hdst__segment_load_staged(&segment, &staging, piece, device, &reader, &moved, &error), HDST_OK);
+            cr_assert_geq(moved, 990 * 13);
+            cr_assert_lt(moved, 990 * 13 + 64 * 13);
+            expect_records(&segment, 5, 990);
+        }
+        hdst__segment_destroy(device, &staging);
+        hdst__segment_destroy(device, &segment);
+    }
+}
+
+static hdst_status fill_or_fail(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first,
+                                hdst_error *error)
+{
+    if (first + count > *(const uint64_t *)user) return hdst__error_set(error, HDST_E_IO, "beyond");
+    return fill(NULL, first, count, storage, buffers, to_first, error);
+}
+
+Test(segment, an_error_of_the_reader_ends_a_load_by_pieces)
+{
+    const hdst__storage *large = hdst__storage_make(&arena, &record, HDST__AOS, 0, 1000), *piece = hdst__storage_make(&arena, &record, HDST__AOS, 0, 192);
+    for (uint64_t good = 0; good < 1000; good += 111) {
+        hdst_error error = HDST_ERROR_INIT;
+        hdst__reader bad = {fill_or_fail, &good, 1000, &record, HDST__AOS, 0, .concurrent = true};
+        hdst__segment segment, staging;
+        uint64_t moved = 0;
+        cr_assert_eq(hdst__segment_create(device, HDST__MEMORY_SHARED, large, "a test", &segment, &error), HDST_OK);
+        cr_assert_eq(hdst__segment_create(device, HDST__MEMORY_SHARED, piece, "a test", &staging, &error), HDST_OK);
+        segment.count = 1000;
+        cr_assert_eq(hdst__segment_load_staged(&segment, &staging, piece, device, &bad, &moved, &error), HDST_E_IO);
+        cr_assert_str_eq(error.message, "beyond");
+        cr_assert_leq(moved, good * 13);
         hdst__segment_destroy(device, &staging);
         hdst__segment_destroy(device, &segment);
     }

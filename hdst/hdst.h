@@ -149,7 +149,8 @@ typedef enum hdst_type {
     HDST_BOOL, HDST_INT8, HDST_INT16, HDST_INT32, HDST_INT64, HDST_UINT8, HDST_UINT16, HDST_UINT32, HDST_UINT64, HDST_FLOAT32, HDST_FLOAT64, HDST_TEXT
 } hdst_type;
 
-// A file, its format by its name: .npy, .csv (.tsv, .txt, .data: separated numbers). Rows and columns are known at once.
+// A file, its format by its name: .npy, .csv (.tsv, .txt, .data: separated numbers). Columns are known at once; the rows of a text are counted when they are
+// asked for or read, which is also when mistakes in them are found.
 HDST_API hdst_source *hdst_source_open(hdst_context *context, const char *path);
 // columns: names or 0-based indices, comma-separated ("x,y" or "0,3-5"); NULL: all.
 HDST_API hdst_source *hdst_source_open_columns(hdst_context *context, const char *path, const char *columns);
@@ -167,7 +168,8 @@ HDST_API hdst_source *hdst_source_from_range(hdst_context *context, int64_t begi
 // thread at a time, possibly for the same records again.
 typedef bool (*hdst_source_callback)(uint64_t first, uint64_t count, void *records, char *message, void *user);
 HDST_API hdst_source *hdst_source_from_callback(hdst_context *context, uint64_t count, hdst_source_callback fill, void *user);
-HDST_API uint64_t hdst_source_rows(const hdst_source *source);      // 0 after an error
+// 0 after an error. A text is gone through, once, by all threads; a mistake in it is the source's error from then on.
+HDST_API uint64_t hdst_source_rows(const hdst_source *source);
 HDST_API uint32_t hdst_source_columns(const hdst_source *source);   // numbers per row; 0 after an error or when only the record tells
 // Of column 0 ... columns - 1, as the file has it; NULL where there is no name. Belongs to the source.
 HDST_API const char *hdst_source_column_name(const hdst_source *source, uint32_t column);

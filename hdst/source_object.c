@@ -99,7 +99,25 @@ hdst_source *hdst_source_open_all(hdst_context *context, const char *const *path
 // NULL after an error.
 static const hdst__source *opened(const hdst_source *source) { return source && source->object.context ? source->source : NULL; }
 
-uint64_t hdst_source_rows(const hdst_source *source) { return opened(source) ? source->source->rows : 0; }
+// A source whose rows cannot be counted has failed from then on.
+static uint64_t count_rows(hdst_source *source)
+{
+    hdst_error error = HDST_ERROR_INIT;
+    if (hdst__input_count(source, &error) == HDST_OK) return source->source->rows;
+    hdst__object_fail(&source->object, &error);
+    return 0;
+}
+
+uint64_t hdst_source_rows(const hdst_source *source)
+{
+    if (!opened(source)) return 0;
+    hdst_source *counted = (hdst_source *)source;       // objects of users are never constant themselves
+    hdst__lock(source->object.context);
+    const uint64_t rows = source->object.error ? 0 : count_rows(counted);
+    hdst__unlock(source->object.context);
+    return rows;
+}
+
 uint32_t hdst_source_columns(const hdst_source *source) { return opened(source) ? (uint32_t)source->source->width : 0; }
 
 static const hdst__column *find_column(const hdst__source *from, uint32_t number)

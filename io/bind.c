@@ -262,7 +262,8 @@ hdst_status hdst__source_bind(hdst__source *source, const hdst__record *record, 
     bound->record = record;
     pthread_mutex_init(&bound->staging_lock, NULL);
     hdst__arena_init(&bound->arena, source->allocator, NULL);
-    hdst_status status = source->parts ? bind_parts(bound, error) : bind_single(bound, error);
+    hdst_status status = hdst__source_count(source, NULL, error);
+    if (status == HDST_OK) status = source->parts ? bind_parts(bound, error) : bind_single(bound, error);
     if (status == HDST_OK) *out = bound;
     else hdst__source_unbind(bound);
     return status;

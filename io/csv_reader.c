@@ -5,21 +5,20 @@
 #include "io/columns.h"
 #include "base/costs_host.h"
 
+#include <stdio.h>
 #include <string.h>
 
-hdst_status hdst__csv_reader_open(hdst__csv_reader *reader, const hdst__allocator *allocator, const char *path, hdst_error *error)
+hdst_status hdst__csv_reader_open(hdst__csv_reader *reader, const hdst__allocator *allocator, const hdst__file *file, char delimiter, uint64_t window_bytes,
+                                  hdst_error *error)
 {
-    *reader = (hdst__csv_reader){.allocator = allocator, .delimiter = ',', .capacity = HDST__HOST_CSV_WINDOW_BYTES};
-    hdst_status status = hdst__file_open(&reader->file, path, error);
-    if (status != HDST_OK) return status;
-    if (reader->file.bytes < reader->capacity) reader->capacity = reader->file.bytes + 1;
-    reader->window = hdst__alloc(allocator, reader->capacity + 1);
-    return reader->window ? HDST_OK : hdst__error_memory(error, path);
+    const uint64_t ahead = file->bytes < window_bytes ? file->bytes + 1 : window_bytes;
+    *reader = (hdst__csv_reader){.allocator = allocator, .file = file, .delimiter = delimiter, .capacity = ahead, .ahead = ahead, .until = UINT64_MAX};
+    reader->window = hdst__alloc(allocator, reader->capacity + HDST__CSV_SLACK);
+    return reader->window ? HDST_OK : hdst__error_memory(error, file->path);
 }
 
 void hdst__csv_reader_close(hdst__csv_reader *reader)
 {
-    hdst__file_close(&reader->file);
     hdst__free(reader->allocator, reader->window);
     hdst__free(reader->allocator, reader->fields);
     reader->window = NULL;
@@ -28,32 +27,56 @@ void hdst__csv_reader_close(hdst__csv_reader *reader)
 
 // --- The window ---
 
-static hdst_status load(hdst__csv_reader *reader, uint64_t offset, hdst_error *error)
+static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+static hdst_status widen(hdst__csv_reader *reader, uint64_t capacity, hdst_error *error)
 {
-    uint64_t left = reader->file.bytes - offset, bytes = left < reader->capacity ? left : reader->capacity;
+    char *window = hdst__realloc(reader->allocator, reader->window, capacity + HDST__CSV_SLACK);
+    if (!window) return hdst__error_memory(error, "a row of text");
+    reader->window = window;
+    reader->capacity = capacity;
+    return HDST_OK;
+}
+
+static hdst_status load(hdst__csv_reader *reader, uint64_t offset, uint64_t wanted, hdst_error *error)
+{
+    const uint64_t bytes = smaller(reader->file->bytes - offset, wanted);
+    hdst_status status = bytes > reader->capacity ? widen(reader, bytes, error) : HDST_OK;
     reader->base = offset;
     reader->length = 0;
-    hdst_status status = hdst__file_read(&reader->file, offset, reader->window, bytes, error);
+    if (status == HDST_OK) status = hdst__file_read(reader->file, offset, reader->window, bytes, error);
     if (status == HDST_OK) reader->length = bytes;
-    reader->window[reader->length] = 0;
+    memset(reader->window + reader->length, 0, HDST__CSV_SLACK);
     return status;
+}
+
+// As much as is read at once, or as is wanted and maybe a row more.
+static hdst_status load_at(hdst__csv_reader *reader, uint64_t offset, hdst_error *error)
+{
+    const uint64_t least = smaller(HDST__HOST_CSV_ROW_BYTES, reader->ahead), left = reader->until > offset ? reader->until - offset : 0;
+    return load(reader, offset, smaller(reader->ahead, left > UINT64_MAX - least ? left : left + least), error);
 }
 
 // For a row that reaches beyond the window: moves the window to the start of the row, then widens it.
 static hdst_status load_more(hdst__csv_reader *reader, uint64_t offset, hdst_error *error)
 {
-    if (offset > reader->base) return load(reader, offset, error);
-    if (reader->capacity >= HDST__HOST_CSV_MOST_BYTES) {
+    if (offset > reader->base) return load_at(reader, offset, error);
+    if (reader->length >= HDST__HOST_CSV_MOST_BYTES) {
         hdst__error_set(error, HDST_E_FORMAT, "a row has more than 64 MiB");
         hdst__csv_reader_locate(reader, reader->start, 0, error);
         hdst__error_hint(error, "is this a text file with line ends? A quote that is not closed also runs on");
         return HDST_E_FORMAT;
     }
-    char *window = hdst__realloc(reader->allocator, reader->window, reader->capacity * 2 + 1);
-    if (!window) return hdst__error_memory(error, "a row of text");
-    reader->window = window;
-    reader->capacity *= 2;
-    return load(reader, offset, error);
+    return load(reader, offset, 2 * reader->length, error);
+}
+
+hdst_status hdst__csv_reader_view(hdst__csv_reader *reader, uint64_t offset, const char **text, const char **limit, hdst_error *error)
+{
+    const bool is_there = offset >= reader->base && offset < reader->base + reader->length;
+    hdst_status status = is_there ? HDST_OK : load_at(reader, offset, error);
+    *text = reader->window + (offset - reader->base);
+    *limit = reader->window + reader->length;
+    return status;
 }
 
 // --- Splitting ---
@@ -185,15 +208,15 @@ static hdst_status split_error(hdst__csv_reader *reader, const splitter *s, spli
 hdst_status hdst__csv_reader_row(hdst__csv_reader *reader, uint64_t offset, uint64_t line, hdst__csv_row_kind *kind, hdst_error *error)
 {
     reader->line = line;
-    if (offset >= reader->file.bytes) {
+    if (offset >= reader->file->bytes) {
         *kind = HDST__CSV_END;
         return HDST_OK;
     }
     hdst_status status = HDST_OK;
-    if (offset < reader->base || offset >= reader->base + reader->length) status = load(reader, offset, error);
+    if (offset < reader->base || offset >= reader->base + reader->length) status = load_at(reader, offset, error);
     while (status == HDST_OK) {
         reader->start = reader->window + (offset - reader->base);
-        splitter s = {reader, reader->start, reader->window + reader->length, reader->base + reader->length == reader->file.bytes, NULL, 0};
+        splitter s = {reader, reader->start, reader->window + reader->length, reader->base + reader->length == reader->file->bytes, NULL, 0};
         bool skipped;
         split_result result = skip_line(&s, &skipped);
         if (result == SPLIT_DONE && !skipped) result = split_row(&s);
@@ -212,6 +235,32 @@ hdst_status hdst__csv_reader_row(hdst__csv_reader *reader, uint64_t offset, uint
     return status;
 }
 
+hdst_status hdst__csv_reader_data(hdst__csv_reader *reader, hdst__csv_place *place, bool *more, hdst_error *error)
+{
+    hdst__csv_row_kind kind = HDST__CSV_SKIP;
+    while (kind == HDST__CSV_SKIP) {
+        hdst_status status = hdst__csv_reader_row(reader, place->offset, place->line, &kind, error);
+        if (status != HDST_OK) return status;
+        if (kind != HDST__CSV_END) *place = (hdst__csv_place){reader->next_offset, reader->next_line, place->row + (kind == HDST__CSV_DATA)};
+    }
+    *more = kind == HDST__CSV_DATA;
+    return HDST_OK;
+}
+
+hdst_status hdst__csv_reader_check(const hdst__csv_reader *reader, size_t field_count, uint64_t model_line, hdst_error *error)
+{
+    if (reader->field_count == field_count) return HDST_OK;
+    const bool is_short = reader->field_count < field_count;
+    hdst__error_set(error, HDST_E_FORMAT, "the row has %zu field%s, line %llu has %zu", reader->field_count, reader->field_count == 1 ? "" : "s",
+                    (unsigned long long)model_line, field_count);
+    hdst__csv_reader_locate(reader, is_short ? reader->end : reader->fields[field_count].text, 1, error);
+    char delimiter[24];
+    snprintf(delimiter, sizeof delimiter, "'%c'", reader->delimiter);
+    hdst__error_hint(error, "fields are separated by %s here, as the first rows suggest",
+                     reader->delimiter == '\t' ? "tabs" : reader->delimiter == ' ' ? "blanks" : delimiter);
+    return HDST_E_FORMAT;
+}
+
 // --- Places ---
 
 void hdst__csv_reader_locate(const hdst__csv_reader *reader, const char *place, size_t length, hdst_error *error)
@@ -223,7 +272,7 @@ void hdst__csv_reader_locate(const hdst__csv_reader *reader, const char *place, 
     for (const char *p = start; p < place; p++)
         if (*p == '\n') start = p + 1, line++;
     uint64_t column = (uint64_t)(place - start) + 1;
-    hdst__error_at(error, reader->file.path, line > UINT32_MAX ? UINT32_MAX : (uint32_t)line, column > UINT32_MAX ? UINT32_MAX : (uint32_t)column);
+    hdst__error_at(error, reader->file->path, line > UINT32_MAX ? UINT32_MAX : (uint32_t)line, column > UINT32_MAX ? UINT32_MAX : (uint32_t)column);
     char text[SHOWN + 1], caret[SHOWN + 1];
     const char *from = place - start > BEFORE ? place - BEFORE : start;
     size_t n = 0, marks = 0;

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of separated text, split into fields, from any offset of a file: a window of the file in memory that moves and grows to hold a row.
 //
+// Threads: one reader is used from one thread at a time; several readers of one file at once.
+//
 // A field may be quoted: "a ""b"", c"; a quoted field may hold line ends. Blanks around a field do not belong to it. Lines end in LF or CRLF.
 #ifndef HDST_IO_CSV_READER_H
 #define HDST_IO_CSV_READER_H
 
+#include "io/csv_scan.h"
 #include "io/file.h"
 
 #include <stdbool.h>
@@ -15,14 +18,21 @@ typedef struct hdst__csv_field {
     size_t length;
 } hdst__csv_field;
 
+typedef struct hdst__csv_place {        // of a row's start
+    uint64_t offset, line;
+    uint64_t row;           // rows with data before it
+} hdst__csv_place;
+
 typedef enum hdst__csv_row_kind { HDST__CSV_DATA, HDST__CSV_SKIP, HDST__CSV_END } hdst__csv_row_kind;   // SKIP: blank, or a comment (#)
 
 typedef struct hdst__csv_reader {
     const hdst__allocator *allocator;
-    hdst__file file;
+    const hdst__file *file;
     char delimiter;         // ' ' means runs of blanks and tabs
-    char *window;           // followed by a zero byte
+    char *window;           // followed by HDST__CSV_SLACK zero bytes
     uint64_t base, length, capacity;
+    uint64_t ahead;         // how much is loaded at once
+    uint64_t until;         // where what is wanted ends: no more is loaded, but for the last row
     // The row that was read last:
     hdst__csv_field *fields;
     size_t field_count, field_capacity;
@@ -31,10 +41,17 @@ typedef struct hdst__csv_reader {
     uint64_t next_offset, next_line;
 } hdst__csv_reader;
 
-hdst_status hdst__csv_reader_open(hdst__csv_reader *reader, const hdst__allocator *allocator, const char *path, hdst_error *error);
+hdst_status hdst__csv_reader_open(hdst__csv_reader *reader, const hdst__allocator *allocator, const hdst__file *file, char delimiter, uint64_t window_bytes,
+                                  hdst_error *error);
 void hdst__csv_reader_close(hdst__csv_reader *reader);
+// Loads what is at `offset`, unless it is there, and says where: from *text to *limit, one byte at least.
+hdst_status hdst__csv_reader_view(hdst__csv_reader *reader, uint64_t offset, const char **text, const char **limit, hdst_error *error);
 // Reads the row at `offset`, whose line the caller knows. Errors: an unterminated quote, text after a closing quote, a row of more than 64 MiB.
 hdst_status hdst__csv_reader_row(hdst__csv_reader *reader, uint64_t offset, uint64_t line, hdst__csv_row_kind *kind, hdst_error *error);
+// Reads the next row with data from `place` on, which moves behind it. *more is false at the end of the file.
+hdst_status hdst__csv_reader_data(hdst__csv_reader *reader, hdst__csv_place *place, bool *more, hdst_error *error);
+// HDST_E_FORMAT when the row that was read last has not as many fields as the one of line `model_line`.
+hdst_status hdst__csv_reader_check(const hdst__csv_reader *reader, size_t field_count, uint64_t model_line, hdst_error *error);
 // Line and column (bytes, from 1) of a place in the row that was read last, and the line with a caret as the cause.
 void hdst__csv_reader_locate(const hdst__csv_reader *reader, const char *place, size_t length, hdst_error *error);
 

@@ -9,6 +9,7 @@
 #include "io/decimal_round.h"
 #include "io/decimal_short.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,11 +132,20 @@ static hdst__decimal_status as_double(const char *text, const decimal *d, locale
     return isinf(*value) && !d->not_finite ? HDST__DECIMAL_TOO_LARGE : HDST__DECIMAL_OK;
 }
 
+// The double nearest to a text rounds to the float nearest to the text, unless the double lies exactly between two floats (the text may lie on either side) or
+// floats are denormal there.
+static bool rounds_twice(double v)
+{
+    uint64_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    return (bits & 0x1fffffff) == 0x10000000 || (v != 0 && fabs(v) < (double)FLT_MIN);
+}
+
 static hdst__decimal_status as_float(const char *text, const decimal *d, locale_t c_locale, float *value)
 {
     double v;
     if (d->not_finite) *value = d->is_nan ? NAN : d->negative ? -INFINITY : INFINITY;
-    else if (fast_double(d, &v) && !hdst__rounds_twice(v)) *value = (float)v;
+    else if (fast_double(d, &v) && !rounds_twice(v)) *value = (float)v;
     else *value = slow_float(text, d, c_locale);
     return isinf(*value) && !d->not_finite ? HDST__DECIMAL_TOO_LARGE : HDST__DECIMAL_OK;
 }

@@ -4,7 +4,6 @@
 #ifndef HDST_IO_DECIMAL_SHORT_H
 #define HDST_IO_DECIMAL_SHORT_H
 
-#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -82,21 +81,14 @@ static inline const char *hdst__short_decimal_read(const char *p, hdst__short_de
 }
 
 // The number that is nearest: digits and power of ten are exact, so the division is all that rounds. NAN: there are more digits than a double has.
+// Rounded again it is the nearest float: a text that is not exactly between two floats is 2^(e-24) / 5^8 or further from there where it lies between 2^e and
+// 2^(e+1), above 2^16 it is 2^-8 / 5^8 or further, and the double is nearer to the text than that, 2^(e-53), for all that eight digits reach.
 static inline double hdst__short_decimal_double(const hdst__short_decimal *d)
 {
     static const double tens[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8};
     if (d->digits > UINT64_C(1) << 53) return NAN;
     const double value = (double)d->digits / tens[d->places];
     return d->negative ? -value : value;
-}
-
-// The double nearest to a text rounds to the float nearest to the text, unless the double lies exactly between two floats (the text may lie on either side) or
-// floats are denormal there.
-static inline bool hdst__rounds_twice(double v)
-{
-    uint64_t bits;
-    memcpy(&bits, &v, sizeof bits);
-    return (bits & 0x1fffffff) == 0x10000000 || (v != 0 && fabs(v) < (double)FLT_MIN);
 }
 
 #endif

@@ -33,6 +33,15 @@ bool hdst__source_add_column(hdst__source *source, const char *name, hdst__kind 
     return true;
 }
 
+hdst_status hdst__source_count(hdst__source *source, hdst__thread_pool *threads, hdst_error *error)
+{
+    if (source->is_counted) return HDST_OK;
+    if (threads) source->threads = threads;
+    hdst_status status = source->format->count ? source->format->count(source, error) : HDST_OK;
+    source->is_counted = status == HDST_OK;
+    return status;
+}
+
 void hdst__source_close(hdst__source *source)
 {
     if (!source) return;
@@ -47,7 +56,23 @@ void hdst__source_close(hdst__source *source)
 
 // --- Several sources as one ---
 
-static const hdst__source_format concat_format = {.name = "files"};
+// Of several as one: of each part.
+static hdst_status count_parts(hdst__source *source, hdst_error *error)
+{
+    source->rows = 0;
+    source->note[0] = 0;
+    for (size_t i = 0; i < source->part_count; i++) {
+        hdst__source *part = source->parts[i];
+        hdst_status status = hdst__source_count(part, source->threads, error);
+        if (status != HDST_OK) return status;
+        if (__builtin_add_overflow(source->rows, part->rows, &source->rows))
+            return hdst__error_set(error, HDST_E_FORMAT, "the inputs have more than 2^64 rows together");
+        if (!source->note[0]) memcpy(source->note, part->note, sizeof source->note);
+    }
+    return HDST_OK;
+}
+
+static const hdst__source_format concat_format = {.name = "files", .count = count_parts};
 
 static hdst_status check_part(const hdst__source *first, const hdst__source *part, hdst_error *error)
 {
@@ -64,8 +89,6 @@ static hdst_status add_parts(hdst__source *source, hdst__source **parts, size_t 
     for (size_t i = 0; i < count; i++) {
         hdst_status status = check_part(parts[0], parts[i], error);
         if (status != HDST_OK) return status;
-        if (__builtin_add_overflow(source->rows, parts[i]->rows, &source->rows))
-            return hdst__error_set(error, HDST_E_FORMAT, "the inputs have more than 2^64 rows together");
         if (!source->note[0]) memcpy(source->note, parts[i]->note, sizeof source->note);
     }
     for (size_t i = 0; i < parts[0]->column_count; i++) {

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where records come from: files of numbers, raw records, memory, ranges, callbacks. A source is opened (its rows and columns are
-// then known), bound to a record (columns are matched to fields), and then fills segments of any layout with ranges of records.
+// Where records come from: files of numbers, raw records, memory, ranges, callbacks. A source is opened (its columns are then known), its rows are counted,
+// it is bound to a record (columns are matched to fields), and then fills segments of any layout with ranges of records.
 //
 // Threads: fill may be called from one thread at a time, or for different records from several where the source is `concurrent`. Memory: a bounded staging
-// buffer for each of them, and for .csv an index of lines.
+// buffer for each of them, and for .csv an index of rows.
 #ifndef HDST_IO_SOURCE_H
 #define HDST_IO_SOURCE_H
 
 #include "base/alloc.h"
 #include "base/cancel.h"
 #include "base/error_object.h"
+#include "base/thread_pool.h"
 #include "record/layout.h"
 
 typedef struct hdst__source hdst__source;
@@ -25,6 +26,8 @@ typedef struct hdst__column {
 // One format: a struct of functions. A NULL slot is an operation that the format does not have.
 typedef struct hdst__source_format {
     const char *name;           // ".npy", "memory" ...
+    // Finds source->rows, and may add to the note; called once. NULL: they are known when the source is opened, or (raw records) bound.
+    hdst_status (*count)(hdst__source *source, hdst_error *error);
     // Writes `count` raw rows (columns at their offsets) to `rows`. NULL when the source has `direct` rows. `as` is NULL unless `is_text`.
     hdst_status (*read)(hdst__source *source, const hdst__kind *as, uint64_t first, uint64_t count, void *rows, hdst_error *error);
     // Of a source whose numbers lie column by column: `count` numbers of a column's element, one behind the other, of the column's kind.
@@ -41,7 +44,9 @@ struct hdst__source {
     const hdst__source_format *format;
     const hdst__allocator *allocator;
     char *name;                 // the path, or "memory" ...: for messages
-    uint64_t rows;
+    uint64_t rows;              // when they are counted
+    bool is_counted;
+    hdst__thread_pool *threads; // for counting; NULL: the calling thread alone
     uint64_t row_bytes;         // of a raw row
     hdst__column *columns;      // NULL: rows are C structs of the record it is bound to
     size_t column_count;
@@ -58,7 +63,7 @@ struct hdst__source {
 
 // All return NULL with the error filled on failure. Paths are copied; memory is not and must outlive the source.
 // columns: names or 0-based numbers and ranges, comma-separated ("x,y", "0,2-4"); NULL: all.
-// cancel: polled while a file is scanned; NULL: never.
+// cancel: polled while rows are counted, so it must outlive the source; NULL: never.
 hdst__source *hdst__source_open(const hdst__allocator *allocator, const char *path, const char *columns, const hdst__cancel *cancel,
                                 hdst_error *error); // by the name's ending
 hdst__source *hdst__source_npy(const hdst__allocator *allocator, const char *path, const char *columns, hdst_error *error);
@@ -75,6 +80,9 @@ hdst__source *hdst__source_from_callback(const hdst__allocator *allocator, uint6
 // Sources of equal columns one after another. Takes the parts over, also on failure.
 hdst__source *hdst__source_concat(const hdst__allocator *allocator, hdst__source **parts, size_t count, hdst_error *error);
 void hdst__source_close(hdst__source *source);
+
+// Finds source->rows, unless they are known: a text file is gone through, by all threads of the pool (NULL: the calling one). Binding does it too.
+hdst_status hdst__source_count(hdst__source *source, hdst__thread_pool *threads, hdst_error *error);
 
 // For formats: a source with its name copied; NULL when out of memory.
 hdst__source *hdst__source_new(const hdst__allocator *allocator, const hdst__source_format *format, const char *name, hdst_error *error);

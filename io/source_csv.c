@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Separated text as a source. Opening reads the file once: it finds the delimiter and the header, counts the rows, checks that each has as many fields, and
-// notes where every 256th row starts; filling seeks to the nearest of those. Numbers are parsed when they are read, straight to the type of their field.
+// Separated text as a source. Opening reads the first rows: it finds the delimiter, the header and the columns. Rows are counted when their number is asked for
+// (io/csv_index.h). Numbers are parsed when they are read, straight to the type of their field, by any number of threads at once.
 #define _GNU_SOURCE
-#include "io/source.h"
+#include "io/source_csv.h"
 
 #include "io/columns.h"
-#include "io/csv_reader.h"
+#include "io/csv_index.h"
 #include "io/decimal.h"
 #include "base/costs_host.h"
 
@@ -13,25 +13,19 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CELL_BYTES = 8 };
-
-typedef struct csv_place {
-    uint64_t offset, line;
-} csv_place;
-
 typedef struct csv_state {
-    hdst__csv_reader reader;
+    hdst__file file;
+    hdst__csv_reader reader;    // of the first rows: while the source is opened
+    hdst__csv_cursors cursors;  // of all others
+    const hdst__cancel *cancel;
+    uint64_t block_bytes;
     locale_t c_locale;
     size_t field_count;         // of every row
-    csv_place first;            // where the data starts, after the header
+    hdst__csv_place first;      // where the data starts, after the header
     uint64_t model_line;        // the row whose number of fields the others must have
-    csv_place *index;           // of rows 0, 256, 512 ...
-    size_t index_count, index_capacity;
+    hdst__csv_index index;
     size_t *fields;             // by column of the source: the field
     char **names;               // of all fields, NULL without a header
-    uint64_t next_row;          // what `next` points at; UINT64_MAX: nothing
-    csv_place next;
-    uint64_t not_finite;
 } csv_state;
 
 static void close_csv(hdst__source *source)
@@ -39,43 +33,17 @@ static void close_csv(hdst__source *source)
     csv_state *state = source->state;
     if (!state) return;
     hdst__csv_reader_close(&state->reader);
+    hdst__csv_cursors_destroy(&state->cursors);
+    hdst__file_close(&state->file);
     if (state->c_locale) freelocale(state->c_locale);
     for (size_t i = 0; state->names && i < state->field_count; i++) hdst__free(source->allocator, state->names[i]);
     hdst__free(source->allocator, state->names);
-    hdst__free(source->allocator, state->index);
+    hdst__csv_index_free(&state->index, source->allocator);
     hdst__free(source->allocator, state->fields);
     hdst__free(source->allocator, state);
 }
 
 // --- Reading rows ---
-
-// Reads the next row with data from `place`, which moves behind it. *more is false at the end of the file.
-static hdst_status next_row(csv_state *state, csv_place *place, bool *more, hdst_error *error)
-{
-    hdst__csv_row_kind kind = HDST__CSV_SKIP;
-    while (kind == HDST__CSV_SKIP) {
-        hdst_status status = hdst__csv_reader_row(&state->reader, place->offset, place->line, &kind, error);
-        if (status != HDST_OK) return status;
-        if (kind != HDST__CSV_END) *place = (csv_place){state->reader.next_offset, state->reader.next_line};
-    }
-    *more = kind == HDST__CSV_DATA;
-    return HDST_OK;
-}
-
-static hdst_status check_fields(const csv_state *state, hdst_error *error)
-{
-    const hdst__csv_reader *reader = &state->reader;
-    if (reader->field_count == state->field_count) return HDST_OK;
-    bool is_short = reader->field_count < state->field_count;
-    hdst__error_set(error, HDST_E_FORMAT, "the row has %zu field%s, line %llu has %zu", reader->field_count, reader->field_count == 1 ? "" : "s",
-                    (unsigned long long)state->model_line, state->field_count);
-    hdst__csv_reader_locate(reader, is_short ? reader->end : reader->fields[state->field_count].text, 1, error);
-    char delimiter[24];
-    snprintf(delimiter, sizeof delimiter, "'%c'", reader->delimiter);
-    hdst__error_hint(error, "fields are separated by %s here, as the first rows suggest",
-                     reader->delimiter == '\t' ? "tabs" : reader->delimiter == ' ' ? "blanks" : delimiter);
-    return HDST_E_FORMAT;
-}
 
 // "column 'lon'", or "column 3" without names
 static const char *column_words(const hdst__source *source, size_t column, char words[80])
@@ -86,10 +54,11 @@ static const char *column_words(const hdst__source *source, size_t column, char 
     return words;
 }
 
-static hdst_status bad_number(const hdst__source *source, size_t column, hdst__decimal_status why, hdst__kind as, hdst_error *error)
+static hdst_status bad_number(const hdst__source *source, const hdst__csv_reader *reader, size_t column, hdst__decimal_status why, hdst__kind as,
+                              hdst_error *error)
 {
     const csv_state *state = source->state;
-    const hdst__csv_field *field = &state->reader.fields[state->fields[column]];
+    const hdst__csv_field *field = &reader->fields[state->fields[column]];
     char words[80], text[48];
     size_t n = 0;
     for (; n < field->length && n < sizeof text - 4; n++) text[n] = (unsigned char)field->text[n] < 32 || field->text[n] == 127 ? '?' : field->text[n];
@@ -101,24 +70,12 @@ static hdst_status bad_number(const hdst__source *source, size_t column, hdst__d
     if (what) hdst__error_set(error, HDST_E_FORMAT, "'%s' %s %s in %s", text, what, hdst__scalar_yaml_name(as), column_words(source, column, words));
     else if (n == 0) hdst__error_set(error, HDST_E_FORMAT, "there is no number in %s", column_words(source, column, words));
     else hdst__error_set(error, HDST_E_FORMAT, "'%s' is not a number, in %s", text, column_words(source, column, words));
-    hdst__csv_reader_locate(&state->reader, field->text, field->length, error);
+    hdst__csv_reader_locate(reader, field->text, field->length, error);
     bool decimal_comma = !what && memchr(field->text, ',', field->length);
     if (decimal_comma) hdst__error_hint(error, "numbers are written with a point, as in 1.5");
     else if (what) hdst__error_hint(error, "declare the field with a type that holds it");
     else hdst__error_hint(error, "choose the columns that hold numbers, by name or index");
     return HDST_E_FORMAT;
-}
-
-static hdst_status parse_row(hdst__source *source, const hdst__kind *as, char *cells, hdst_error *error)
-{
-    const csv_state *state = source->state;
-    for (size_t c = 0; c < source->column_count; c++) {
-        if (as[c] == HDST__VOID) continue;
-        const hdst__csv_field *field = &state->reader.fields[state->fields[c]];
-        hdst__decimal_status status = hdst__decimal_parse(field->text, field->length, as[c], state->c_locale, cells + c * CELL_BYTES);
-        if (status != HDST__DECIMAL_OK) return bad_number(source, c, status, as[c], error);
-    }
-    return HDST_OK;
 }
 
 static hdst_status changed(const hdst__source *source, hdst_error *error)
@@ -128,44 +85,110 @@ static hdst_status changed(const hdst__source *source, hdst_error *error)
     return HDST_E_IO;
 }
 
-static hdst_status seek(hdst__source *source, uint64_t row, hdst_error *error)
+static hdst_status parse_row(const hdst__source *source, const hdst__csv_reader *reader, const hdst__kind *as, char *cells, hdst_error *error)
 {
-    csv_state *state = source->state;
-    if (state->next_row != row) {
-        state->next_row = row / HDST__HOST_CSV_INDEX_ROWS * HDST__HOST_CSV_INDEX_ROWS;
-        state->next = state->index[row / HDST__HOST_CSV_INDEX_ROWS];
+    const csv_state *state = source->state;
+    for (size_t c = 0; c < source->column_count; c++) {
+        if (as[c] == HDST__VOID) continue;
+        const hdst__csv_field *field = &reader->fields[state->fields[c]];
+        hdst__decimal_status status = hdst__decimal_parse(field->text, field->length, as[c], state->c_locale, cells + c * HDST__CSV_CELL_BYTES);
+        if (status != HDST__DECIMAL_OK) return bad_number(source, reader, c, status, as[c], error);
     }
-    for (; state->next_row < row; state->next_row++) {
-        bool more;
-        hdst_status status = next_row(state, &state->next, &more, error);
-        if (status == HDST_OK && !more) status = changed(source, error);
+    return HDST_OK;
+}
+
+// One row by all rules.
+static hdst_status read_row(const hdst__source *source, hdst__csv_cursor *cursor, const hdst__kind *as, char *cells, hdst_error *error)
+{
+    const csv_state *state = source->state;
+    bool more;
+    hdst_status status = hdst__csv_reader_data(&cursor->reader, &cursor->place, &more, error);
+    if (status == HDST_OK && !more) status = changed(source, error);
+    if (status == HDST_OK) status = hdst__csv_reader_check(&cursor->reader, state->field_count, state->model_line, error);
+    return status == HDST_OK && cells ? parse_row(source, &cursor->reader, as, cells, error) : status;
+}
+
+static void move_on(hdst__csv_place *place, uint64_t bytes, uint64_t rows)
+{
+    *place = (hdst__csv_place){place->offset + bytes, place->line + rows, place->row + rows};
+}
+
+// Rows up to `end`: those that are plain one after another, others by all rules. Without cells they are passed over.
+static hdst_status read_rows(const hdst__source *source, hdst__csv_cursor *cursor, const hdst__kind *as, uint64_t end, char *cells, hdst_error *error)
+{
+    const csv_state *state = source->state;
+    const hdst__csv_shape *shape = &state->cursors.shape;
+    hdst__csv_place *place = &cursor->place;
+    const uint64_t first = place->row;
+    while (place->row < end) {
+        const char *text, *limit, *behind;
+        if (place->offset >= state->file.bytes) return changed(source, error);
+        hdst_status status = hdst__csv_reader_view(&cursor->reader, place->offset, &text, &limit, error);
+        if (status != HDST_OK) return status;
+        const uint64_t most = end - place->row;
+        char *to = cells ? cells + (place->row - first) * source->row_bytes : NULL;
+        const uint64_t rows = to ? hdst__csv_numbers(shape, cursor->wanted, text, limit, most, to, source->row_bytes, state->c_locale, &behind)
+                                 : hdst__csv_scan(shape, text, limit, limit, most, &behind);
+        move_on(place, (uint64_t)(behind - text), rows);
+        if (to) to += rows * source->row_bytes;
+        if (rows < most) status = read_row(source, cursor, as, to, error);
         if (status != HDST_OK) return status;
     }
     return HDST_OK;
 }
 
+static void choose_wanted(const hdst__source *source, const hdst__kind *as, hdst__csv_wanted *wanted)
+{
+    const csv_state *state = source->state;
+    for (size_t i = 0; i < state->field_count; i++) wanted[i].as = HDST__VOID;
+    for (size_t c = 0; c < source->column_count; c++) wanted[state->fields[c]] = (hdst__csv_wanted){as[c], c * HDST__CSV_CELL_BYTES};
+}
+
 static hdst_status read_csv(hdst__source *source, const hdst__kind *as, uint64_t first, uint64_t count, void *rows, hdst_error *error)
 {
     csv_state *state = source->state;
-    hdst_status status = seek(source, first, error);
-    for (uint64_t i = 0; i < count && status == HDST_OK; i++, state->next_row++) {
-        bool more;
-        status = next_row(state, &state->next, &more, error);
-        if (status == HDST_OK && !more) status = changed(source, error);
-        if (status == HDST_OK) status = check_fields(state, error);
-        if (status == HDST_OK) status = parse_row(source, as, (char *)rows + i * source->row_bytes, error);
-    }
-    if (status != HDST_OK) state->next_row = UINT64_MAX;
+    hdst__csv_cursor *cursor = hdst__csv_cursors_take(&state->cursors, first, error);
+    if (!cursor) return HDST_E_MEMORY;
+    choose_wanted(source, as, cursor->wanted);
+    cursor->reader.until = hdst__csv_index_reach(&state->index, first + count);
+    if (cursor->place.row != first) cursor->place = hdst__csv_index_find(&state->index, first);
+    hdst_status status = read_rows(source, cursor, as, first, NULL, error);
+    if (status == HDST_OK) status = read_rows(source, cursor, as, first + count, rows, error);
+    if (status != HDST_OK) cursor->place.row = UINT64_MAX;
+    hdst__csv_cursors_give(&state->cursors, cursor);
     return status;
 }
 
-static const hdst__source_format csv_format = {.name = ".csv", .read = read_csv, .is_text = true, .close = close_csv};
+// --- Counting rows ---
+
+static void note_not_finite(hdst__source *source, uint64_t count)
+{
+    size_t used = strlen(source->note);
+    if (!used) used = (size_t)snprintf(source->note, sizeof source->note, "%.300s: ", source->name);
+    else used += (size_t)snprintf(source->note + used, sizeof source->note - used, "; ");
+    snprintf(source->note + used, sizeof source->note - used, "%llu number%s nan or inf", (unsigned long long)count, count == 1 ? " is" : "s are");
+}
+
+static hdst_status count_csv(hdst__source *source, hdst_error *error)
+{
+    csv_state *state = source->state;
+    const hdst__csv_index_job job = {.cursors = &state->cursors, .first = state->first, .model_line = state->model_line, .fields = state->fields,
+                                     .field_count = source->column_count, .block_bytes = state->block_bytes, .threads = source->threads,
+                                     .cancel = state->cancel};
+    hdst_status status = hdst__csv_index_make(&job, &state->index, error);
+    if (status != HDST_OK) return status;
+    source->rows = state->index.rows;
+    if (state->index.not_finite) note_not_finite(source, state->index.not_finite);
+    return HDST_OK;
+}
+
+static const hdst__source_format csv_format = {.name = ".csv", .count = count_csv, .read = read_csv, .is_text = true, .close = close_csv};
 
 // --- Opening: encoding, delimiter ---
 
 static hdst_status check_start(csv_state *state, hdst_error *error)
 {
-    const hdst__file *file = &state->reader.file;
+    const hdst__file *file = &state->file;
     unsigned char start[3] = {0};
     uint64_t have = file->bytes < 3 ? file->bytes : 3;
     hdst_status status = hdst__file_read(file, 0, start, have, error);
@@ -176,7 +199,7 @@ static hdst_status check_start(csv_state *state, hdst_error *error)
         hdst__error_hint(error, "convert it first: iconv -f UTF-16 -t UTF-8");
         return HDST_E_FORMAT;
     }
-    state->first = (csv_place){have == 3 && !memcmp(start, "\xEF\xBB\xBF", 3) ? 3 : 0, 1};
+    state->first = (hdst__csv_place){have == 3 && !memcmp(start, "\xEF\xBB\xBF", 3) ? 3 : 0, 1, 0};
     return HDST_OK;
 }
 
@@ -184,12 +207,12 @@ static hdst_status check_start(csv_state *state, hdst_error *error)
 // against it.
 static bool delimiter_fits(csv_state *state, char delimiter)
 {
-    csv_place place = state->first;
+    hdst__csv_place place = state->first;
     size_t fields = 0;
     state->reader.delimiter = delimiter;
     for (int row = 0; row < HDST__HOST_CSV_SAMPLE_ROWS; row++) {
         bool more;
-        if (next_row(state, &place, &more, NULL) != HDST_OK) return false;
+        if (hdst__csv_reader_data(&state->reader, &place, &more, NULL) != HDST_OK) return false;
         if (!more) break;
         if (fields && state->reader.field_count != fields) return false;
         fields = state->reader.field_count;
@@ -212,10 +235,10 @@ static hdst_status find_delimiter(csv_state *state, hdst_error *error)
     for (size_t i = 0; i < sizeof candidates; i++)
         if (delimiter_fits(state, candidates[i])) return HDST_OK;
     for (size_t i = 0; i < sizeof candidates; i++) {
-        csv_place place = state->first;
+        hdst__csv_place place = state->first;
         bool more;
         state->reader.delimiter = candidates[i];
-        hdst_status status = next_row(state, &place, &more, error);
+        hdst_status status = hdst__csv_reader_data(&state->reader, &place, &more, error);
         if (status != HDST_OK || (more && state->reader.field_count > 1 && (candidates[i] != ' ' || all_numbers(state)))) return status;
     }
     state->reader.delimiter = ',';
@@ -265,18 +288,18 @@ static size_t count_numbers(const csv_state *state, const size_t *chosen, size_t
 static hdst_status word_above_number(hdst__source *source, bool *found, hdst_error *error)
 {
     csv_state *state = source->state;
-    csv_place place = state->first;
+    hdst__csv_place place = state->first;
     bool *is_word = hdst__alloc(source->allocator, state->field_count), more;
     if (!is_word) return hdst__error_memory(error, source->name);
     for (size_t i = 0; i < state->field_count; i++) is_word[i] = !hdst__decimal_is(state->reader.fields[i].text, state->reader.fields[i].length);
-    hdst_status status = next_row(state, &place, &more, error);
-    if (status == HDST_OK) status = next_row(state, &place, &more, error);
+    hdst_status status = hdst__csv_reader_data(&state->reader, &place, &more, error);
+    if (status == HDST_OK) status = hdst__csv_reader_data(&state->reader, &place, &more, error);
     *found = false;
     for (size_t i = 0; status == HDST_OK && more && i < state->field_count && i < state->reader.field_count; i++)
         *found |= is_word[i] && hdst__decimal_is(state->reader.fields[i].text, state->reader.fields[i].length);
     hdst__free(source->allocator, is_word);
     place = state->first;
-    return status == HDST_OK ? next_row(state, &place, &more, error) : status;
+    return status == HDST_OK ? hdst__csv_reader_data(&state->reader, &place, &more, error) : status;
 }
 
 // The first row is a header when a chosen field of it is no number. A mixture is taken for a header too, with a warning.
@@ -298,9 +321,9 @@ static hdst_status add_columns(hdst__source *source, const size_t *chosen, size_
     for (size_t i = 0; i < count; i++) {
         state->fields[i] = chosen ? chosen[i] : i;
         const char *name = state->names ? state->names[state->fields[i]] : NULL;
-        if (!hdst__source_add_column(source, name, HDST__F64, i * CELL_BYTES, 1)) return hdst__error_memory(error, source->name);
+        if (!hdst__source_add_column(source, name, HDST__F64, i * HDST__CSV_CELL_BYTES, 1)) return hdst__error_memory(error, source->name);
     }
-    source->row_bytes = count * CELL_BYTES;
+    source->row_bytes = count * HDST__CSV_CELL_BYTES;
     source->in_order = chosen != NULL;
     return HDST_OK;
 }
@@ -308,14 +331,14 @@ static hdst_status add_columns(hdst__source *source, const size_t *chosen, size_
 static hdst_status read_first_row(hdst__source *source, const char *list, hdst_error *error)
 {
     csv_state *state = source->state;
-    csv_place after = state->first;
+    hdst__csv_place after = state->first;
     bool more, header = list && hdst__columns_has_names(list);
-    hdst_status status = next_row(state, &after, &more, error);
+    hdst_status status = hdst__csv_reader_data(&state->reader, &after, &more, error);
     if (status != HDST_OK) return status;
     if (!more) {
         hdst__error_set(error, HDST_E_FORMAT, "the file has no rows");
         hdst__error_at(error, source->name, 0, 0);
-        hdst__error_hint(error, state->reader.file.bytes ? "there are only blank lines and comments" : "it is empty");
+        hdst__error_hint(error, state->file.bytes ? "there are only blank lines and comments" : "it is empty");
         return HDST_E_FORMAT;
     }
     size_t *chosen = NULL, count;
@@ -332,80 +355,58 @@ static hdst_status read_first_row(hdst__source *source, const char *list, hdst_e
     }
     if (status == HDST_OK) status = add_columns(source, chosen, count, error);
     if (header) state->first = after;
+    state->first.row = 0;
     hdst__free(source->allocator, chosen);
     return status;
 }
 
-// --- Opening: the index ---
+// --- Opening ---
 
-static hdst_status add_place(hdst__source *source, csv_place place, hdst_error *error)
+static hdst_status open_text(hdst__source *source, const char *columns, uint64_t window_bytes, hdst_error *error)
 {
     csv_state *state = source->state;
-    if (state->index_count == state->index_capacity) {
-        size_t wanted = state->index_capacity ? 2 * state->index_capacity : 64;
-        csv_place *index = hdst__realloc(source->allocator, state->index, wanted * sizeof *index);
-        if (!index) return hdst__error_memory(error, "the index of a text file");
-        state->index = index;
-        state->index_capacity = wanted;
-    }
-    state->index[state->index_count++] = place;
-    return HDST_OK;
+    state->c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (!state->c_locale) return hdst__error_memory(error, source->name);
+    hdst_status status = hdst__file_open(&state->file, source->name, error);
+    if (status == HDST_OK) status = hdst__csv_reader_open(&state->reader, source->allocator, &state->file, ',', window_bytes, error);
+    if (status == HDST_OK) status = check_start(state, error);
+    if (status == HDST_OK) status = find_delimiter(state, error);
+    if (status == HDST_OK) status = read_first_row(source, columns, error);
+    return status;
 }
 
-static void count_not_finite(hdst__source *source)
+// Files of which each block would be small have few; large ones no more than are worth their memory.
+static uint64_t block_bytes(const csv_state *state, uint64_t given)
 {
-    csv_state *state = source->state;
-    for (size_t c = 0; c < source->column_count; c++) {
-        const hdst__csv_field *field = &state->reader.fields[state->fields[c]];
-        char last = field->length ? field->text[field->length - 1] : '0';
-        if (last > '9') state->not_finite += hdst__decimal_is_not_finite(field->text, field->length);   // they end in a letter
-    }
+    const uint64_t least = state->file.bytes / HDST__HOST_CSV_MOST_BLOCKS + 1;
+    return given ? given : least > HDST__HOST_CSV_BLOCK_BYTES ? least : HDST__HOST_CSV_BLOCK_BYTES;
 }
 
-static hdst_status build_index(hdst__source *source, const hdst__cancel *cancel, hdst_error *error)
-{
-    csv_state *state = source->state;
-    csv_place place = state->first;
-    for (;;) {
-        csv_place start = place;
-        bool more;
-        hdst_status status = next_row(state, &place, &more, error);
-        if (status == HDST_OK && !more) break;
-        if (status == HDST_OK) status = check_fields(state, error);
-        if (status == HDST_OK && source->rows % HDST__HOST_CSV_INDEX_ROWS == 0) status = hdst__cancel_check(cancel, 0, 0, error);
-        if (status == HDST_OK && source->rows % HDST__HOST_CSV_INDEX_ROWS == 0) status = add_place(source, start, error);
-        if (status != HDST_OK) return status;
-        count_not_finite(source);
-        source->rows++;
-    }
-    if (state->not_finite) {
-        size_t used = strlen(source->note);
-        if (!used) used = (size_t)snprintf(source->note, sizeof source->note, "%.300s: ", source->name);
-        else used += (size_t)snprintf(source->note + used, sizeof source->note - used, "; ");
-        snprintf(source->note + used, sizeof source->note - used, "%llu number%s nan or inf", (unsigned long long)state->not_finite,
-                 state->not_finite == 1 ? " is" : "s are");
-    }
-    return HDST_OK;
-}
-
-hdst__source *hdst__source_csv(const hdst__allocator *allocator, const char *path, const char *columns, const hdst__cancel *cancel, hdst_error *error)
+hdst__source *hdst__source_csv_in_blocks(const hdst__allocator *allocator, const char *path, const char *columns, uint64_t bytes, const hdst__cancel *cancel,
+                                         hdst_error *error)
 {
     hdst__source *source = hdst__source_new(allocator, &csv_format, path, error);
     if (!source) return NULL;
     csv_state *state = source->state = hdst__alloc_zero(allocator, sizeof *state);
-    hdst_status status = HDST_OK;
+    if (!state) hdst__error_memory(error, path);
     if (state) {
-        state->reader.file.fd = -1;
-        state->next_row = UINT64_MAX;
-        state->c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+        const uint64_t window_bytes = bytes ? bytes : HDST__HOST_CSV_WINDOW_BYTES;
+        state->file.fd = -1;
+        state->cancel = cancel;
+        source->concurrent = true;
+        hdst__csv_cursors_init(&state->cursors, allocator, &state->file, window_bytes);
+        if (open_text(source, columns, window_bytes, error) == HDST_OK) {
+            state->block_bytes = block_bytes(state, bytes);
+            state->cursors.shape = (hdst__csv_shape){state->reader.delimiter, state->field_count};
+            hdst__csv_reader_close(&state->reader);
+            return source;
+        }
     }
-    if (!state || !state->c_locale) status = hdst__error_memory(error, path);
-    if (status == HDST_OK) status = hdst__csv_reader_open(&state->reader, allocator, source->name, error);
-    if (status == HDST_OK) status = check_start(state, error);
-    if (status == HDST_OK) status = find_delimiter(state, error);
-    if (status == HDST_OK) status = read_first_row(source, columns, error);
-    if (status == HDST_OK) status = build_index(source, cancel, error);
-    if (status == HDST_OK) return source;
     hdst__source_close(source);
     return NULL;
+}
+
+hdst__source *hdst__source_csv(const hdst__allocator *allocator, const char *path, const char *columns, const hdst__cancel *cancel, hdst_error *error)
+{
+    return hdst__source_csv_in_blocks(allocator, path, columns, 0, cancel, error);
 }

@@ -11,4 +11,7 @@ struct hdst_source {
     hdst__source *source;           // NULL after an error
 };
 
+// Counts its rows, by all threads of the engine, unless they are known; what that says of them goes to the log.
+hdst_status hdst__input_count(hdst_source *source, hdst_error *error);
+
 #endif

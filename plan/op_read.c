@@ -4,6 +4,8 @@
 #include "plan/plan.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 
 typedef struct read_own {
     hdst_source *source;            // retained
@@ -57,6 +59,16 @@ const hdst__operator hdst__op_read = {
 
 // --- The dataset ---
 
+hdst_status hdst__input_count(hdst_source *source, hdst_error *error)
+{
+    const hdst_context *context = source->object.context;
+    char before[sizeof source->source->note];
+    snprintf(before, sizeof before, "%s", source->source->note);
+    hdst_status status = hdst__source_count(source->source, hdst__engine_threads(context->engine), error);
+    if (status == HDST_OK && strcmp(before, source->source->note)) hdst__log_write(&context->log, HDST__LOG_INFO, "%s", source->source->note);
+    return status;
+}
+
 static hdst_status fill_read(hdst_dataset *dataset, hdst_source *source, hdst_module *module, const char *record, hdst_error *error)
 {
     read_own *own = dataset->own;
@@ -65,7 +77,8 @@ static hdst_status fill_read(hdst_dataset *dataset, hdst_source *source, hdst_mo
     if (hdst__check_pointer("hdst_read", "record", record, error) != HDST_OK) return error->code;
     dataset->record = hdst__module_find_record(module, record, error);
     if (!dataset->record) return error->code;
-    hdst_status status = hdst__source_bind(source->source, dataset->record, &own->bound, error);
+    hdst_status status = hdst__input_count(source, error);
+    if (status == HDST_OK) status = hdst__source_bind(source->source, dataset->record, &own->bound, error);
     if (status != HDST_OK) return status;
     const char *note = hdst__bound_source_note(own->bound);
     if (note) hdst__log_write(&source->object.context->log, HDST__LOG_INFO, "%s", note);

@@ -28,12 +28,13 @@ static hdst_status check(void *from, hdst_error *error)
 
 static hdst_status open_job(program_run *run, job *w, hdst_error *error)
 {
-    w->inserted = hdst_source_rows(run->source);
+    hdst_status status = program_rows(run, &w->inserted, error);
+    if (status != HDST_OK) return status;
     w->columns = hdst_source_columns(run->source);
     if (w->inserted == 0) return program_fail(error, HDST_E_USAGE, 0, "there is nothing to insert", "the input has no rows");
     if (w->bits == 0) w->bits = w->inserted < BITS_MOST / 10 ? 10 * w->inserted : BITS_MOST;
     const hdst_param params[] = {{"D", w->columns}, {"HASHES", (int64_t)w->hashes}};
-    hdst_status status = program_load(run, "bloom-filter.hk", params, 2, &w->module, error);
+    status = program_load(run, "bloom-filter.hk", params, 2, &w->module, error);
     if (status != HDST_OK) return status;
     w->bits_value = hdst_value_create(w->module, "uint64_t", 1);
     return hdst_value_set(w->bits_value, &w->bits, 1) == HDST_OK ? HDST_OK : hdst_value_status(w->bits_value, error);

@@ -10,7 +10,9 @@
 
 static hdst_status check_shape(const hdst_source *source, const char *path, uint32_t d, uint32_t k, hdst_error *error)
 {
-    uint64_t rows = hdst_source_rows(source);
+    const uint64_t rows = hdst_source_rows(source);
+    hdst_status status = hdst_source_status(source, error);
+    if (status != HDST_OK) return status;
     uint32_t columns = hdst_source_columns(source);
     if (k != 0 && (rows != k || columns != d))
         return program_fail(error, HDST_E_USAGE, 0, "give a row for each cluster, with the points' columns", "'%.300s' has %" PRIu64 " rows of %" PRIu32

@@ -26,6 +26,12 @@ hdst_status program_fail(hdst_error *error, hdst_status code, uint64_t record, c
 
 // --- Steps of a workload ---
 
+hdst_status program_rows(const program_run *run, uint64_t *rows, hdst_error *error)
+{
+    *rows = hdst_source_rows(run->source);
+    return hdst_source_status(run->source, error);
+}
+
 hdst_status program_load(program_run *run, const char *file, const hdst_param *params, size_t count, hdst_module **module, hdst_error *error)
 {
     char folder[4096], path[4400];

@@ -24,6 +24,9 @@ typedef struct program_steps {
 // The whole program. `settings` is passed through; `common` is part of it or lies beside it. Returns the exit code, with errors told on standard error.
 int program_main(const program_info *info, common_options *common, const program_steps *steps, void *settings, int argc, char **argv);
 
+// How many records the input has. A text is gone through for it, and what is wrong with its rows told here.
+hdst_status program_rows(const program_run *run, uint64_t *rows, hdst_error *error);
+
 // Loads a kernel file of the example: an error sticks to the module, or is told here when the file is not found (*module is NULL then).
 hdst_status program_load(program_run *run, const char *file, const hdst_param *params, size_t count, hdst_module **module, hdst_error *error);
 

@@ -23,8 +23,8 @@ static hdst_status check(void *from, hdst_error *error)
 static hdst_status open_job(program_run *run, job *w, hdst_error *error)
 {
     hdst_status status = columns_of_ratings(run, true, error);
+    if (status == HDST_OK) status = program_rows(run, &w->ratings, error);
     if (status != HDST_OK) return status;
-    w->ratings = hdst_source_rows(run->source);
     if (w->ratings == 0) return program_fail(error, HDST_E_USAGE, 0, "there is nothing to average", "the input has no rows");
     const hdst_param d = {"D", 1};
     status = program_load(run, "hist-movies.hk", &d, 1, &w->module, error);

@@ -36,14 +36,16 @@ static void write_text(FILE *out, const void *from)
 
 static hdst_status count_values(program_run *run, hdst_module *module, hdst_error *error)
 {
-    const uint64_t ratings = hdst_source_rows(run->source);
+    uint64_t ratings;
+    hdst_status status = program_rows(run, &ratings, error);
+    if (status != HDST_OK) return status;
     if (ratings == 0) return program_fail(error, HDST_E_USAGE, 0, "there is nothing to count", "the input has no rows");
     hdst_dataset *given = hdst_with_layout(hdst_read(run->source, module, "rating"), program_layout(run, HDST_SOA));
     hdst_dataset *counts = hdst_sort(program_contained(run, hdst_count_by_key(hdst_map_function(given, module, "as_key"), module, "count")), "value");
     if (run->common->output) counts = hdst_cache(counts);
     hdst_result *result = hdst_result_create(counts);
     answer a;
-    hdst_status status = program_run_result(run, result, NULL, error);
+    status = program_run_result(run, result, NULL, error);
     if (status == HDST_OK && run->common->output) status = hdst_save(counts, run->common->output, error);
     if (status == HDST_OK && !(a.rows = hdst_result_rows(result, NULL, &a.values))) status = hdst_result_status(result, error);
     if (status == HDST_OK) status = program_show(run, ratings, write_json, write_text, &a, error);

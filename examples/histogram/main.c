@@ -42,7 +42,10 @@ static hdst_status open_job(program_run *run, job *w, hdst_error *error)
     if (w->bins.count * w->columns > BINS_MOST)
         return program_fail(error, HDST_E_USAGE, 0, "fewer --bins, or fewer --columns", "%" PRIu64 " bins of %" PRIu32 " columns; there may be %d in all",
                             w->bins.count, w->columns, BINS_MOST);
-    if (hdst_source_rows(run->source) == 0) return program_fail(error, HDST_E_USAGE, 0, "there is nothing to count", "the input has no rows");
+    uint64_t rows;
+    hdst_status status = program_rows(run, &rows, error);
+    if (status != HDST_OK) return status;
+    if (rows == 0) return program_fail(error, HDST_E_USAGE, 0, "there is nothing to count", "the input has no rows");
     const hdst_param d = {"D", w->columns};
     return program_load(run, "histogram.hk", &d, 1, &w->module, error);
 }

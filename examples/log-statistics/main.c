@@ -45,8 +45,8 @@ static hdst_status open_job(program_run *run, job *w, hdst_error *error)
     if (status == HDST_OK && key == value) status = options_misuse(error, "choose two columns", "--key and --value are one column");
     snprintf(list, sizeof list, "%" PRId64 ",%" PRId64, key, value);
     if (status == HDST_OK) status = columns_reopen(run, list, error);
+    if (status == HDST_OK) status = program_rows(run, &w->lines, error);
     if (status != HDST_OK) return status;
-    w->lines = hdst_source_rows(run->source);
     if (w->lines == 0) return program_fail(error, HDST_E_USAGE, 0, "there is nothing to total", "the input has no rows");
     status = program_load(run, "log-statistics.hk", HDST_NO_PARAMS, &w->module, error);
     if (status != HDST_OK) return status;

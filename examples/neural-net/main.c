@@ -53,8 +53,10 @@ static hdst_status work(program_run *run, void *user, hdst_error *error)
 {
     settings *s = user;
     hdst_status status = target_open(run, s->target, error);
+    uint64_t records;
+    if (status == HDST_OK) status = program_rows(run, &records, error);
     if (status != HDST_OK) return status;
-    uint64_t records = hdst_source_rows(run->source), held_out = s->holdout == UINT64_MAX ? records / 5 : s->holdout;
+    uint64_t held_out = s->holdout == UINT64_MAX ? records / 5 : s->holdout;
     if (held_out >= records)
         return options_misuse(error, "leave records to train with", "%" PRIu64 " records held out of %" PRIu64, held_out, records);
     s->net = (net){.d = hdst_source_columns(run->source) - 1, .hidden = (uint32_t)s->hidden, .records = records, .held_out = held_out, .batch = s->batch,

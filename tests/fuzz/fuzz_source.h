@@ -67,6 +67,11 @@ static int fuzz_source(source_opener open_source, const uint8_t *data, size_t si
     hdst_error error = HDST_ERROR_INIT;
     hdst__source *source = open_source(NULL, path, list, &error);
     CHECK(source || (error.code && error.message[0]));
+    if (source && hdst__source_count(source, NULL, &error) != HDST_OK) {
+        CHECK(error.code && error.message[0]);
+        hdst__source_close(source);
+        source = NULL;
+    }
     if (source && source->width <= 256 && source->rows <= 1 << 16) {
         jmp_buf out_of_memory;
         hdst__arena arena;

@@ -77,6 +77,7 @@ Test(source_csv, integers_keep_all_their_digits)
 Test(source_csv, numbers_that_are_not_finite_are_read_and_counted)
 {
     hdst__source *source = OPEN_OK(open_text("1,nan\n-inf,Infinity\nNaN,2\n", NULL, error));
+    cr_assert_eq(hdst__source_count(source, NULL, NULL), HDST_OK);
     cr_assert(strstr(source->note, "4 numbers are nan or inf"), "%s", source->note);
     hdst__bound_source *bound;
     hdst__record *record = array_record(HDST__F32, 2);
@@ -91,6 +92,7 @@ Test(source_csv, a_mixed_first_row_is_a_header_but_not_silently)
 {
     hdst__source *source = OPEN_OK(open_text("1,2.O\n3,4\n", NULL, error));
     cr_assert(strstr(source->note, "taken for a header, though 1 of its 2 chosen fields is a number"), "%s", source->note);
+    cr_assert_eq(hdst__source_count(source, NULL, NULL), HDST_OK);
     cr_assert_eq(source->rows, 1);
     hdst__source_close(source);
 }

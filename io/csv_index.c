@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of a text file, counted by all threads. A line end within quotes ends no row, which only who has read from the start can tell. So each block supposes
+// that a row starts behind its first line end and is gone through from there, up to the end of the last row that starts in it. Afterwards blocks are put
+// together in order: where one does not begin where the one before it ended it had supposed wrong, and is gone through again. Mistakes are reported there too,
+// so that it is the first one and its line is known.
+#include "io/csv_index.h"
+
+#include "io/decimal.h"
+
+#include <string.h>
+
+typedef struct block_rows {
+    uint64_t begins;            // where its first row does; UINT64_MAX: none does
+    hdst__csv_place behind;     // where the last one ends; lines and rows since it began
+    uint64_t not_finite;
+    bool failed;
+} block_rows;
+
+typedef struct index_run {
+    const hdst__csv_index_job *job;
+    block_rows *block;
+    uint64_t bytes;             // of the file
+} index_run;
+
+// --- Rows from a known place ---
+
+static uint64_t count_not_finite(const hdst__csv_index_job *job, const hdst__csv_reader *reader)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < job->field_count; i++) {
+        const hdst__csv_field *field = &reader->fields[job->fields[i]];
+        const char last = field->length ? field->text[field->length - 1] : '0';
+        if (last > '9') count += hdst__decimal_is_not_finite(field->text, field->length);     // they end in a letter
+    }
+    return count;
+}
+
+// One row by all rules: a line that is none, too, and the end of the file.
+static hdst_status take_row(const hdst__csv_index_job *job, hdst__csv_reader *reader, hdst__csv_place *place, uint64_t *not_finite, hdst_error *error)
+{
+    hdst__csv_row_kind kind;
+    hdst_status status = hdst__csv_reader_row(reader, place->offset, place->line, &kind, error);
+    if (status == HDST_OK && kind == HDST__CSV_DATA) status = hdst__csv_reader_check(reader, job->cursors->shape.field_count, job->model_line, error);
+    if (status != HDST_OK) return status;
+    if (kind == HDST__CSV_DATA) *not_finite += count_not_finite(job, reader);
+    *place = (hdst__csv_place){reader->next_offset, reader->next_line, place->row + (kind == HDST__CSV_DATA)};
+    return HDST_OK;
+}
+
+// All rows that start before `end`.
+static hdst_status take_rows(const index_run *run, hdst__csv_reader *reader, hdst__csv_place *place, uint64_t end, uint64_t *not_finite, hdst_error *error)
+{
+    hdst_status status = HDST_OK;
+    if (end > run->bytes) end = run->bytes;
+    while (status == HDST_OK && place->offset < end) {
+        const char *text, *limit, *behind;
+        status = hdst__cancel_check(run->job->cancel, 0, 0, error);
+        if (status == HDST_OK) status = hdst__csv_reader_view(reader, place->offset, &text, &limit, error);
+        if (status != HDST_OK) return status;
+        const char *stop = end - place->offset < (uint64_t)(limit - text) ? text + (end - place->offset) : limit;
+        const uint64_t rows = hdst__csv_scan(&run->job->cursors->shape, text, stop, limit, UINT64_MAX, &behind);
+        *place = (hdst__csv_place){place->offset + (uint64_t)(behind - text), place->line + rows, place->row + rows};
+        if (place->offset < end) status = take_row(run->job, reader, place, not_finite, error);
+    }
+    return status;
+}
+
+// --- Blocks ---
+
+static uint64_t block_end(const index_run *run, uint64_t i)
+{
+    const uint64_t begin = run->job->first.offset, block = run->job->block_bytes;
+    return run->bytes - begin <= (i + 1) * block ? run->bytes : begin + (i + 1) * block;
+}
+
+// Behind the first line end from the byte before the block on; UINT64_MAX where it has none.
+static hdst_status find_start(const index_run *run, hdst__csv_reader *reader, uint64_t i, uint64_t *start)
+{
+    const uint64_t end = block_end(run, i);
+    for (uint64_t at = block_end(run, i - 1) - 1; at + 1 < end;) {
+        const char *text, *limit;
+        if (hdst__csv_reader_view(reader, at, &text, &limit, NULL) != HDST_OK) return HDST_E_IO;
+        const size_t length = (uint64_t)(limit - text) < end - 1 - at ? (size_t)(limit - text) : (size_t)(end - 1 - at);
+        const char *newline = memchr(text, '\n', length);
+        *start = newline ? at + (uint64_t)(newline - text) + 1 : UINT64_MAX;
+        if (newline) return HDST_OK;
+        at += length;
+    }
+    return HDST_OK;
+}
+
+static void go_through(const index_run *run, hdst__csv_reader *reader, uint64_t i, block_rows *block)
+{
+    hdst__csv_place place = {0};
+    block->begins = run->job->first.offset;
+    hdst_status status = HDST_OK;
+    if (i > 0) {
+        block->begins = UINT64_MAX;
+        status = find_start(run, reader, i, &block->begins);
+    }
+    place.offset = block->begins;
+    if (status == HDST_OK && block->begins != UINT64_MAX) status = take_rows(run, reader, &place, block_end(run, i), &block->not_finite, NULL);
+    block->behind = place;
+    block->failed = status != HDST_OK;
+}
+
+static void work(void *user, uint64_t i)
+{
+    const index_run *run = user;
+    block_rows *block = &run->block[i];
+    hdst__csv_cursor *cursor = hdst__csv_cursors_take(run->job->cursors, UINT64_MAX, NULL);
+    *block = (block_rows){.failed = true};
+    if (!cursor) return;
+    cursor->reader.until = block_end(run, i);
+    go_through(run, &cursor->reader, i, block);
+    cursor->place.row = UINT64_MAX;
+    hdst__csv_cursors_give(run->job->cursors, cursor);
+}
+
+// Goes through a block again from where its first row is known to start.
+static hdst_status again(const index_run *run, hdst__csv_place *place, uint64_t end, uint64_t *not_finite, hdst_error *error)
+{
+    hdst__csv_cursor *cursor = hdst__csv_cursors_take(run->job->cursors, UINT64_MAX, error);
+    if (!cursor) return HDST_E_MEMORY;
+    cursor->reader.until = end;
+    hdst_status status = take_rows(run, &cursor->reader, place, end, not_finite, error);
+    cursor->place.row = UINT64_MAX;
+    hdst__csv_cursors_give(run->job->cursors, cursor);
+    return status;
+}
+
+static hdst_status put_together(const index_run *run, uint64_t blocks, hdst__csv_index *index, hdst_error *error)
+{
+    hdst__csv_place place = run->job->first;
+    for (uint64_t i = 0; i < blocks; i++) {
+        const block_rows *block = &run->block[i];
+        if (place.offset >= block_end(run, i)) continue;        // within a row
+        index->place[index->count++] = place;
+        hdst_status status = HDST_OK;
+        if (block->failed || block->begins != place.offset) status = again(run, &place, block_end(run, i), &index->not_finite, error);
+        else {
+            place = (hdst__csv_place){block->behind.offset, place.line + block->behind.line, place.row + block->behind.row};
+            index->not_finite += block->not_finite;
+        }
+        if (status != HDST_OK) return status;
+    }
+    index->rows = place.row;
+    return HDST_OK;
+}
+
+static void run_blocks(index_run *run, uint64_t blocks)
+{
+    if (run->job->threads) hdst__thread_pool_run(run->job->threads, blocks, work, run);
+    else for (uint64_t i = 0; i < blocks; i++) work(run, i);
+}
+
+hdst_status hdst__csv_index_make(const hdst__csv_index_job *job, hdst__csv_index *index, hdst_error *error)
+{
+    const hdst__allocator *allocator = job->cursors->allocator;
+    index_run run = {.job = job, .bytes = job->cursors->file->bytes};
+    const uint64_t data = run.bytes - job->first.offset, blocks = data / job->block_bytes + (data % job->block_bytes > 0);
+    *index = (hdst__csv_index){0};
+    if (!blocks) return HDST_OK;
+    run.block = hdst__alloc(allocator, blocks * sizeof *run.block);
+    index->place = hdst__alloc(allocator, blocks * sizeof *index->place);
+    hdst_status status = run.block && index->place ? hdst__cancel_check(job->cancel, 0, 0, error) : hdst__error_memory(error, "the index of a text file");
+    if (status == HDST_OK) {
+        run_blocks(&run, blocks);
+        status = put_together(&run, blocks, index, error);
+    }
+    hdst__free(allocator, run.block);
+    if (status != HDST_OK) hdst__csv_index_free(index, allocator);
+    return status;
+}
+
+void hdst__csv_index_free(hdst__csv_index *index, const hdst__allocator *allocator)
+{
+    hdst__free(allocator, index->place);
+    *index = (hdst__csv_index){0};
+}
+
+// How many places are not behind the row.
+static size_t places_until(const hdst__csv_index *index, uint64_t row)
+{
+    size_t low = 0, high = index->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (index->place[middle].row <= row) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+hdst__csv_place hdst__csv_index_find(const hdst__csv_index *index, uint64_t row) { return index->place[places_until(index, row) - 1]; }
+
+uint64_t hdst__csv_index_reach(const hdst__csv_index *index, uint64_t end)
+{
+    const size_t next = places_until(index, end);
+    return next < index->count ? index->place[next].offset : UINT64_MAX;
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers of plain rows of separated text.
+#include "io/csv_numbers.h"
+
+#include "base/vector_targets.h"
+#include "io/byte_masks.h"
+#include "io/decimal.h"
+#include "io/decimal_short.h"
+
+#include <math.h>
+
+typedef struct row_text {
+    char delimiter, other_blank;        // what else than ' ' is a blank: '\t', or ' ' again where tabs delimit
+    const char *limit;
+    locale_t c_locale;
+} row_text;
+
+static inline const char *skip_blanks(const row_text *t, const char *p)
+{
+    while (*p == ' ' || *p == t->other_blank) p++;
+    return p;
+}
+
+// Where the field ends that starts at p: at its delimiter, or at the end of the line, or at the limit.
+static const char *field_end(const row_text *t, const char *p)
+{
+    for (; p < t->limit; p += 64) {
+        const hdst__bytes bytes = hdst__bytes_load(p);
+        uint64_t ends = hdst__bytes_equal(&bytes, t->delimiter) | hdst__bytes_equal(&bytes, '\n');
+        if (t->delimiter == ' ') ends |= hdst__bytes_equal(&bytes, '\t');
+        if (ends) return p + __builtin_ctzll(ends);
+    }
+    return t->limit;
+}
+
+// The end of a field that is passed over, without a carriage return that belongs to the end of the line. NULL: it is quoted, or not there.
+static const char *pass_over(const row_text *t, const char *p)
+{
+    const char *end = *p == '"' ? p : field_end(t, p);
+    if (end > p && end[-1] == '\r' && *end == '\n') end--;
+    return *p == '"' || (end == p && t->delimiter == ' ') ? NULL : end;
+}
+
+// Of a number of at most eight digits, so that 32 bits and a sign hold it.
+static inline bool store_whole(const hdst__short_decimal *d, hdst__kind as, char *cell)
+{
+    static const int64_t least[HDST__SCALAR_KINDS] = {[HDST__I8] = INT8_MIN, [HDST__I16] = INT16_MIN, [HDST__I32] = INT32_MIN, [HDST__I64] = INT64_MIN};
+    static const int64_t most[HDST__SCALAR_KINDS] = {[HDST__I8] = INT8_MAX, [HDST__I16] = INT16_MAX, [HDST__I32] = INT32_MAX, [HDST__I64] = INT64_MAX,
+                                                     [HDST__U8] = UINT8_MAX, [HDST__U16] = UINT16_MAX, [HDST__U32] = UINT32_MAX, [HDST__U64] = INT64_MAX};
+    const int64_t value = d->negative ? -(int64_t)d->digits : (int64_t)d->digits;
+    if (!d->whole || value < least[as] || value > most[as]) return false;
+    const uint64_t bits = (uint64_t)value;
+    switch (hdst__scalar_size(as)) {
+    case 1: memcpy(cell, &(uint8_t){(uint8_t)bits}, 1); break;
+    case 2: memcpy(cell, &(uint16_t){(uint16_t)bits}, 2); break;
+    case 4: memcpy(cell, &(uint32_t){(uint32_t)bits}, 4); break;
+    default: memcpy(cell, &bits, 8); break;
+    }
+    return true;
+}
+
+static inline bool store_short(const hdst__short_decimal *d, hdst__kind as, char *cell)
+{
+    if (as != HDST__F32 && as != HDST__F64) return as != HDST__BOOL && store_whole(d, as, cell);
+    const double value = hdst__short_decimal_double(d);
+    if (isnan(value)) return false;
+    if (as == HDST__F64) memcpy(cell, &value, sizeof value);
+    else memcpy(cell, &(float){(float)value}, sizeof(float));
+    return true;
+}
+
+// Any number: its end is looked for first. NULL: it is none, or quoted.
+static const char *read_long(const row_text *t, const char *p, hdst__kind as, char *cell)
+{
+    const char *end = field_end(t, p), *last = end;
+    if (last > p && last[-1] == '\r' && *end == '\n') last--;
+    while (last > p && (last[-1] == ' ' || last[-1] == t->other_blank)) last--;
+    return hdst__decimal_parse(p, (size_t)(last - p), as, t->c_locale, cell) == HDST__DECIMAL_OK ? last : NULL;
+}
+
+// The end of a number, before the byte that ends it. A short one may turn out to be the start of another text.
+static inline const char *read_number(const row_text *t, const char *p, hdst__kind as, char *cell)
+{
+    hdst__short_decimal d;
+    const char *end = hdst__short_decimal_read(p, &d);
+    if (end && (*end == t->delimiter || *end == '\n' || *end == '\r' || *end == ' ') && store_short(&d, as, cell)) return end;
+    return read_long(t, p, as, cell);
+}
+
+// Goes on to the next field, or NULL.
+static inline const char *take_delimiter(const row_text *t, const char *p)
+{
+    if (t->delimiter == ' ') return *p == ' ' || *p == '\t' ? p + 1 : NULL;
+    if (*p == t->delimiter) return p + 1;
+    p = skip_blanks(t, p);
+    return *p == t->delimiter ? p + 1 : NULL;
+}
+
+// Goes on to the next row, or NULL.
+static inline const char *take_line_end(const row_text *t, const char *p)
+{
+    if (*p == '\n') return p + 1;
+    p = skip_blanks(t, p);
+    p += *p == '\r';
+    return *p == '\n' ? p + 1 : NULL;
+}
+
+static inline __attribute__((always_inline)) const char *read_row(const row_text *t, const hdst__csv_wanted *wanted, size_t field_count, const char *p, char *cells)
+{
+    if (!hdst__csv_begins_plain(p)) return NULL;
+    for (size_t i = 0; i < field_count; i++) {
+        p = skip_blanks(t, p);
+        p = wanted[i].as == HDST__VOID ? pass_over(t, p) : read_number(t, p, wanted[i].as, cells + wanted[i].cell);
+        if (!p) return NULL;
+        p = i + 1 < field_count ? take_delimiter(t, p) : take_line_end(t, p);
+        if (!p) return NULL;
+    }
+    return p <= t->limit ? p : NULL;
+}
+
+HDST__WIDE_VECTORS uint64_t hdst__csv_numbers(const hdst__csv_shape *shape, const hdst__csv_wanted *wanted, const char *text, const char *limit, uint64_t most,
+                                              char *cells, uint64_t row_bytes, locale_t c_locale, const char **behind)
+{
+    const row_text t = {shape->delimiter, shape->delimiter == '\t' ? ' ' : '\t', limit, c_locale};
+    uint64_t rows = 0;
+    *behind = text;
+    for (; rows < most && *behind < limit; rows++, cells += row_bytes) {
+        const char *next = read_row(&t, wanted, shape->field_count, *behind, cells);
+        if (!next) break;
+        *behind = next;
+    }
+    return rows;
+}

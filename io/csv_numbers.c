@@ -105,7 +105,7 @@ static inline const char *take_line_end(const row_text *t, const char *p)
     return *p == '\n' ? p + 1 : NULL;
 }
 
-static inline __attribute__((always_inline)) const char *read_row(const row_text *t, const hdst__csv_wanted *wanted, size_t field_count, const char *p, char *cells)
+static inline const char *read_row(const row_text *t, const hdst__csv_wanted *wanted, size_t field_count, const char *p, char *cells)
 {
     if (!hdst__csv_begins_plain(p)) return NULL;
     for (size_t i = 0; i < field_count; i++) {

@@ -224,7 +224,8 @@ Test(csv_blocks, lines_within_quotes_across_many_blocks)
 // A mistake has the same message and place whatever the blocks, and it is the first one of the file.
 Test(csv_blocks, mistakes_are_told_alike)
 {
-    static const char *const ends[] = {"1,2\n1,2,3\n1\n1,2\n", "1,2\n\"a\nb\",2\n1,\"2\n", "1,2\n# x\n\n1,\"2\" 3\n1,2,3\n", "1,2\n\n3,four\n1\n", "1,2\n3,1e999\n"};
+    static const char *const ends[] = {"1,2\n1,2,3\n1\n1,2\n", "1,2\n\"a\nb\",2\n1,\"2\n", "1,2\n# x\n\n1,\"2\" 3\n1,2,3\n",
+                                       "1,2\n\n3,four\n1\n", "1,2\n3,1e999\n"};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         char *text = hdst__arena_alloc(&arena, 4096), *p = text;
         for (int row = 0; row < 50; row++) p += sprintf(p, row % 9 ? "%d,%d\n" : "%d,%d\n# \"\n", row, row);

@@ -52,6 +52,13 @@ void hdst__partial_reset(hdst__partial *partial)
         for (size_t leaf = 0; leaf < partial->accum[a].leaf_count; leaf++) hdst__column_reset(&partial->accum[a].column[leaf]);
 }
 
+hdst__partial *hdst__partial_create_empty(const hdst__allocator *allocator)
+{
+    hdst__partial *partial = hdst__alloc_zero(allocator, sizeof *partial);
+    if (partial) partial->allocator = allocator;
+    return partial;
+}
+
 // --- Merging ---
 
 static bool same_accum(const hdst__partial_accum *a, const hdst__partial_accum *b)
@@ -80,9 +87,45 @@ hdst_status hdst__partial_merge(hdst__partial *to, const hdst__partial *from, hd
     return HDST_OK;
 }
 
+static bool copy_accum(const hdst__allocator *allocator, hdst__partial_accum *to, const hdst__partial_accum *from)
+{
+    *to = (hdst__partial_accum){.rows = from->rows, .column = hdst__alloc_zero(allocator, from->leaf_count * sizeof *to->column)};
+    if (!to->column) return false;
+    to->leaf_count = from->leaf_count;
+    bool copied = true;
+    for (size_t leaf = 0; leaf < from->leaf_count; leaf++) {
+        hdst__partial_column *column = &to->column[leaf];
+        *column = (hdst__partial_column){.allocator = allocator, .cell = from->column[leaf].cell, .count = from->column[leaf].count};
+        copied = copied && hdst__column_merge(column, &from->column[leaf]);
+    }
+    return copied;
+}
+
+hdst_status hdst__partial_append(hdst__partial *to, const hdst__partial *from, hdst_error *error)
+{
+    hdst__partial_accum *grown = hdst__realloc(to->allocator, to->accum, (to->accum_count + from->accum_count) * sizeof *grown);
+    if (!grown) return hdst__error_memory(error, "unfinished sums");
+    to->accum = grown;
+    for (size_t a = 0; a < from->accum_count; a++)
+        if (!copy_accum(to->allocator, &to->accum[to->accum_count++], &from->accum[a])) return hdst__error_memory(error, "unfinished sums");
+    return HDST_OK;
+}
+
 // --- Reading ---
 
 uint64_t hdst__partial_rows(const hdst__partial *partial, size_t accum) { return partial->accum[accum].rows; }
+
+size_t hdst__partial_accums(const hdst__partial *partial) { return partial->accum_count; }
+
+bool hdst__partial_has_rows_of(const hdst__partial *partial, size_t accum, const hdst__record *record, uint64_t rows)
+{
+    if (accum >= partial->accum_count) return false;
+    const hdst__partial_accum *a = &partial->accum[accum];
+    bool has = a->leaf_count == record->leaf_count && rows <= a->rows;
+    for (size_t leaf = 0; has && leaf < a->leaf_count; leaf++)
+        has = a->column[leaf].cell.kind == record->leaves[leaf].kind && a->column[leaf].cell.elements == record->leaves[leaf].elements;
+    return has;
+}
 
 uint64_t hdst__partial_read(const hdst__partial *partial, size_t accum, uint64_t row, uint32_t leaf, uint64_t element)
 {

@@ -27,6 +27,8 @@ typedef struct hdst__device_table {
     uint32_t overflow_cell_words;   // of a superaccumulator there
 } hdst__device_table;
 
+// With no accumulators, to append others to. NULL: out of memory.
+hdst__partial *hdst__partial_create_empty(const hdst__allocator *allocator);
 // Empty: every element is its operation's identity. Only the shape is taken from `tables`, which need not live on; the allocator must. NULL: out of
 // memory.
 hdst__partial *hdst__partial_create(const hdst__allocator *allocator, const hdst__tables *tables, const uint64_t *rows);
@@ -38,9 +40,15 @@ void hdst__partial_reset(hdst__partial *partial);       // empty again; its memo
 hdst_status hdst__partial_add_device_table(hdst__partial *to, const hdst__device_table *from, hdst_error *error);
 hdst_status hdst__partial_merge(hdst__partial *to, const hdst__partial *from, hdst_error *error);
 
+// Copies of the accumulators of `from` behind those of `to`. HDST_E_MEMORY: `to` may have a part of them.
+hdst_status hdst__partial_append(hdst__partial *to, const hdst__partial *from, hdst_error *error);
+
 // As hdst__table_read and hdst__table_read_rows: rounded once.
 uint64_t hdst__partial_read(const hdst__partial *partial, size_t accum, uint64_t row, uint32_t leaf, uint64_t element);
 void hdst__partial_read_rows(const hdst__partial *partial, size_t accum, const hdst__record *record, uint64_t first, uint64_t count, void *out);
 uint64_t hdst__partial_rows(const hdst__partial *partial, size_t accum);        // those with storage: one at least
+size_t hdst__partial_accums(const hdst__partial *partial);
+// Whether accumulator `accum` is one of such rows, of which it has so many: what hdst__partial_read_rows takes.
+bool hdst__partial_has_rows_of(const hdst__partial *partial, size_t accum, const hdst__record *record, uint64_t rows);
 
 #endif

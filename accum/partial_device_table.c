@@ -158,7 +158,7 @@ static hdst_status add_overflow(hdst__partial *to, const hdst__device_table *fro
 
 static bool same_shape(const hdst__partial *to, const hdst__device_table *from)
 {
-    bool same = to->accum_count == from->tables->accum_count;
+    bool same = to->accum_count <= from->tables->accum_count;
     for (size_t a = 0; same && a < to->accum_count; a++) {
         const hdst__accum *accum = &from->tables->accum[a];
         same = to->accum[a].rows == hdst__accum_rows(accum, from->rows) && to->accum[a].leaf_count == accum->leaf_count;

@@ -4,8 +4,8 @@
 // Conventions
 // - Every creator and operator returns an object, never NULL. An error sticks to the object and to everything made from it, and comes out at the
 //   action (hdst_run) or from the object's _status function. So a pipeline of ten operators needs one check.
-// - Graph nodes (datasets) belong to the context. Sources, schemas, modules, specs, values and results are the caller's: each has a _destroy that
-//   takes NULL. Destroying the context frees what is left; an object must not be used after its context. An object that others still use lives on
+// - Graph nodes (datasets) belong to the context. Sources, schemas, modules, specs, values, results and partials are the caller's: each has a
+//   _destroy that takes NULL. Destroying the context frees what is left; an object must not be used after its context. An object that others still use lives on
 //   until they are gone.
 // - NULL for an object, or for what must be there, is an error as any other (HDST_E_USAGE), and so is an object of another context. The object that
 //   is made has the error; where nothing has a context that it could belong to, it is a constant.
@@ -47,6 +47,7 @@ typedef struct hdst_dataset hdst_dataset;       // a node of the graph: a lazy c
 typedef struct hdst_map_spec hdst_map_spec;     // a function of a module with what is bound to its parameters
 typedef struct hdst_value hdst_value;           // rows bound to broadcast parameters
 typedef struct hdst_result hdst_result;         // an action: what a run computes and keeps
+typedef struct hdst_partial hdst_partial;       // accumulators of a result, unfinished
 
 // --- Context -------------------------------------------------------------------------------------------------------------------------------------
 
@@ -444,6 +445,33 @@ HDST_API hdst_status hdst_take(hdst_dataset *dataset, uint64_t count, void *rows
 // not whose it is, so another one is not noticed, as little as free() would notice a foreign pointer, and its count of memory is wrong from then on.
 HDST_API hdst_status hdst_collect(hdst_dataset *dataset, void **rows, uint64_t *count, hdst_error *error);
 HDST_API void hdst_rows_destroy(hdst_context *context, void *rows);     // NULL is fine
+
+// --- Partials: reductions that go on elsewhere ---------------------------------------------------------------------------------------------------
+
+// A partial is the state of all accumulators of a result, before anything was rounded. Partials of runs of the same functions over different records meet
+// in any order and grouping, in this process or, as bytes, in another one: the rows that they come to have the bits of one run over all records. It needs
+// no dataset, and changes only by hdst_partial_merge. What it is for, and an example: docs/datasets.md.
+
+// From the next run on the result keeps its accumulators unfinished, too, which takes as much memory again; other results pay nothing. HDST_E_USAGE: it has
+// no accumulators. HDST_E_UNSUPPORTED: it reduces in another way (by a key, by functions that are no sums or the like).
+HDST_API hdst_status hdst_result_keep_partial(hdst_result *result, hdst_error *error);
+// A copy of what the last run came to; accumulators below a cache are left out.
+HDST_API hdst_partial *hdst_partial_from_result(hdst_result *result);
+// What hdst_partial_write gave, here or in another process. Bytes that are cut off, damaged or no partial: HDST_E_FORMAT. They are not needed afterwards.
+HDST_API hdst_partial *hdst_partial_from_bytes(hdst_context *context, const void *bytes, uint64_t size);
+// Adds `from`, which stays as it is and may have come as bytes. HDST_E_USAGE: it is of other functions, records or numbers of rows, and nothing was done.
+// HDST_E_MEMORY: a part of it was added, so `partial` has this error from now on.
+HDST_API hdst_status hdst_partial_merge(hdst_partial *partial, const hdst_partial *from, hdst_error *error);
+// The partial as bytes, with the names of its accumulators and fields and a checksum; equal bytes for equal sums, whichever devices and merges they came by.
+// They belong to the partial, until its next hdst_partial_write or its end.
+HDST_API hdst_status hdst_partial_write(hdst_partial *partial, const void **bytes, uint64_t *size, hdst_error *error);
+// As hdst_result_field and hdst_result_rows (table NULL: the records of a result that ends with a reduce), valid until the next hdst_partial_merge or the
+// partial's end.
+HDST_API hdst_view hdst_partial_field(hdst_partial *partial, const char *table, const char *field);
+HDST_API const void *hdst_partial_rows(hdst_partial *partial, const char *table, uint64_t *rows);
+// Its error, or that of the last view that was NULL.
+HDST_API hdst_status hdst_partial_status(const hdst_partial *partial, hdst_error *error);
+HDST_API void hdst_partial_destroy(hdst_partial *partial);
 
 // --- Writing -------------------------------------------------------------------------------------------------------------------------------------
 

@@ -62,7 +62,7 @@ static void forget_plan(hdst_result *result)
     result->plan = (hdst__plan){0};
 }
 
-static hdst_status make_plan(hdst_result *result, hdst_error *error)
+hdst_status hdst__result_plan(hdst_result *result, hdst_error *error)
 {
     if (result->planned) return HDST_OK;
     const hdst_status status = hdst__plan_make(&result->arena, result->dataset, &result->plan, error);
@@ -146,7 +146,8 @@ hdst_status hdst__result_run(hdst_result *result, hdst_error *error)
     hdst_status status = hdst__object_status(&result->object, error);
     if (status != HDST_OK) return status;
     forget_rows(result);
-    status = make_plan(result, error);
+    result->ran_partial = result->keeps_partial;
+    status = hdst__result_plan(result, error);
     if (status == HDST_OK) status = hdst__plan_run(&result->plan, error);
     if (status == HDST_OK) status = add_tables(result, &result->plan, false, error);
     if (status == HDST_OK) status = take_records(result, error);
@@ -176,20 +177,13 @@ void hdst_result_destroy(hdst_result *result)
 
 // --- Views ---
 
-static bool is_called(const hdst__result_table *table, const char *name)
-{
-    if (!strcmp(table->name, name)) return true;
-    size_t length = strlen(table->function);        // "function.parameter" where two maps have a parameter of the same name
-    return !strncmp(table->function, name, length) && name[length] == '.' && !strcmp(table->name, name + length + 1);
-}
-
 static const hdst__result_table *find_table(hdst_result *result, const char *name)
 {
     enum { MOST = 64 };
     const char *names[MOST];
     size_t n = 0;
     for (size_t i = 0; i < result->table_count; i++) {
-        if (is_called(&result->tables[i], name)) return &result->tables[i];
+        if (hdst__is_called(result->tables[i].function, result->tables[i].name, name)) return &result->tables[i];
         if (n < MOST) names[n++] = result->tables[i].name;
     }
     hdst__error_set(&result->view_error, HDST_E_USAGE, "the result has no accumulator '%s'", name);
@@ -266,50 +260,13 @@ void hdst__result_keep_records(hdst_result *result)
     if (target->call->stage) hdst__stage_keep_output(target->call->stage);
 }
 
-// A field by its path; NULL stands for the only field there is.
-static const hdst__leaf *find_leaf(hdst_result *result, const hdst__record *record, const char *field)
-{
-    if (!field && record->leaf_count == 1) return &record->leaves[0];
-    enum { MOST = 64 };
-    const char *names[MOST];
-    size_t n = 0;
-    for (size_t i = 0; i < record->leaf_count; i++) {
-        if (field && !strcmp(record->leaves[i].path, field)) return &record->leaves[i];
-        if (n < MOST) names[n++] = record->leaves[i].path;
-    }
-    hdst__error_set(&result->view_error, HDST_E_USAGE, field ? "record '%s' has no field '%s'" : "record '%s' has several fields: name one%.0s",
-                    record->name, field ? field : "");
-    hdst__error_suggest(&result->view_error, "its fields are", field ? field : "", names, n);
-    return NULL;
-}
-
-static hdst_view make_view(const hdst__row_block *block, const hdst__leaf *leaf)
-{
-    static const char empty[1];     // an empty result is still a view
-    const char *base = block->rows ? (const char *)block->rows + leaf->offset : empty;
-    return (hdst_view){base, block->record->size, block->count, leaf->elements, (hdst_type)leaf->kind};
-}
-
-// Elements of a leaf inside nested arrays do not lie one after another, which a view cannot say.
-static bool is_packed(const hdst__leaf *leaf)
-{
-    uint64_t expected = hdst__scalar_size(leaf->kind);
-    for (uint32_t d = leaf->dims; d-- > 0;) {
-        if (leaf->dim[d].stride != expected) return false;
-        expected *= leaf->dim[d].count;
-    }
-    return true;
-}
-
 hdst_view hdst_result_field(hdst_result *result, const char *table, const char *field)
 {
     hdst_view view = {0};
     if (!result || !result->object.context) return view;
     hdst__lock(result->object.context);
     hdst__row_block block;
-    const hdst__leaf *leaf = hdst__result_find_rows(result, table, &block) ? find_leaf(result, block.record, field) : NULL;
-    if (leaf && is_packed(leaf)) view = make_view(&block, leaf);
-    else if (leaf) hdst__error_set(&result->view_error, HDST_E_UNSUPPORTED, "field '%s' lies scattered in its record; take the rows", leaf->path);
+    if (hdst__result_find_rows(result, table, &block)) view = hdst__row_view(&block, field, &result->view_error);
     hdst__unlock(result->object.context);
     return view;
 }
@@ -388,7 +345,7 @@ const char *hdst_explain(hdst_result *result, hdst_error *error)
     hdst__buffer text;
     hdst__buffer_init(&text, HDST__ALLOCATOR(result));
     hdst_status status = hdst__object_status(&result->object, error);
-    if (status == HDST_OK) status = make_plan(result, error);
+    if (status == HDST_OK) status = hdst__result_plan(result, error);
     if (status == HDST_OK) status = hdst__plan_explain(&result->plan, &text, error);
     hdst__free(HDST__ALLOCATOR(result), result->explanation);
     result->explanation = status == HDST_OK ? hdst__buffer_take(&text) : NULL;

@@ -3,6 +3,7 @@
 #ifndef HDST_RESULT_H
 #define HDST_RESULT_H
 
+#include "hdst/row_view.h"
 #include "plan/plan.h"
 
 typedef struct hdst__result_table {
@@ -22,6 +23,7 @@ struct hdst_result {
     hdst__arena arena;              // of the plan
     hdst__plan plan;
     bool planned, ran;
+    bool keeps_partial, ran_partial;    // its accumulators are kept unfinished, too, by the next run; were by the last one
     hdst__result_table *tables;     // made anew by each run
     size_t table_count, table_capacity;
     const void *records;            // the target node's, or `read`'s
@@ -32,12 +34,6 @@ struct hdst_result {
 };
 
 // With the context's lock held.
-typedef struct hdst__row_block {    // rows as C structs
-    const void *rows;
-    uint64_t count;
-    const hdst__record *record;
-    hdst__dataset_cache *resident;  // not NULL: where they lie on the device; then `rows` is NULL
-} hdst__row_block;
 
 // The rows of a table or (NULL) the records of the last run; false with result->view_error filled.
 bool hdst__result_find_rows(hdst_result *result, const char *table, hdst__row_block *block);
@@ -47,6 +43,7 @@ bool hdst__result_find_block(hdst_result *result, const char *table, hdst__row_b
 void hdst__result_keep_records(hdst_result *result);
 // The same for the rows of an accumulator.
 void hdst__result_keep_table(hdst_result *result, const char *table);
+hdst_status hdst__result_plan(hdst_result *result, hdst_error *error);      // makes it, unless there is one
 hdst_status hdst__result_run(hdst_result *result, hdst_error *error);
 
 #endif

@@ -163,7 +163,7 @@ hdst_status hdst__stage_node_input(hdst__node *node, hdst_error *error)
     const stage_node *own = node->own;
     const hdst__node *input = node->inputs[0];
     hdst__stage_spec spec = {.kind = stage_kind(node), .func = own->call.func, .reader = input->reader, .cache = input->resident, .identity = own->identity,
-                             .keep_output = node->keeps, .may_spill = node->op == &hdst__op_stage, .limit = own->limit, .takes_rows = true,
+                             .keep_output = node->keeps, .may_spill = node->op == &hdst__op_stage, .limit = own->limit, .takes_rows = !own->keeps_partial,
                              .built_in = !node->dataset->spec};
     if (own->nothing) {
         spec.reader = hdst__range_input_reader(node);
@@ -229,6 +229,32 @@ static hdst_status finish_tables(hdst__node *node, const hdst__stage_output *out
     return status;
 }
 
+static void drop_partial(stage_node *own)
+{
+    hdst__partial_destroy(own->partial);
+    own->partial = NULL;
+}
+
+// The same accumulators unfinished, for who asked for them. Those that a stage has of its own, behind the node's, are left out.
+static hdst_status keep_partial(hdst__node *node, const hdst__stage_output *output, hdst_error *error)
+{
+    stage_node *own = node->own;
+    if (!own->keeps_partial || !output->table) return HDST_OK;
+    const hdst__device_table table = {.tables = output->tables, .rows = own->call.values->rows, .words = output->table, .scale = output->scale};
+    hdst__tables tables = *output->tables;
+    tables.accum_count = node->table_count;
+    drop_partial(own);
+    own->partial = hdst__partial_create(HDST__ALLOCATOR(node->dataset), &tables, table.rows);
+    return own->partial ? hdst__partial_add_device_table(own->partial, &table, error) : hdst__error_memory(error, "unfinished sums");
+}
+
+void hdst__stage_node_keep_partial(hdst__node *node)
+{
+    stage_node *own = node->own;
+    own->keeps_partial = true;
+    if (own->call.stage) hdst__stage_keep_table(own->call.stage);
+}
+
 // The rows of a reduce are wanted on the device by the stage that reads them.
 static void keep_rows(hdst__node *node)
 {
@@ -260,6 +286,7 @@ hdst_status hdst__stage_node_run(hdst__node *node, hdst_error *error)
     keep_rows(node);
     status = hdst__stage_run(own->call.stage, own->call.values, &output, error);
     if (status == HDST_E_RECORD) hdst__replay_save(node, own, own->folds ? hdst__stage_failed_pair(own->call.stage) : NULL, error);
+    if (status == HDST_OK) status = keep_partial(node, &output, error);
     if (status == HDST_OK) status = finish_tables(node, &output, error);
     node->ran = status == HDST_OK;
     if (node->ran && node->dataset->record) show_records(node, &output);
@@ -309,6 +336,7 @@ void hdst__stage_node_drop(hdst__node *node)
 void hdst__stage_node_release(hdst__node *node)
 {
     hdst__stage_call_end(node->call);
+    drop_partial(node->own);
     for (size_t i = 0; i < node->table_count; i++) free_rows(node, &node->tables[i]);
 }
 

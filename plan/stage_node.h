@@ -3,6 +3,7 @@
 #ifndef HDST_PLAN_STAGE_NODE_H
 #define HDST_PLAN_STAGE_NODE_H
 
+#include "accum/partial.h"
 #include "plan/stage_call.h"
 
 typedef struct hdst__stage_node {
@@ -15,11 +16,16 @@ typedef struct hdst__stage_node {
     const hdst__record *nothing;    // then: the record without fields that its input has; NULL: it reads its input
     bool folds;                     // a reduce that is no accumulation
     const void *identity;           // of such a one: one row, or NULL
+    bool keeps_partial;             // its accumulators are also wanted unfinished
+    hdst__partial *partial;         // of the last run, then
 } hdst__stage_node;
 
 // Records of functions that nobody else reads need not exist in whole: the node takes them as they come from its input, if that is a stage.
 void hdst__node_consume(hdst__node *node);
 hdst__stage_node *hdst__node_stage(const hdst__node *node);        // NULL: it is neither a stage nor a fold
+
+// From the next run on its accumulators are kept unfinished, too.
+void hdst__stage_node_keep_partial(hdst__node *node);
 
 // For stage and fold
 void hdst__stage_node_list_items(hdst__arena *arena, hdst__node *node);        // makes node->own

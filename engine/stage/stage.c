@@ -116,6 +116,14 @@ void hdst__stage_keep_output(hdst__stage *stage)
     pthread_mutex_unlock(&stage->runtime->mutex);
 }
 
+void hdst__stage_keep_table(hdst__stage *stage)
+{
+    pthread_mutex_lock(&stage->runtime->mutex);
+    if (stage->spec.takes_rows) hdst__stage_drop_plans(stage);     // tables in fixed point are for rows that the device makes
+    stage->spec.takes_rows = false;
+    pthread_mutex_unlock(&stage->runtime->mutex);
+}
+
 void hdst__stage_end_early(hdst__stage *stage, uint64_t limit)
 {
     pthread_mutex_lock(&stage->runtime->mutex);
@@ -200,7 +208,7 @@ static hdst_status run(hdst__stage *stage, const hdst__stage_values *values, hds
     const hdst__memory *table = stage->plan ? stage->plan->table : NULL;
     *output = (hdst__stage_output){
         .table = stage->finishes ? NULL : table && table->host ? table->host : stage->table, .tables = stage->plan ? stage->plan->tables : NULL,
-            .records = stage->output.records, .record_count = stage->output.count,
+            .scale = stage->plan ? stage->plan->scale : NULL, .records = stage->output.records, .record_count = stage->output.count,
     };
     if (output->table && output->tables->first_level) output->first_level = hdst__first_level_of(output->tables, stage->plan->rows, output->table,
                                                                                                  stage->plan->scale);

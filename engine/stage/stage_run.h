@@ -48,6 +48,7 @@ typedef struct hdst__stage_output { // owned by the stage, valid until its next 
     const int64_t *table;           // the node's table: all accumulators (accum/tables.h); NULL where the device made rows of them
     hdst__first_level first_level;             // where tables->first_level: the parts of the table
     const hdst__tables *tables;
+    const int32_t *scale;           // by scale: of what the table has in fixed point
     const void *records;            // C structs, in input order, only the kept ones
     uint64_t record_count;
     hdst__dataset_cache *resident;  // not NULL: the records stayed on the device, where a stage reads them as a cached dataset; then `records` is NULL and
@@ -70,6 +71,7 @@ void hdst__stage_end_early(hdst__stage *stage, uint64_t limit);      // spec.lim
 hdst__dataset_cache *hdst__stage_finished(const hdst__stage *stage, size_t accum);
 hdst_status hdst__stage_read_finished(hdst__stage *stage, size_t accum, void *rows, hdst_error *error);
 void hdst__stage_keep_rows(hdst__stage *stage);     // spec.keep_rows from the next run on
+void hdst__stage_keep_table(hdst__stage *stage);    // not spec.takes_rows from the next run on: the table comes to the host, whatever its size
 // Compiles for the chosen device with these row counts; hdst__stage_run does it when needed.
 hdst_status hdst__stage_prepare(hdst__stage *stage, const hdst__stage_values *values, hdst_error *error);
 hdst_status hdst__stage_run(hdst__stage *stage, const hdst__stage_values *values, hdst__stage_output *output, hdst_error *error);

@@ -46,6 +46,6 @@ static inline objects make_objects(hdst_context *context)
 #define STATUS(made, error)                                                                                                                     \
     _Generic((made), hdst_context *: hdst_context_status, hdst_source *: hdst_source_status, hdst_schema *: hdst_schema_status,                  \
              hdst_module *: hdst_module_status, hdst_dataset *: hdst_dataset_status, hdst_map_spec *: hdst_map_spec_status,                      \
-             hdst_value *: hdst_value_status, hdst_result *: hdst_result_status)((made), error)
+             hdst_value *: hdst_value_status, hdst_result *: hdst_result_status, hdst_partial *: hdst_partial_status)((made), error)
 
 #endif

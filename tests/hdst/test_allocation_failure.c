@@ -89,6 +89,11 @@ static hdst_status job(const char *device, counter *c, int64_t *counted)
     return status;
 }
 
+// An addend that no word takes beside the others, so that there are superaccumulators.
+static const char partial_kernel[] =
+    "struct point { float x[2]; };\n"
+    "map gather(point p, accum double all, accum double far) { all += p.x[0]; far += p.x[1]; far += p.x[0] == 4.0f ? 1e200 : 1e-200; }\n";
+
 static const char graph_kernels[] =
     "struct point { float x[2]; };\n"
     "struct numbered { uint64_t i; float x[2]; };\n"
@@ -251,6 +256,42 @@ static int64_t graph_sum(void)
     }
     return 2 * sum + last + 90 * 1000 + 8;     // by dense keys and by any keys
 }
+
+// Two halves as partials, one by way of bytes; `counted`: what they come to.
+static hdst_status partial_job(const char *device, counter *c, int64_t *counted)
+{
+    static float table[200];
+    hdst_partial *half[2];
+    const void *bytes = "";
+    uint64_t size = 0;
+    for (int i = 0; i < 200; i++) table[i] = (float)i;
+    hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
+    options.device = device;
+    options.allocator = (hdst_allocator){allocate, reallocate, release, c};
+    hdst_context *context = hdst_context_create(&options);
+    hdst_module *module = hdst_module_parse(context, "test.hk", partial_kernel, NULL);
+    hdst_error error = HDST_ERROR_INIT;
+    hdst_status status = HDST_OK;
+    for (int h = 0; h < 2; h++) {
+        hdst_dataset *points = hdst_read(hdst_source_from_floats(context, table + 100 * h, 50, 2), module, "point");
+        hdst_result *result = hdst_result_create(hdst_map_function(points, module, "gather"));
+        if (status == HDST_OK) status = hdst_result_keep_partial(result, &error);
+        if (status == HDST_OK) status = hdst_run(result, &error);
+        half[h] = hdst_partial_from_result(result);
+        if (status == HDST_OK) status = hdst_partial_status(half[h], &error);
+    }
+    if (status == HDST_OK) status = hdst_partial_write(half[1], &bytes, &size, &error);
+    hdst_partial *arrived = hdst_partial_from_bytes(context, bytes, size);
+    if (status == HDST_OK) status = hdst_partial_status(arrived, &error);
+    if (status == HDST_OK) status = hdst_partial_merge(half[0], arrived, &error);
+    const hdst_view all = hdst_partial_field(half[0], "all", NULL);
+    if (status == HDST_OK) status = hdst_partial_status(half[0], &error);
+    *counted = hdst_view_int64(all, 0, 0);
+    hdst_context_destroy(context);
+    return status;
+}
+
+Test(allocation_failure, each_one_of_partials) { fail_each(partial_job, 9900, 40); }
 
 Test(allocation_failure, each_one_in_a_graph_of_every_operator) { fail_each(graph_job, graph_sum(), 100); }
 

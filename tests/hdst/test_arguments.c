@@ -278,12 +278,43 @@ static void null_in_actions(const objects o)
     cr_assert_eq(hdst_take(o.dataset, 0, NULL, NULL, &error), HDST_OK, "%s", error.message);
 }
 
+static hdst_partial *some_partial(const objects o)
+{
+    hdst_map_spec *sums = hdst_map_spec_create(o.module, "sums");
+    hdst_bind_accum(sums, "t", 1);
+    hdst_result *result = hdst_result_create(hdst_map(o.dataset, sums));
+    cr_assert_eq(hdst_result_keep_partial(result, &error), HDST_OK, "%s", error.message);
+    RUN(result);
+    return hdst_partial_from_result(result);
+}
+
+static void null_in_partials(const objects o)
+{
+    uint64_t count;
+    const void *bytes;
+    hdst_partial *partial = some_partial(o);
+    GIVES(hdst_result_keep_partial, "result", NULL, &error);
+    MAKES(hdst_partial_from_result, "result", NULL);
+    MAKES(hdst_partial_from_bytes, "context", NULL, objects_rows, 8);
+    MAKES(hdst_partial_from_bytes, "bytes", o.context, NULL, 8);
+    GIVES(hdst_partial_merge, "partial", NULL, partial, &error);
+    GIVES(hdst_partial_merge, "from", partial, NULL, &error);
+    GIVES(hdst_partial_write, "partial", NULL, &bytes, &count, &error);
+    GIVES(hdst_partial_write, "bytes", partial, NULL, &count, &error);
+    GIVES(hdst_partial_write, "size", partial, &bytes, NULL, &error);
+    cr_assert_null(hdst_partial_field(NULL, NULL, NULL).base);
+    ASKS(hdst_partial_rows, "partial", NULL, NULL, &count);
+    GIVES(hdst_partial_status, "partial", NULL, &error);
+    ENDS(hdst_partial_destroy, "partial", NULL);
+    cr_assert_eq(hdst_partial_status(partial, &error), HDST_OK, "%s", error.message);
+}
+
 typedef void section(const objects o);
 
 Test(arguments, null)
 {
     static section *const sections[] = {null_in_contexts, null_in_sources, null_in_schemas, null_in_modules, null_in_values,
-                                        null_in_datasets, null_in_specs, null_in_operators, null_in_actions};
+                                        null_in_datasets, null_in_specs, null_in_operators, null_in_actions, null_in_partials};
     const objects o = make_objects(context_on("interp"));
     cr_assert_eq(STATUS(o.result, &error), HDST_OK);
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
@@ -322,6 +353,9 @@ Test(arguments, of_another_context)
     BINDS(hdst_bind_value, "value", "another context", "b", other.value);
     call = "hdst_value_set_result";
     expect(hdst_value_set_result(o.value, other.result, NULL, &error), "result", "another context");
+    call = "hdst_partial_merge";
+    hdst_partial *ours = some_partial(o);
+    expect(hdst_partial_merge(ours, some_partial(other), &error), "from", "another context");      // MIXES(hdst_partial_merge, "from"
     hdst_result *mixed = hdst_result_create(hdst_map(o.dataset, other.spec));
     hdst_context_destroy(other.context);
     cr_assert_eq(hdst_run(mixed, &error), HDST_E_USAGE);

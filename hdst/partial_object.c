@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: Apache-2.0
+// Partials of the public interface: the accumulators of a result, unfinished, to be merged, carried elsewhere as bytes, and finished.
+#include "hdst/partial_tables.h"
+#include "hdst/result.h"
+
+#include "plan/stage_node.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct hdst_partial {
+    hdst__object object;
+    hdst__arena arena;              // of what the tables are called
+    hdst__partial *state;
+    hdst__partial_label label;      // its description is that of `description`
+    hdst__buffer description, bytes;
+    hdst__partial_table *tables;    // one for each of the state's accumulators
+    size_t table_count;
+    hdst_error view_error;          // why the last view was NULL
+};
+
+HDST__STAND_IN(hdst_partial, no_partial);
+
+static void forget_rows(hdst_partial *partial)
+{
+    for (size_t i = 0; i < partial->table_count; i++) {
+        hdst__free(HDST__ALLOCATOR(partial), partial->tables[i].rows);
+        partial->tables[i].rows = NULL;
+    }
+}
+
+static void release_partial(hdst__object *object)
+{
+    hdst_partial *partial = (hdst_partial *)object;
+    forget_rows(partial);
+    hdst__partial_destroy(partial->state);
+    hdst__buffer_destroy(&partial->description);
+    hdst__buffer_destroy(&partial->bytes);
+    hdst__arena_destroy(&partial->arena);
+}
+
+static hdst_partial *create(hdst_context *context)
+{
+    hdst_partial *partial = hdst__object_create(context, sizeof *partial, release_partial, &no_partial);
+    if (partial == &no_partial) return partial;
+    hdst__arena_init(&partial->arena, &context->allocator, NULL);
+    hdst__buffer_init(&partial->description, &context->allocator);
+    hdst__buffer_init(&partial->bytes, &context->allocator);
+    return partial;
+}
+
+static hdst_status read_tables(hdst_partial *partial, hdst_error *error)
+{
+    jmp_buf out_of_memory;
+    hdst__arena_destroy(&partial->arena);
+    hdst__arena_init(&partial->arena, HDST__ALLOCATOR(partial), &out_of_memory);
+    if (setjmp(out_of_memory)) {
+        partial->table_count = 0;
+        return hdst__error_memory(error, "a partial");
+    }
+    return hdst__partial_tables_read(&partial->arena, &partial->label, partial->state, &partial->tables, &partial->table_count, error);
+}
+
+// --- From a result ---
+
+// What partials must have in common to meet: the functions' IR, beside what the description says of records and rows.
+static hdst_status hash_function(const ir_func *func, hdst__hash *hash, const hdst__allocator *allocator, hdst_error *error)
+{
+    hdst__buffer text;
+    hdst__buffer_init(&text, allocator);
+    hdst__ir_dump(func, &text);
+    const bool failed = text.failed;
+    if (!failed) hdst__hash_add_text(hash, hdst__buffer_text(&text));
+    hdst__buffer_destroy(&text);
+    return failed ? hdst__error_memory(error, "a partial") : HDST_OK;
+}
+
+static hdst_status add_node(hdst_partial *partial, const hdst__node *node, hdst_error *error)
+{
+    const hdst__stage_node *stage = hdst__node_stage(node);
+    if (!stage->partial) return hdst__error_set(error, HDST_E_INTERNAL, "a stage has no partial of its accumulators");
+    for (size_t t = 0; t < node->table_count; t++)
+        hdst__describe_partial_table(&node->tables[t], &node->tables[t] == stage->records_table, &partial->description);
+    hdst_status status = hash_function(stage->call.func, &partial->label.identity, HDST__ALLOCATOR(partial), error);
+    return status == HDST_OK ? hdst__partial_append(partial->state, stage->partial, error) : status;
+}
+
+static uint32_t count_tables(const hdst__plan *plan)
+{
+    uint32_t count = 0;
+    for (size_t i = 0; i < plan->node_count; i++) count += (uint32_t)plan->nodes[i]->table_count;
+    return count;
+}
+
+static hdst_status take_state(hdst_partial *partial, const hdst_result *result, hdst_error *error)
+{
+    const hdst__plan *plan = &result->plan;
+    const uint32_t count = count_tables(plan);
+    hdst_status status = HDST_OK;
+    partial->state = hdst__partial_create_empty(HDST__ALLOCATOR(partial));
+    if (!partial->state) return hdst__error_memory(error, "a partial");
+    partial->label.identity = (hdst__hash)HDST__HASH_INIT;
+    hdst__buffer_add(&partial->description, (const char *)&count, sizeof count);
+    for (size_t i = 0; i < plan->node_count && status == HDST_OK; i++)
+        if (plan->nodes[i]->table_count) status = add_node(partial, plan->nodes[i], error);
+    if (status == HDST_OK && partial->description.failed) status = hdst__error_memory(error, "a partial");
+    if (status != HDST_OK) return status;
+    partial->label.description = partial->description.data;
+    partial->label.description_bytes = partial->description.length;
+    hdst__hash_add(&partial->label.identity, partial->description.data, partial->description.length);
+    return read_tables(partial, error);
+}
+
+static hdst_status check_kept(const hdst_result *result, hdst_error *error)
+{
+    if (result->ran && result->ran_partial) return HDST_OK;
+    hdst__error_set(error, HDST_E_USAGE, result->ran ? "the result's last run kept no partial"
+                    : "the result holds nothing: its last run failed, or there was none");
+    hdst__error_hint(error, "call hdst_result_keep_partial, then hdst_run");
+    return HDST_E_USAGE;
+}
+
+hdst_partial *hdst_partial_from_result(hdst_result *result)
+{
+    HDST__NEEDS(hdst_partial, result, "result");
+    hdst_context *context = result->object.context;
+    hdst_error error = HDST_ERROR_INIT;
+    hdst__lock(context);
+    hdst_partial *partial = create(context);
+    if (partial != &no_partial && hdst__object_inherit(&partial->object, &result->object) == HDST_OK) {
+        hdst_status status = check_kept(result, &error);
+        if (status == HDST_OK) status = take_state(partial, result, &error);
+        if (status != HDST_OK) hdst__object_fail(&partial->object, &error);
+    }
+    hdst__unlock(context);
+    return partial;
+}
+
+// --- What a result keeps ---
+
+// Not of a read or a union, whose records are there before a run.
+static bool is_reduction(const hdst__node *node) { return node->dataset->op->gives == HDST__GIVES_OTHERS && node->op->known == hdst__node_has_run; }
+
+// Records that a reduction makes in another way than by accumulators of a stage would be left out in silence.
+static hdst_status check_target(const hdst__node *target, hdst_error *error)
+{
+    const hdst__stage_node *stage = hdst__node_stage(target);
+    if (!is_reduction(target) || (stage && stage->records_table)) return HDST_OK;
+    hdst__error_set(error, HDST_E_UNSUPPORTED, "the records of %s cannot be kept unfinished", target->dataset->op->name);
+    hdst__error_hint(error, "partials are of accumulators: of maps, and of reduces that are sums, minima and the like");
+    return HDST_E_UNSUPPORTED;
+}
+
+// A node but `last` whose records are those of a reduction: what is behind it sees all records of one run together, and nothing that could be merged.
+static const hdst__node *find_reduction(const hdst__plan *plan, const hdst__node *last)
+{
+    for (size_t i = 0; i < plan->node_count; i++) {
+        const hdst__node *node = plan->nodes[i], *below = node->op->below ? find_reduction(node->op->below(node), NULL) : NULL;
+        if (below) return below;
+        if (node != last && is_reduction(node)) return node;
+    }
+    return NULL;
+}
+
+static hdst_status check_order(const hdst__plan *plan, hdst_error *error)
+{
+    const hdst__node *first = find_reduction(plan, plan->target);
+    if (!first) return HDST_OK;
+    hdst__error_set(error, HDST_E_UNSUPPORTED, "accumulators behind %s cannot be kept unfinished: they see what all records of a run come to",
+                    first->dataset->op->name);
+    hdst__error_hint(error, "merge partials of the reduction, and go on with their rows");
+    return HDST_E_UNSUPPORTED;
+}
+
+static hdst_status check_nodes(const hdst__plan *plan, hdst_error *error)
+{
+    for (size_t i = 0; i < plan->node_count; i++) {
+        const hdst__node *node = plan->nodes[i];
+        if (!node->table_count || (hdst__node_stage(node) && !hdst__node_stage(node)->folds)) continue;
+        hdst__error_set(error, HDST_E_UNSUPPORTED, "the rows of %s cannot be kept unfinished where there are so many", node->dataset->op->name);
+        hdst__error_hint(error, "fewer rows are accumulators of a map");
+        return HDST_E_UNSUPPORTED;
+    }
+    if (count_tables(plan)) return HDST_OK;
+    return hdst__error_set(error, HDST_E_USAGE, "the result has no accumulators, so there is no partial of it");
+}
+
+static hdst_status keep_partial(hdst_result *result, hdst_error *error)
+{
+    hdst_status status = hdst__object_status(&result->object, error);
+    if (status == HDST_OK) status = hdst__result_plan(result, error);
+    if (status == HDST_OK) status = check_target(result->plan.target, error);
+    if (status == HDST_OK) status = check_order(&result->plan, error);
+    if (status == HDST_OK) status = check_nodes(&result->plan, error);
+    if (status != HDST_OK) return status;
+    for (size_t i = 0; i < result->plan.node_count; i++)
+        if (result->plan.nodes[i]->table_count) hdst__stage_node_keep_partial(result->plan.nodes[i]);
+    result->keeps_partial = true;
+    return HDST_OK;
+}
+
+hdst_status hdst_result_keep_partial(hdst_result *result, hdst_error *error)
+{
+    hdst_error ignored;
+    if (!error) error = &ignored;
+    *error = (hdst_error)HDST_ERROR_INIT;
+    hdst_status status = hdst__check_alive(__func__, "result", result, error);
+    if (status != HDST_OK) return status;
+    hdst__lock(result->object.context);
+    status = keep_partial(result, error);
+    hdst__explain_memory(result->object.context, error);
+    hdst__unlock(result->object.context);
+    return status;
+}
+
+// --- Bytes ---
+
+static hdst_status read_state(hdst_partial *partial, const void *bytes, uint64_t size, hdst_error *error)
+{
+    hdst_status status = hdst__check_pointer("hdst_partial_from_bytes", "bytes", bytes, error);
+    if (status == HDST_OK) status = hdst__partial_from_bytes(HDST__ALLOCATOR(partial), bytes, size, &partial->state, &partial->label, error);
+    if (status != HDST_OK) return status;
+    hdst__buffer_add(&partial->description, partial->label.description, partial->label.description_bytes);
+    if (partial->description.failed) return hdst__error_memory(error, "a partial");
+    partial->label.description = partial->description.data;
+    return read_tables(partial, error);
+}
+
+hdst_partial *hdst_partial_from_bytes(hdst_context *context, const void *bytes, uint64_t size)
+{
+    HDST__NEEDS(hdst_partial, context, "context");
+    hdst_error error = HDST_ERROR_INIT;
+    hdst__lock(context);
+    hdst_partial *partial = create(context);
+    if (partial != &no_partial && !partial->object.error && read_state(partial, bytes, size, &error) != HDST_OK)
+        hdst__object_fail(&partial->object, &error);
+    hdst__unlock(context);
+    return partial;
+}
+
+static hdst_status write_state(hdst_partial *partial, const void **bytes, uint64_t *size, hdst_error *error)
+{
+    hdst_status status = hdst__check_pointer("hdst_partial_write", "bytes", bytes, error);
+    if (status == HDST_OK) status = hdst__check_pointer("hdst_partial_write", "size", size, error);
+    if (status != HDST_OK) return status;
+    hdst__buffer_destroy(&partial->bytes);
+    hdst__buffer_init(&partial->bytes, HDST__ALLOCATOR(partial));
+    status = hdst__partial_write(partial->state, &partial->label, &partial->bytes, error);
+    if (status != HDST_OK) return status;
+    *bytes = partial->bytes.data;
+    *size = partial->bytes.length;
+    return HDST_OK;
+}
+
+hdst_status hdst_partial_write(hdst_partial *partial, const void **bytes, uint64_t *size, hdst_error *error)
+{
+    if (bytes) *bytes = NULL;
+    if (size) *size = 0;
+    hdst_status status = hdst__check_alive(__func__, "partial", partial, error);
+    if (status != HDST_OK) return status;
+    hdst__lock(partial->object.context);
+    status = write_state(partial, bytes, size, error);
+    hdst__explain_memory(partial->object.context, error);
+    hdst__unlock(partial->object.context);
+    return status;
+}
+
+// --- Merging ---
+
+static const char *names_of(const hdst_partial *partial, char text[256])
+{
+    size_t length = 0;
+    text[0] = 0;
+    for (size_t i = 0; i < partial->table_count && length < 200; i++)
+        length += (size_t)snprintf(text + length, 256 - length, "%s'%.40s.%.40s'", i ? ", " : "", partial->tables[i].function, partial->tables[i].name);
+    return text;
+}
+
+static hdst_status check_same(const hdst_partial *to, const hdst_partial *from, hdst_error *error)
+{
+    const hdst__hash *a = &to->label.identity, *b = &from->label.identity;
+    char ours[256], theirs[256];
+    if (to == from) return hdst__error_set(error, HDST_E_USAGE, "a partial was to be merged with itself");
+    if (a->high == b->high && a->low == b->low) return HDST_OK;
+    names_of(to, ours);
+    names_of(from, theirs);
+    if (strcmp(ours, theirs)) hdst__error_set(error, HDST_E_USAGE, "a partial of %s cannot be merged with one of %s", ours, theirs);
+    else hdst__error_set(error, HDST_E_USAGE, "two partials of %s cannot be merged: their functions, records or numbers of rows differ", ours);
+    hdst__error_hint(error, "partials meet that come of the same functions over records of the same type, with the same numbers of rows");
+    return HDST_E_USAGE;
+}
+
+static hdst_status merge(hdst_partial *to, const hdst_partial *from, hdst_error *error)
+{
+    hdst_status status = hdst__check_object(to->object.context, "hdst_partial_merge", "from", from, error);
+    if (status == HDST_OK) status = check_same(to, from, error);
+    if (status != HDST_OK) return status;
+    forget_rows(to);
+    status = hdst__partial_merge(to->state, from->state, error);
+    if (status != HDST_OK) hdst__object_fail(&to->object, error);      // a part of `from` is in it
+    return status;
+}
+
+hdst_status hdst_partial_merge(hdst_partial *partial, const hdst_partial *from, hdst_error *error)
+{
+    hdst_error ignored;
+    if (!error) error = &ignored;
+    *error = (hdst_error)HDST_ERROR_INIT;
+    hdst_status status = hdst__check_alive(__func__, "partial", partial, error);
+    if (status != HDST_OK) return status;
+    hdst__lock(partial->object.context);
+    status = merge(partial, from, error);
+    hdst__explain_memory(partial->object.context, error);
+    hdst__unlock(partial->object.context);
+    return status;
+}
+
+// --- Finishing ---
+
+static hdst__partial_table *find_table(hdst_partial *partial, const char *name)
+{
+    enum { MOST = 64 };
+    const char *names[MOST];
+    size_t n = 0;
+    for (size_t i = 0; i < partial->table_count; i++) {
+        hdst__partial_table *table = &partial->tables[i];
+        if (name ? hdst__is_called(table->function, table->name, name) : table->is_records) return table;
+        if (n < MOST) names[n++] = table->name;
+    }
+    if (name) hdst__error_set(&partial->view_error, HDST_E_USAGE, "the partial has no accumulator '%s'", name);
+    else hdst__error_set(&partial->view_error, HDST_E_USAGE, "the partial has no records, only accumulators");
+    hdst__error_suggest(&partial->view_error, "its accumulators are", name ? name : "", names, n);
+    return NULL;
+}
+
+static bool finish(hdst_partial *partial, const char *name, hdst__row_block *block)
+{
+    partial->view_error = (hdst_error)HDST_ERROR_INIT;
+    if (hdst__object_status(&partial->object, &partial->view_error) != HDST_OK) return false;
+    hdst__partial_table *table = find_table(partial, name);
+    uint64_t bytes;
+    if (!table) return false;
+    if (!table->rows) {
+        const bool counted = !__builtin_mul_overflow(table->row_count, table->record->size, &bytes) && bytes <= SIZE_MAX / 2;
+        table->rows = counted ? hdst__alloc(HDST__ALLOCATOR(partial), bytes ? bytes : 1) : NULL;
+        if (!table->rows) {
+            hdst__error_memory(&partial->view_error, "the rows of a partial");
+            hdst__explain_memory(partial->object.context, &partial->view_error);
+            return false;
+        }
+        hdst__partial_read_rows(partial->state, (size_t)(table - partial->tables), table->record, 0, table->row_count, table->rows);
+    }
+    *block = (hdst__row_block){table->rows, table->row_count, table->record, NULL};
+    return true;
+}
+
+hdst_view hdst_partial_field(hdst_partial *partial, const char *table, const char *field)
+{
+    hdst_view view = {0};
+    hdst__row_block block;
+    if (!partial || !partial->object.context) return view;
+    hdst__lock(partial->object.context);
+    if (finish(partial, table, &block)) view = hdst__row_view(&block, field, &partial->view_error);
+    hdst__unlock(partial->object.context);
+    return view;
+}
+
+const void *hdst_partial_rows(hdst_partial *partial, const char *table, uint64_t *rows)
+{
+    hdst__row_block block = {0};
+    if (rows) *rows = 0;
+    if (!partial || !partial->object.context) return NULL;
+    hdst__lock(partial->object.context);
+    const bool finished = finish(partial, table, &block);
+    hdst__unlock(partial->object.context);
+    if (rows && finished) *rows = block.count;
+    return finished ? block.rows : NULL;
+}
+
+hdst_status hdst_partial_status(const hdst_partial *partial, hdst_error *error)
+{
+    const hdst_status status = hdst__check_alive(__func__, "partial", partial, error);
+    if (status != HDST_OK) return status;
+    if (error) *error = partial->view_error;
+    return partial->view_error.code;
+}
+
+void hdst_partial_destroy(hdst_partial *partial)
+{
+    if (partial) hdst__object_destroy(&partial->object);
+}

@@ -53,13 +53,13 @@ static hdst_status take_rows(const index_run *run, hdst__csv_reader *reader, hds
     hdst_status status = HDST_OK;
     if (end > run->bytes) end = run->bytes;
     while (status == HDST_OK && place->offset < end) {
-        const char *text, *limit, *behind;
+        const char *text, *limit;
         status = hdst__cancel_check(run->job->cancel, 0, 0, error);
         if (status == HDST_OK) status = hdst__csv_reader_view(reader, place->offset, &text, &limit, error);
         if (status != HDST_OK) return status;
         const char *stop = end - place->offset < (uint64_t)(limit - text) ? text + (end - place->offset) : limit;
-        const uint64_t rows = hdst__csv_scan(&run->job->cursors->shape, text, stop, limit, UINT64_MAX, &behind);
-        *place = (hdst__csv_place){place->offset + (uint64_t)(behind - text), place->line + rows, place->row + rows};
+        const hdst__csv_stretch plain = hdst__csv_scan(&run->job->cursors->shape, text, stop, limit, UINT64_MAX);
+        hdst__csv_place_move(place, text, &plain);
         if (place->offset < end) status = take_row(run->job, reader, place, not_finite, error);
     }
     return status;

@@ -13,6 +13,7 @@ typedef struct row_text {
     char delimiter, other_blank;        // what else than ' ' is a blank: '\t', or ' ' again where tabs delimit
     const char *limit;
     locale_t c_locale;
+    uint64_t lines;                     // line ends within quotes of the row that is read
 } row_text;
 
 static inline const char *skip_blanks(const row_text *t, const char *p)
@@ -33,12 +34,24 @@ static const char *field_end(const row_text *t, const char *p)
     return t->limit;
 }
 
-// The end of a field that is passed over, without a carriage return that belongs to the end of the line. NULL: it is quoted, or not there.
-static const char *pass_over(const row_text *t, const char *p)
+// Behind the quote that closes the field at p, whose line ends are counted. NULL: none does before the limit.
+static const char *quoted_end(row_text *t, const char *p)
 {
-    const char *end = *p == '"' ? p : field_end(t, p);
+    for (p++; (p = memchr(p, '"', (size_t)(t->limit - p))) != NULL && p[1] == '"'; p += 2) {}
+    return p ? p + 1 : NULL;
+}
+
+// The end of a field that is passed over, without a carriage return that belongs to the end of the line. NULL: it is not there, or not whole.
+static const char *pass_over(row_text *t, const char *p)
+{
+    if (*p == '"') {
+        const char *end = quoted_end(t, p);
+        for (; end && (p = memchr(p, '\n', (size_t)(end - p))) != NULL; p++) t->lines++;
+        return end;
+    }
+    const char *end = field_end(t, p);
     if (end > p && end[-1] == '\r' && *end == '\n') end--;
-    return *p == '"' || (end == p && t->delimiter == ' ') ? NULL : end;
+    return end == p && t->delimiter == ' ' ? NULL : end;
 }
 
 // Of a number of at most eight digits, so that 32 bits and a sign hold it.
@@ -69,22 +82,20 @@ static inline bool store_short(const hdst__short_decimal *d, hdst__kind as, char
     return true;
 }
 
-// Any number: its end is looked for first. NULL: it is none, or quoted.
-static const char *read_long(const row_text *t, const char *p, hdst__kind as, char *cell)
-{
-    const char *end = field_end(t, p), *last = end;
-    if (last > p && last[-1] == '\r' && *end == '\n') last--;
-    while (last > p && (last[-1] == ' ' || last[-1] == t->other_blank)) last--;
-    return hdst__decimal_parse(p, (size_t)(last - p), as, t->c_locale, cell) == HDST__DECIMAL_OK ? last : NULL;
-}
-
-// The end of a number, before the byte that ends it. A short one may turn out to be the start of another text.
-static inline const char *read_number(const row_text *t, const char *p, hdst__kind as, char *cell)
+// The end of a number. NULL: it is none that fits. What follows may make it another text, which whoever looks for the field's end will see.
+static inline const char *read_bare(const row_text *t, const char *p, hdst__kind as, char *cell)
 {
     hdst__short_decimal d;
     const char *end = hdst__short_decimal_read(p, &d);
-    if (end && (*end == t->delimiter || *end == '\n' || *end == '\r' || *end == ' ') && store_short(&d, as, cell)) return end;
-    return read_long(t, p, as, cell);
+    if (end && *end != 'e' && *end != 'E' && store_short(&d, as, cell)) return end;
+    return hdst__decimal_read(p, t->limit, as, t->c_locale, cell);
+}
+
+static inline const char *read_number(const row_text *t, const char *p, hdst__kind as, char *cell)
+{
+    if (*p != '"') return read_bare(t, p, as, cell);
+    p = read_bare(t, p + 1, as, cell);
+    return p && *p == '"' ? p + 1 : NULL;
 }
 
 // Goes on to the next field, or NULL.
@@ -105,7 +116,7 @@ static inline const char *take_line_end(const row_text *t, const char *p)
     return *p == '\n' ? p + 1 : NULL;
 }
 
-static inline const char *read_row(const row_text *t, const hdst__csv_wanted *wanted, size_t field_count, const char *p, char *cells)
+static inline const char *read_row(row_text *t, const hdst__csv_wanted *wanted, size_t field_count, const char *p, char *cells)
 {
     if (!hdst__csv_begins_plain(p)) return NULL;
     for (size_t i = 0; i < field_count; i++) {
@@ -118,16 +129,24 @@ static inline const char *read_row(const row_text *t, const hdst__csv_wanted *wa
     return p <= t->limit ? p : NULL;
 }
 
-HDST__WIDE_VECTORS uint64_t hdst__csv_numbers(const hdst__csv_shape *shape, const hdst__csv_wanted *wanted, const char *text, const char *limit, uint64_t most,
-                                              char *cells, uint64_t row_bytes, locale_t c_locale, const char **behind)
+// Behind the line, if it has no data.
+static inline const char *skip_line(const row_text *t, const char *p)
 {
-    const row_text t = {shape->delimiter, shape->delimiter == '\t' ? ' ' : '\t', limit, c_locale};
-    uint64_t rows = 0;
-    *behind = text;
-    for (; rows < most && *behind < limit; rows++, cells += row_bytes) {
-        const char *next = read_row(&t, wanted, shape->field_count, *behind, cells);
+    const char *end = hdst__csv_is_skipped(p) ? memchr(p, '\n', (size_t)(t->limit - p)) : NULL;
+    return end ? end + 1 : NULL;
+}
+
+HDST__WIDE_VECTORS hdst__csv_stretch hdst__csv_numbers(const hdst__csv_shape *shape, const hdst__csv_wanted *wanted, const char *text, const char *limit,
+                                                       uint64_t most, char *cells, uint64_t row_bytes, locale_t c_locale)
+{
+    row_text t = {shape->delimiter, shape->delimiter == '\t' ? ' ' : '\t', limit, c_locale, 0};
+    hdst__csv_stretch all = {text, 0, 0};
+    while (all.rows < most && all.behind < limit) {
+        t.lines = 0;
+        const char *row = read_row(&t, wanted, shape->field_count, all.behind, cells), *next = row ? row : skip_line(&t, all.behind);
         if (!next) break;
-        *behind = next;
+        all = (hdst__csv_stretch){next, all.rows + (row != NULL), all.lines + (row ? t.lines : 0) + 1};
+        if (row) cells += row_bytes;
     }
-    return rows;
+    return all;
 }

@@ -23,6 +23,11 @@ typedef struct hdst__csv_place {        // of a row's start
     uint64_t row;           // rows with data before it
 } hdst__csv_place;
 
+static inline void hdst__csv_place_move(hdst__csv_place *place, const char *text, const hdst__csv_stretch *stretch)
+{
+    *place = (hdst__csv_place){place->offset + (uint64_t)(stretch->behind - text), place->line + stretch->lines, place->row + stretch->rows};
+}
+
 typedef enum hdst__csv_row_kind { HDST__CSV_DATA, HDST__CSV_SKIP, HDST__CSV_END } hdst__csv_row_kind;   // SKIP: blank, or a comment (#)
 
 typedef struct hdst__csv_reader {

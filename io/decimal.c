@@ -25,8 +25,13 @@ typedef struct decimal {
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-static bool read_word(const char *p, size_t length, decimal *d)
+// *p goes on to the end of what was read, here and below.
+static bool read_word(const char **at, const char *end, decimal *d)
 {
+    const char *p = *at;
+    size_t length = 0;
+    while (p + length < end && ((unsigned char)(p[length] | 32) - 'a') < 26u) length++;
+    *at += length;
     if (length == 3 && !strncasecmp(p, "nan", 3)) d->is_nan = true;
     else if (!(length == 3 && !strncasecmp(p, "inf", 3)) && !(length == 8 && !strncasecmp(p, "infinity", 8))) return false;
     d->not_finite = true;
@@ -64,25 +69,28 @@ static const char *read_digits(const char *p, const char *end, decimal *d, int a
     return read_more_digits(p, end, d, after_point);
 }
 
-static bool read_exponent(const char *p, const char *end, decimal *d)
+static bool read_exponent(const char **at, const char *end, decimal *d)
 {
+    const char *p = *at;
     bool negative = p < end && *p == '-';
     if (p < end && (*p == '-' || *p == '+')) p++;
-    if (p == end) return false;
+    const char *start = p;
     int64_t value = 0;
     for (; p < end && is_digit(*p); p++)
         if (value < 1000000000) value = value * 10 + (*p - '0');
     d->exponent += negative ? -value : value;
-    return p == end;
+    *at = p;
+    return p > start;
 }
 
-static bool read_decimal(const char *p, size_t length, decimal *d)
+static bool read_decimal(const char **at, const char *end, decimal *d)
 {
-    const char *end = p + length;
+    const char *p = *at;
     *d = (decimal){.exact = true, .whole = true};
     if (p < end && (*p == '-' || *p == '+')) d->negative = *p++ == '-';
     if (p == end) return false;
-    if (!is_digit(*p) && *p != '.') return read_word(p, (size_t)(end - p), d);
+    *at = p;
+    if (!is_digit(*p) && *p != '.') return read_word(at, end, d);
     const char *start = p;
     p = read_digits(p, end, d, 0);
     size_t count = (size_t)(p - start);
@@ -92,10 +100,18 @@ static bool read_decimal(const char *p, size_t length, decimal *d)
         p = read_digits(p, end, d, 1);
         count += (size_t)(p - start);
     }
+    *at = p;
     if (count == 0) return false;
-    if (p == end) return true;
+    if (p == end || (*p != 'e' && *p != 'E')) return true;
     d->whole = false;
-    return (*p == 'e' || *p == 'E') && read_exponent(p + 1, end, d);
+    ++*at;
+    return read_exponent(at, end, d);
+}
+
+static bool is_decimal(const char *text, size_t length, decimal *d)
+{
+    const char *end = text + length;
+    return read_decimal(&text, end, d) && text == end;
 }
 
 static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
@@ -166,34 +182,45 @@ static hdst__decimal_status as_other(const char *text, const decimal *d, hdst__k
     return real == trunc(real) ? HDST__DECIMAL_TOO_LARGE : HDST__DECIMAL_NOT_WHOLE;
 }
 
-hdst__decimal_status hdst__decimal_parse(const char *text, size_t length, hdst__kind as, locale_t c_locale, void *value)
+static hdst__decimal_status as_kind(const char *text, const decimal *d, hdst__kind as, locale_t c_locale, void *value)
 {
-    decimal d;
-    if (!read_decimal(text, length, &d)) return HDST__DECIMAL_MALFORMED;
     hdst__decimal_status status;
     float single;
     double wide;
     switch (as) {
     case HDST__F32:
-        status = as_float(text, &d, c_locale, &single);
+        status = as_float(text, d, c_locale, &single);
         memcpy(value, &single, sizeof single);
         return status;
     case HDST__F64:
-        status = as_double(text, &d, c_locale, &wide);
+        status = as_double(text, d, c_locale, &wide);
         memcpy(value, &wide, sizeof wide);
         return status;
-    default: return as_other(text, &d, as, c_locale, value);
+    default: return as_other(text, d, as, c_locale, value);
     }
+}
+
+hdst__decimal_status hdst__decimal_parse(const char *text, size_t length, hdst__kind as, locale_t c_locale, void *value)
+{
+    decimal d;
+    return is_decimal(text, length, &d) ? as_kind(text, &d, as, c_locale, value) : HDST__DECIMAL_MALFORMED;
+}
+
+const char *hdst__decimal_read(const char *text, const char *limit, hdst__kind as, locale_t c_locale, void *value)
+{
+    decimal d;
+    const char *end = text;
+    return read_decimal(&end, limit, &d) && as_kind(text, &d, as, c_locale, value) == HDST__DECIMAL_OK ? end : NULL;
 }
 
 bool hdst__decimal_is(const char *text, size_t length)
 {
     decimal d;
-    return read_decimal(text, length, &d);
+    return is_decimal(text, length, &d);
 }
 
 bool hdst__decimal_is_not_finite(const char *text, size_t length)
 {
     decimal d;
-    return read_decimal(text, length, &d) && d.not_finite;
+    return is_decimal(text, length, &d) && d.not_finite;
 }

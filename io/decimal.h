@@ -18,6 +18,9 @@ typedef enum hdst__decimal_status {
 // c_locale: newlocale(LC_ALL_MASK, "C", 0). Integers may be written as 3.0 or 1e3. Too small becomes the nearest (denormal or 0).
 hdst__decimal_status hdst__decimal_parse(const char *text, size_t length, hdst__kind as, locale_t c_locale, void *value);
 
+// Reads the number that starts at `text` and returns its end, where something may follow that makes it another text. NULL: there is none that fits.
+const char *hdst__decimal_read(const char *text, const char *limit, hdst__kind as, locale_t c_locale, void *value);
+
 bool hdst__decimal_is(const char *text, size_t length);              // whether the grammar holds
 bool hdst__decimal_is_not_finite(const char *text, size_t length);   // nan, inf, infinity
 

@@ -108,11 +108,6 @@ static hdst_status read_row(const hdst__source *source, hdst__csv_cursor *cursor
     return status == HDST_OK && cells ? parse_row(source, &cursor->reader, as, cells, error) : status;
 }
 
-static void move_on(hdst__csv_place *place, uint64_t bytes, uint64_t rows)
-{
-    *place = (hdst__csv_place){place->offset + bytes, place->line + rows, place->row + rows};
-}
-
 // Rows up to `end`: those that are plain one after another, others by all rules. Without cells they are passed over.
 static hdst_status read_rows(const hdst__source *source, hdst__csv_cursor *cursor, const hdst__kind *as, uint64_t end, char *cells, hdst_error *error)
 {
@@ -121,17 +116,17 @@ static hdst_status read_rows(const hdst__source *source, hdst__csv_cursor *curso
     hdst__csv_place *place = &cursor->place;
     const uint64_t first = place->row;
     while (place->row < end) {
-        const char *text, *limit, *behind;
+        const char *text, *limit;
         if (place->offset >= state->file.bytes) return changed(source, error);
         hdst_status status = hdst__csv_reader_view(&cursor->reader, place->offset, &text, &limit, error);
         if (status != HDST_OK) return status;
         const uint64_t most = end - place->row;
         char *to = cells ? cells + (place->row - first) * source->row_bytes : NULL;
-        const uint64_t rows = to ? hdst__csv_numbers(shape, cursor->wanted, text, limit, most, to, source->row_bytes, state->c_locale, &behind)
-                                 : hdst__csv_scan(shape, text, limit, limit, most, &behind);
-        move_on(place, (uint64_t)(behind - text), rows);
-        if (to) to += rows * source->row_bytes;
-        if (rows < most) status = read_row(source, cursor, as, to, error);
+        const hdst__csv_stretch plain = to ? hdst__csv_numbers(shape, cursor->wanted, text, limit, most, to, source->row_bytes, state->c_locale)
+                                           : hdst__csv_scan(shape, text, limit, limit, most);
+        hdst__csv_place_move(place, text, &plain);
+        if (to) to += plain.rows * source->row_bytes;
+        if (plain.rows < most) status = read_row(source, cursor, as, to, error);
         if (status != HDST_OK) return status;
     }
     return HDST_OK;

@@ -3,9 +3,10 @@
 #include "tests/io/helper.h"
 
 #include "io/byte_masks.h"
-#include "io/csv_scan.h"
+#include "io/csv_numbers.h"
 #include "io/source_csv.h"
 
+#include <math.h>
 #include <stdatomic.h>
 
 static hdst__thread_pool *threads;
@@ -163,6 +164,15 @@ typedef struct expectation {
     size_t rows, wanted;
 } expectation;
 
+static void expect_note(const hdst__source *source, const expectation *e)
+{
+    char note[64] = "";
+    int count = 0;
+    for (size_t i = 0; i < e->rows * e->wanted; i++) count += !isfinite(e->numbers[i]);
+    if (count) snprintf(note, sizeof note, "%d number%s nan or inf", count, count == 1 ? " is" : "s are");
+    cr_assert(strstr(source->note, note) && !source->note[0] == !count, "'%s' is not '%s'", source->note, note);
+}
+
 static void expect_numbers(const expectation *e, uint64_t block_bytes, uint64_t piece)
 {
     hdst_error error = HDST_ERROR_INIT;
@@ -171,6 +181,7 @@ static void expect_numbers(const expectation *e, uint64_t block_bytes, uint64_t 
     hdst__bound_source *bound;
     cr_assert_eq(hdst__source_count(source, threads, &error), HDST_OK, "blocks of %d: %s %s", (int)block_bytes, error.message, error.cause);
     cr_assert_eq(source->rows, e->rows, "blocks of %d: %d rows instead of %d", (int)block_bytes, (int)source->rows, (int)e->rows);
+    expect_note(source, e);
     hdst__record *record = array_record(HDST__F64, e->wanted);
     cr_assert_eq(hdst__source_bind(source, record, &bound, &error), HDST_OK, "%s", error.message);
     const double *got = (const double *)fill_layout(bound, record, e->rows, piece, 0, &error);
@@ -378,11 +389,17 @@ Test(csv_blocks, masks_tell_each_byte)
     }
 }
 
+static void expect_stretch(hdst__csv_stretch all, int rows, const char *behind)
+{
+    cr_expect_eq(all.rows, (uint64_t)rows);
+    cr_expect_eq(all.behind, behind);
+}
+
 // Rows of one byte to many chunks: all of them are plain, and counted up to what is asked for.
 Test(csv_blocks, plain_rows_are_counted_without_the_rules_for_others)
 {
     char *text = hdst__arena_alloc(&arena, 100000 + HDST__CSV_SLACK), *p = text;
-    const char *start[200], *behind;
+    const char *start[200];
     memset(text, 0, 100000 + HDST__CSV_SLACK);
     for (int row = 0; row < 200; row++) {
         start[row] = p;
@@ -393,15 +410,34 @@ Test(csv_blocks, plain_rows_are_counted_without_the_rules_for_others)
     }
     const hdst__csv_shape two = {',', 2}, three = {',', 3};
     for (int row = 0; row < 200; row++) {
-        cr_assert_eq(hdst__csv_scan(&two, start[row], p, p, UINT64_MAX, &behind), (uint64_t)(200 - row));
-        cr_assert_eq(behind, p);
-        cr_assert_eq(hdst__csv_scan(&two, text, p, p, (uint64_t)row, &behind), (uint64_t)row);
-        cr_assert_eq(behind, start[row]);
-        cr_assert_eq(hdst__csv_scan(&two, text, start[row], p, UINT64_MAX, &behind), (uint64_t)row);
-        cr_assert_eq(behind, start[row]);
-        cr_assert_eq(hdst__csv_scan(&two, text, p, start[row] + 1, UINT64_MAX, &behind), (uint64_t)row);       // of the last row only a part is there
-        cr_assert_eq(behind, start[row]);
+        expect_stretch(hdst__csv_scan(&two, start[row], p, p, UINT64_MAX), 200 - row, p);
+        expect_stretch(hdst__csv_scan(&two, text, p, p, (uint64_t)row), row, start[row]);
+        expect_stretch(hdst__csv_scan(&two, text, start[row], p, UINT64_MAX), row, start[row]);
+        expect_stretch(hdst__csv_scan(&two, text, p, start[row] + 1, UINT64_MAX), row, start[row]);       // of the last row only a part is there
     }
-    cr_assert_eq(hdst__csv_scan(&three, text, p, p, UINT64_MAX, &behind), 0);
-    cr_assert_eq(behind, text);
+    expect_stretch(hdst__csv_scan(&three, text, p, p, UINT64_MAX), 0, text);
+}
+
+// What is not there is no field, also where it is passed over.
+Test(csv_blocks, rows_that_lack_a_field_are_not_plain)
+{
+    static const hdst__csv_wanted wanted[] = {{HDST__F64, 0}, {HDST__VOID, 0}};
+    static const struct { const char *text; char delimiter; int rows, counted; } cases[] = {
+        {"1,\n", ',', 1, 1}, {"1,a b\r\n", ',', 1, 1}, {"1\n", ',', 0, 0}, {"1,a,b\n", ',', 0, 0}, {"1 a\n", ' ', 1, 1}, {" 1 \t a \r\n", ' ', 1, 1}, {"1 \n", ' ', 0, 0},
+        {"1 \r\n", ' ', 0, 0}, {"1 a b\n", ' ', 0, 0}, {"1,\"a\n\"\n", ',', 1, 1}, {"1,\"a\n", ',', 0, 0}, {"1,\"a\"\"\n", ',', 0, 0}, {"1x,a\n", ',', 0, 1}, {"\"1\",a\n", ',', 1, 1},
+        {"\"1,a\n", ',', 0, 0},
+    };
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[64 + HDST__CSV_SLACK] = {0};
+        double number = 0;
+        strcpy(text, cases[i].text);
+        const hdst__csv_shape shape = {cases[i].delimiter, 2};
+        const hdst__csv_stretch all = hdst__csv_numbers(&shape, wanted, text, text + strlen(text), UINT64_MAX, (char *)&number, 8, plain);
+        cr_expect_eq(all.rows, (uint64_t)cases[i].rows, "%s", text);
+        cr_expect_eq(number, all.rows ? 1 : number, "%s", text);
+        expect_stretch(hdst__csv_scan(&shape, text, text + strlen(text), text + strlen(text), UINT64_MAX), cases[i].counted,
+                       cases[i].counted ? text + strlen(text) : text);
+    }
+    freelocale(plain);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers of plain rows of separated text: fields are found where numbers end; lines without data are passed over. Like io/csv_scan.h it leaves to io/csv_reader.h what is not plain.
+// Numbers of plain rows of separated text: fields are found where numbers end; lines without data are passed over. Like io/csv_scan.h it leaves
+// to io/csv_reader.h what is not plain.
 #ifndef HDST_IO_CSV_NUMBERS_H
 #define HDST_IO_CSV_NUMBERS_H
 

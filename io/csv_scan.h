@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds rows of separated text, 64 bytes at a time. It knows plain rows only: as many fields as all rows have, quotes where fields begin and end, no number that
-// is not finite; and lines without data. What else there is (mistakes, and what is seldom) is for io/csv_reader.h, which knows all rules.
+// Finds rows of separated text, 64 bytes at a time. It knows plain rows only: as many fields as all rows have, quotes where fields begin and end, no number
+// that is not finite; and lines without data. What else there is (mistakes, and what is seldom) is for io/csv_reader.h, which knows all rules.
 #ifndef HDST_IO_CSV_SCAN_H
 #define HDST_IO_CSV_SCAN_H
 

@@ -17,6 +17,7 @@ typedef struct hdst__runtime {
     const hdst__allocator *allocator;   // what counts towards `memory`, for everything but the engine itself
     hdst__budget memory;                // of the host
     hdst__thread_pool *threads;         // for all work on the host that pays to be shared
+    struct hdst__registered *registered;        // memory of the program's that devices read where it lies (engine/memory/registered.h)
     hdst__log log;
     const hdst__cancel *cancel;         // of the call in progress, which whoever works for long looks at; NULL: cannot be cancelled
     pthread_mutex_t mutex;

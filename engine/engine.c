@@ -7,6 +7,7 @@
 #include "engine/device/backend.h"
 #include "engine/device/driver_gate.h"
 #include "engine/device/give_up.h"
+#include "engine/memory/registered.h"
 
 #include <string.h>
 
@@ -52,7 +53,8 @@ hdst__engine *hdst__engine_create(const hdst__engine_options *options)
     set_limits(&engine->limits);
     const bool copied = copy_options(engine, options);
     runtime->threads = hdst__thread_pool_create(runtime->allocator, engine->options.threads);
-    if (copied && runtime->threads) return engine;
+    runtime->registered = hdst__registered_create(runtime->allocator);
+    if (copied && runtime->threads && runtime->registered) return engine;
     hdst__engine_destroy(engine);
     return NULL;
 }
@@ -61,6 +63,7 @@ void hdst__engine_destroy(hdst__engine *engine)
 {
     if (!engine || engine->runtime.given_up) return;
     const hdst__allocator *counting = engine->runtime.allocator;
+    hdst__registered_destroy(engine->runtime.registered);
     if (engine->open) {
         hdst__ring_destroy(&engine->ring, engine->open);
         engine->open->ops->destroy(engine->open);
@@ -86,6 +89,7 @@ const hdst__allocator *hdst__engine_allocator(const hdst__engine *engine) { retu
 hdst__budget *hdst__engine_memory(const hdst__engine *engine) { return &lent(engine)->runtime.memory; }
 const hdst__cancel *hdst__engine_cancel(const hdst__engine *engine) { return engine->runtime.cancel; }
 hdst__thread_pool *hdst__engine_threads(const hdst__engine *engine) { return engine->runtime.threads; }
+struct hdst__registered *hdst__engine_registered(const hdst__engine *engine) { return engine->runtime.registered; }
 void hdst__engine_lock(const hdst__engine *engine) { pthread_mutex_lock(&lent(engine)->runtime.mutex); }
 void hdst__engine_unlock(const hdst__engine *engine) { pthread_mutex_unlock(&lent(engine)->runtime.mutex); }
 const hdst__engine_options *hdst__engine_settings(const hdst__engine *engine) { return &engine->options; }

@@ -43,6 +43,7 @@ const hdst__allocator *hdst__engine_allocator(const hdst__engine *engine);      
 hdst__budget *hdst__engine_memory(const hdst__engine *engine);                  // of the host
 const hdst__cancel *hdst__engine_cancel(const hdst__engine *engine);            // of the call in progress; NULL: it cannot be cancelled
 hdst__thread_pool *hdst__engine_threads(const hdst__engine *engine);
+struct hdst__registered *hdst__engine_registered(const hdst__engine *engine);   // memory of the program's
 void hdst__engine_lock(const hdst__engine *engine);
 void hdst__engine_unlock(const hdst__engine *engine);
 const hdst__engine_options *hdst__engine_settings(const hdst__engine *engine);  // the options, resolved

@@ -163,12 +163,22 @@ HDST_API hdst_source *hdst_source_open_raw(hdst_context *context, const char *pa
 HDST_API hdst_source *hdst_source_from_memory(hdst_context *context, const void *rows, uint64_t count, uint64_t row_bytes);
 // A row-major table of floats. Not copied.
 HDST_API hdst_source *hdst_source_from_floats(hdst_context *context, const float *table, uint64_t rows, uint32_t columns);
+// Has the devices of the context read `bytes` bytes from `memory` on where they lie: records of hdst_source_from_memory and _from_floats that are C structs
+// of the record in layout aos, without a bool, are then not copied on the host on their way to a device; others are, as without. GPUs pin the pages when
+// they are first read (33 ms a GiB): register memory that is read more than once, whole and once. It stays the program's: it must not be freed or unmapped
+// before hdst_memory_unregister, nor be written to while a call reads it. HDST_E_USAGE: NULL, no bytes, or a range that meets one that is registered.
+// Where the system lets no more pages be pinned that is logged, and they are copied.
+HDST_API hdst_status hdst_memory_register(hdst_context *context, const void *memory, uint64_t bytes, hdst_error *error);
+// `memory`: the begin of a range that was registered, else HDST_E_USAGE. Waits for the call that runs on the context. hdst_context_destroy does it for all.
+HDST_API hdst_status hdst_memory_unregister(hdst_context *context, const void *memory, hdst_error *error);
 // The numbers begin, begin + 1 ... end - 1, read as a record of one number. Never stored; kernels make those that they read as int64_t.
 HDST_API hdst_source *hdst_source_from_range(hdst_context *context, int64_t begin, int64_t end);
 // Writes records first ... first + count - 1 as C structs of the record. Returns false to fail the run, with `message` (512 bytes) filled. Called from one
 // thread at a time, possibly for the same records again.
 typedef bool (*hdst_source_callback)(uint64_t first, uint64_t count, void *records, char *message, void *user);
 HDST_API hdst_source *hdst_source_from_callback(hdst_context *context, uint64_t count, hdst_source_callback fill, void *user);
+// The same where `fill` may be called from several threads at once, for different records.
+HDST_API hdst_source *hdst_source_from_concurrent_callback(hdst_context *context, uint64_t count, hdst_source_callback fill, void *user);
 // 0 after an error. A text is gone through, once, by all threads; a mistake in it is the source's error from then on.
 HDST_API uint64_t hdst_source_rows(const hdst_source *source);
 HDST_API uint32_t hdst_source_columns(const hdst_source *source);   // numbers per row; 0 after an error or when only the record tells

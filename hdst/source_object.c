@@ -63,7 +63,12 @@ hdst_source *hdst_source_from_range(hdst_context *context, int64_t begin, int64_
 
 hdst_source *hdst_source_from_callback(hdst_context *context, uint64_t count, hdst_source_callback fill, void *user)
 {
-    OPEN("fill", fill ? "" : NULL, hdst__source_from_callback(&context->allocator, count, fill, user, &error));
+    OPEN("fill", fill ? "" : NULL, hdst__source_from_callback(&context->allocator, count, fill, user, false, &error));
+}
+
+hdst_source *hdst_source_from_concurrent_callback(hdst_context *context, uint64_t count, hdst_source_callback fill, void *user)
+{
+    OPEN("fill", fill ? "" : NULL, hdst__source_from_callback(&context->allocator, count, fill, user, true, &error));
 }
 
 static bool missing_path(const char *const *paths, size_t count)

@@ -283,6 +283,15 @@ void hdst__source_unbind(hdst__bound_source *bound)
     hdst__free(allocator, bound);
 }
 
+const void *hdst__bound_source_rows(const hdst__bound_source *bound)
+{
+    const hdst__record *record = bound->record;
+    if (bound->source->parts || !bound->source->direct || !bound->rows_are_structs || (uintptr_t)bound->source->direct % record->align) return NULL;
+    for (size_t i = 0; i < record->leaf_count; i++)
+        if (record->leaves[i].kind == HDST__BOOL) return NULL;      // of which any byte but 0 becomes 1
+    return bound->source->direct;
+}
+
 bool hdst__bound_source_concurrent(const hdst__bound_source *bound)
 {
     if (!bound->source->parts) return bound->source->concurrent;

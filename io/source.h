@@ -76,7 +76,8 @@ bool hdst__source_is_range(const hdst__source *source, int64_t *begin);     // o
 // Writes records as C structs; returns false to fail, with `message` (HDST__CALLBACK_MESSAGE bytes) filled or left empty.
 enum { HDST__CALLBACK_MESSAGE = 512 };
 typedef bool (*hdst__source_callback)(uint64_t first, uint64_t count, void *records, char *message, void *user);
-hdst__source *hdst__source_from_callback(const hdst__allocator *allocator, uint64_t count, hdst__source_callback fill, void *user, hdst_error *error);
+hdst__source *hdst__source_from_callback(const hdst__allocator *allocator, uint64_t count, hdst__source_callback fill, void *user, bool concurrent,
+                                          hdst_error *error);
 // Sources of equal columns one after another. Takes the parts over, also on failure.
 hdst__source *hdst__source_concat(const hdst__allocator *allocator, hdst__source **parts, size_t count, hdst_error *error);
 void hdst__source_close(hdst__source *source);
@@ -96,6 +97,8 @@ void hdst__source_unbind(hdst__bound_source *bound);
 // As hdst__reader.fill; user is the hdst__bound_source.
 hdst_status hdst__bound_source_fill(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first,
                                     hdst_error *error);
+// Where the rows lie in memory as the record's C structs to the byte, aligned as they; NULL: they do not.
+const void *hdst__bound_source_rows(const hdst__bound_source *bound);
 // Whether it may be called from several threads at once.
 bool hdst__bound_source_concurrent(const hdst__bound_source *bound);
 // "float64 converted to float32" or NULL, decided by the binding.

@@ -132,7 +132,8 @@ static void close_callback(hdst__source *source) { hdst__free(source->allocator,
 
 static const hdst__source_format callback_format = {.name = "callback", .read = read_callback, .bind = bind_callback, .close = close_callback};
 
-hdst__source *hdst__source_from_callback(const hdst__allocator *allocator, uint64_t count, hdst__source_callback fill, void *user, hdst_error *error)
+hdst__source *hdst__source_from_callback(const hdst__allocator *allocator, uint64_t count, hdst__source_callback fill, void *user, bool concurrent,
+                                          hdst_error *error)
 {
     if (!fill) {
         hdst__error_set(error, HDST_E_USAGE, "a source whose callback is NULL");
@@ -148,5 +149,6 @@ hdst__source *hdst__source_from_callback(const hdst__allocator *allocator, uint6
     *state = (callback_state){fill, user};
     source->rows = count;
     source->state = state;
+    source->concurrent = concurrent;
     return source;
 }

@@ -115,6 +115,7 @@ static hdst_status run_part(hdst__node *node, hdst__by_partition *p, hdst__part_
     hdst__reader reader = *user.all;
     const uint64_t before = p->rows.count;
     reader.fill = fill_part;
+    reader.rows = NULL;
     reader.user = &user;
     reader.records = p->partition->part_counts[part];
     const hdst_status status = reader.records ? step(node, &reader, first, stats, error) : HDST_OK;

@@ -180,7 +180,7 @@ static hdst__reader sample_of(hdst__node *node, uint64_t records)
     top->stretch = records / stretches;
     top->stride = reader.records / stretches;
     top->from = &stage->inputs[0]->reader;
-    if (!is_range) reader.fill = fill_sample, reader.user = top;
+    if (!is_range) reader.fill = fill_sample, reader.user = top, reader.rows = NULL;
     reader.records = top->stretch * stretches;
     return reader;
 }

@@ -92,7 +92,8 @@ typedef struct hdst__device_ops {
     // which may follow right behind the launch.
     hdst_status (*sub_buffer)(hdst__device *device, const hdst__memory *of, uint64_t offset, uint64_t bytes, hdst__memory *part, hdst_error *error);
     void (*release_sub_buffer)(hdst__device *device, hdst__memory *part);
-    // Memory of the host's, as the output of launches without a copy; unified devices only. Nobody may move it before unwrap, which no launch may be
+    // Memory of the host's, as output or input of launches without a copy on unified devices, elsewhere to be written from at the speed of the link. What is
+    // only read ends with release_sub_buffer. Nobody may move it before unwrap, which no launch may be
     // using it for; the bytes are the host's to read then, also after an error. Counts towards no budget: whoever owns the memory has reserved it.
     hdst_status (*wrap)(hdst__device *device, void *host, uint64_t bytes, hdst__memory *memory, hdst_error *error);
     hdst_status (*unwrap)(hdst__device *device, hdst__memory *memory, hdst_error *error);

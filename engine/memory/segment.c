@@ -2,6 +2,7 @@
 // Segments: memory of a fixed size that holds records (engine/memory/segment.h).
 #include "engine/memory/segment.h"
 
+#include "engine/memory/registered.h"
 
 uint64_t hdst__segment_record_bytes(const hdst__record *record)
 {
@@ -33,8 +34,17 @@ hdst_status hdst__segment_create(hdst__device *device, hdst__memory_kind kind, c
     return HDST_OK;
 }
 
+static void give_back_lent(hdst__segment *segment, hdst__device *device)
+{
+    if (!segment->own) return;
+    device->ops->release_sub_buffer(device, &segment->lent);
+    segment->memory[0] = segment->own;
+    segment->own = NULL;
+}
+
 void hdst__segment_destroy(hdst__device *device, hdst__segment *segment)
 {
+    give_back_lent(segment, device);
     for (uint32_t i = 0; i < segment->buffers; i++) device->ops->release(device, segment->memory[i]);
     hdst__free(device->runtime->allocator, segment->memory);
     *segment = (hdst__segment){0};
@@ -54,6 +64,7 @@ static bool fits(const hdst__segment *segment, const hdst__storage *storage)
 hdst_status hdst__ring_prepare(hdst__ring *ring, hdst__device *device, const hdst__storage *storage, uint32_t count, hdst_error *error)
 {
     if (count > HDST__HOST_RING_SEGMENTS) count = HDST__HOST_RING_SEGMENTS;
+    for (uint32_t i = 0; i < ring->count; i++) give_back_lent(&ring->segment[i], device);
     for (uint32_t i = 0; i < ring->count; i++)
         if (!fits(&ring->segment[i], storage)) hdst__ring_destroy(ring, device);
     ring->next = 0;
@@ -117,4 +128,40 @@ hdst_status hdst__segment_load(hdst__segment *segment, hdst__device *device, con
         *moved += storage->buffer_bytes[i];
     }
     return status;
+}
+
+// --- Registered memory ---
+
+const char *hdst__segment_registered_rows(hdst__device *device, const hdst__reader *reader, const hdst__storage *storage, uint64_t first, uint64_t count)
+{
+    const uint64_t size = storage->record->size;
+    if (!reader->rows || storage->layout != HDST__AOS || count == 0) return NULL;
+    const char *rows = (const char *)reader->rows + first * size;
+    return hdst__registered_holds(device->runtime->registered, device, rows, count * size) ? rows : NULL;
+}
+
+// On a unified device kernels read the rows themselves, elsewhere they are copied from where they lie.
+static hdst_status lend_rows(hdst__segment *segment, hdst__device *device, const char *rows, uint64_t bytes, uint64_t *moved, hdst_error *error)
+{
+    if (!device->unified) {
+        *moved += bytes;
+        return device->ops->write(device, segment->memory[0], 0, rows, bytes, false, error);
+    }
+    hdst_status status = device->ops->wrap(device, (char *)rows, bytes, &segment->lent, error);
+    if (status != HDST_OK) return status;
+    segment->own = segment->memory[0];
+    segment->memory[0] = &segment->lent;
+    return HDST_OK;
+}
+
+hdst_status hdst__segment_stream(hdst__segment *segment, hdst__device *device, const hdst__reader *reader, const hdst__storage *storage,
+                                 uint64_t first, uint64_t count, uint64_t *moved, hdst_error *error)
+{
+    give_back_lent(segment, device);
+    const char *rows = hdst__segment_registered_rows(device, reader, storage, first, count);
+    if (!rows) return hdst__segment_load(segment, device, reader, storage, first, count, moved, error);
+    segment->storage = storage;
+    segment->first = first;
+    segment->count = count;
+    return lend_rows(segment, device, rows, count * storage->record->size, moved, error);
 }

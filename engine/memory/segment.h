@@ -13,6 +13,7 @@ typedef struct hdst__segment {
     uint32_t buffers;
     uint64_t first, count;          // the records that it holds, of the whole input
     uint32_t users;                 // slices of it that are in flight
+    hdst__memory *own, lent;        // what memory[0] was before registered memory took its place (`own` is set then), and that
 } hdst__segment;
 
 typedef struct hdst__ring {         // made at first use, kept for all runs of an engine: wrapping memory takes 33 ms per GiB
@@ -37,6 +38,11 @@ void hdst__ring_destroy(hdst__ring *ring, hdst__device *device);
 // Fills a segment that nobody uses with records [first, first + count) and hands it to the device. *moved counts the bytes that crossed into another memory.
 hdst_status hdst__segment_load(hdst__segment *segment, hdst__device *device, const hdst__reader *reader, const hdst__storage *storage,
                                uint64_t first, uint64_t count, uint64_t *moved, hdst_error *error);
+// The same for a segment of the ring: records that lie in registered memory of the program's stay there, and are the segment's until it is loaded again.
+hdst_status hdst__segment_stream(hdst__segment *segment, hdst__device *device, const hdst__reader *reader, const hdst__storage *storage,
+                                 uint64_t first, uint64_t count, uint64_t *moved, hdst_error *error);
+// Where those records lie, if in registered memory that the device may read; NULL: elsewhere.
+const char *hdst__segment_registered_rows(hdst__device *device, const hdst__reader *reader, const hdst__storage *storage, uint64_t first, uint64_t count);
 // The same for a segment that the host cannot reach: piece by piece through `staging`; where the reader may be read by several threads, half of it is copied
 // while the other is filled (staged_load.c). `piece` is the storage for a staging segment.
 hdst_status hdst__segment_load_staged(hdst__segment *segment, hdst__segment *staging, const hdst__storage *piece, hdst__device *device,

@@ -132,9 +132,18 @@ static bool make_halves(hdst__arena *arena, overlap *o, const hdst__segment *sta
     return o->pieces > 1;
 }
 
+static hdst_status copy_rows(hdst__segment *segment, const char *rows, hdst__device *device, uint64_t *moved, hdst_error *error)
+{
+    const uint64_t bytes = segment->count * segment->storage->record->size;
+    *moved += bytes;
+    return device->ops->write(device, segment->memory[0], 0, rows, bytes, true, error);
+}
+
 hdst_status hdst__segment_load_staged(hdst__segment *segment, hdst__segment *staging, const hdst__storage *piece, hdst__device *device,
                                       const hdst__reader *reader, uint64_t *moved, hdst_error *error)
 {
+    const char *rows = hdst__segment_registered_rows(device, reader, segment->storage, segment->first, segment->count);
+    if (rows) return copy_rows(segment, rows, device, moved, error);
     overlap o = {.segment = segment, .device = device, .reader = reader, .moved = moved, .error = {HDST_ERROR_INIT, HDST_ERROR_INIT}};
     hdst__arena arena;
     jmp_buf out_of_memory;

@@ -500,7 +500,7 @@ static hdst_status streamed_segment(hdst__executor *executor, hdst__pass *pass, 
     hdst_status status = free_segment(executor, pass, out, error);
     if (status != HDST_OK) return status;
     double start = hdst__now();
-    status = hdst__segment_load(*out, executor->device, reader, is_last ? pass->last : pass->piece, first, is_last ? left : pass->piece->capacity,
+    status = hdst__segment_stream(*out, executor->device, reader, is_last ? pass->last : pass->piece, first, is_last ? left : pass->piece->capacity,
                                 &pass->stats->bytes_to_device, error);
     pass->stats->read_seconds += hdst__now() - start;
     return status;

@@ -88,6 +88,12 @@ static void null_in_sources(const objects o)
     MAKES(hdst_source_from_range, "context", NULL, 0, 1);
     MAKES(hdst_source_from_callback, "context", NULL, 1, never, NULL);
     MAKES(hdst_source_from_callback, "fill", o.context, 1, NULL, NULL);
+    MAKES(hdst_source_from_concurrent_callback, "context", NULL, 1, never, NULL);
+    MAKES(hdst_source_from_concurrent_callback, "fill", o.context, 1, NULL, NULL);
+    GIVES(hdst_memory_register, "context", NULL, objects_rows, 8, &error);
+    GIVES(hdst_memory_register, "memory", o.context, NULL, 8, &error);
+    GIVES(hdst_memory_unregister, "context", NULL, objects_rows, &error);
+    GIVES(hdst_memory_unregister, "memory", o.context, NULL, &error);
     ASKS(hdst_source_rows, "source", NULL);
     ASKS(hdst_source_columns, "source", NULL);
     ASKS(hdst_source_column_name, "source", NULL, 0);

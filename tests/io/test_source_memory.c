@@ -123,14 +123,14 @@ static bool give_rows(uint64_t first, uint64_t count, void *records, char *messa
 Test(source_memory, a_callback_gives_structs)
 {
     struct row *rows = make_rows();
-    hdst__source *source = OPEN_OK(hdst__source_from_callback(NULL, ROWS, give_rows, rows, error));
+    hdst__source *source = OPEN_OK(hdst__source_from_callback(NULL, ROWS, give_rows, rows, false, error));
     expect_records(source, row_record(), rows, ROWS);
     hdst__source_close(source);
 }
 
 Test(source_memory, a_failing_callback_says_why)
 {
-    hdst__source *source = OPEN_OK(hdst__source_from_callback(NULL, ROWS + 1, give_rows, make_rows(), error));
+    hdst__source *source = OPEN_OK(hdst__source_from_callback(NULL, ROWS + 1, give_rows, make_rows(), false, error));
     hdst_error error = failure_of(source, row_record(), (hdst_error)HDST_ERROR_INIT);
     cr_assert_eq(error.code, HDST_E_IO);
     cr_assert_str_eq(error.cause, "no more rows");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Segments and their ring, on the interpreter's memory.
 #include "engine/engine_state.h"
+#include "engine/memory/registered.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
@@ -130,6 +131,40 @@ Test(segment, an_error_of_the_reader_ends_a_load_by_pieces)
         hdst__segment_destroy(device, &staging);
         hdst__segment_destroy(device, &segment);
     }
+}
+
+Test(segment, registered_rows_are_lent_to_a_segment_and_copied_to_what_stays)
+{
+    static const uint64_t none = 0;             // the reader fails whenever it is called
+    char rows[1000 * 13];
+    hdst_error error = HDST_ERROR_INIT;
+    const hdst__storage *piece = hdst__storage_make(&arena, &record, HDST__AOS, 0, 192), *large = hdst__storage_make(&arena, &record, HDST__AOS, 0, 1000);
+    const hdst__reader all = {.fill = fill, .records = 1000, .record = &record}, lent = {fill_or_fail, (void *)&none, 1000, &record, .rows = rows};
+    uint64_t moved = 0;
+    hdst__segment segment, stays;
+    cr_assert_eq(hdst__segment_create(device, HDST__MEMORY_SHARED, piece, "a test", &segment, &error), HDST_OK);
+    cr_assert_eq(hdst__segment_create(device, HDST__MEMORY_SHARED, large, "a test", &stays, &error), HDST_OK);
+    cr_assert_eq(all.fill(NULL, 0, 1000, large, (void *[]){rows}, 0, NULL), HDST_OK);
+    const void *own = segment.memory[0]->host;
+    cr_assert_eq(hdst__segment_stream(&segment, device, &lent, piece, 64, 192, &moved, &error), HDST_E_IO, "it is not registered");
+    cr_assert_eq(hdst__registered_add(engine->runtime.registered, rows, sizeof rows, &error), HDST_OK);
+    for (int turn = 0; turn < 2; turn++) {
+        cr_assert_eq(hdst__segment_stream(&segment, device, &lent, piece, 64, 192, &moved, &error), HDST_OK);
+        cr_assert_eq(segment.memory[0]->host, rows + 64 * 13);
+        expect_records(&segment, 64, 192);
+    }
+    stays.first = 100;
+    stays.count = 900;
+    cr_assert_eq(hdst__segment_load_staged(&stays, &segment, piece, device, &lent, &moved, &error), HDST_OK);
+    cr_assert_eq(moved, 900 * 13);
+    expect_records(&stays, 100, 900);
+    cr_assert_eq(hdst__segment_stream(&segment, device, &all, piece, 5, 100, &moved, &error), HDST_OK);
+    cr_assert_eq(segment.memory[0]->host, own, "it has its own memory again");
+    expect_records(&segment, 5, 100);
+    cr_assert_eq(hdst__segment_stream(&segment, device, &lent, piece, 64, 192, &moved, &error), HDST_OK);
+    hdst__segment_destroy(device, &segment);
+    hdst__segment_destroy(device, &stays);
+    cr_assert_eq(hdst__registered_remove(engine->runtime.registered, rows, &error), HDST_OK);
 }
 
 Test(segment, the_ring_keeps_its_memory_while_it_fits_and_shrinks_to_the_budget)

@@ -59,6 +59,7 @@ enum {
 #define HDST__HOST_STEADY 0.15
 #define HDST__HOST_UNSTEADY 0.3
 #define HDST__HOST_DRIFT 0.1                    // of what was measured earlier: more, and it is replaced
+#define HDST__HOST_POWER_SECONDS 0.05           // of a run's slices together: less says little of a device
 #define HDST__HOST_LONGEST_SECONDS 1e6          // of a slice or a record: what a file says beyond is not true
 
 // --- Reductions by key, groups, sorts (shuffle/). Chosen, not measured, where nothing is said ---

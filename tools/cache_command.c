@@ -29,6 +29,7 @@ static void print_tally(const char *directory, const tally *t)
 {
     static const char *const names[][2] = {
         [HDST__CACHED_PROGRAM] = {"kernel", "kernels"}, [HDST__CACHED_NOTE] = {"note about a kernel", "notes about kernels"},
+        [HDST__CACHED_POWER] = {"measured power", "measured powers"},
         [HDST__CACHED_SOURCE] = {"source that did not compile", "sources that did not compile"}, [HDST__CACHED_REST] = {"unfinished file", "unfinished files"}};
     printf("%s: %s%" PRIu64 " %s", directory, t->remove ? "removed " : "", t->files[0], names[0][t->files[0] != 1]);
     for (int i = 1; i < HDST__CACHED_KINDS; i++)

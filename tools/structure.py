@@ -32,7 +32,7 @@ ARROWS = {
     'codegen/opencl': ['codegen/opencl/templates', 'codegen/pass', 'codegen/ir', 'accum', 'record'],
     'codegen/interp': ['codegen/pass', 'codegen/ir', 'accum', 'record'],
     'engine/common': ['accum', 'record'],
-    'engine/device': ['engine/common', 'codegen', 'accum', 'record'],
+    'engine/device': ['engine/common', 'partition', 'codegen', 'accum', 'record'],
     'engine/memory': ['engine/device', 'engine/common', 'partition', 'codegen', 'io', 'accum', 'record'],
     'engine': ['engine/memory', 'engine/device', 'engine/common', 'partition', 'codegen', 'io', 'accum', 'record'],
     'engine/stage': ['engine', 'engine/memory', 'engine/device', 'engine/common', 'partition', 'codegen', 'io', 'accum', 'record'],

@@ -127,6 +127,7 @@ struct hdst__device {
     const hdst__engine_options *options;
     const hdst__limits *limits;
     struct hdst__program_cache *cache;      // NULL: nothing is compiled
+    struct hdst__power_table *powers;       // measured, of functions on it; NULL: none yet
     const hdst__device_info *info;
     bool unified;               // shared memory needs no copy
     bool has_sub_buffers;

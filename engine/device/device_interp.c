@@ -4,6 +4,7 @@
 #include "base/budget.h"
 #include "engine/device/backend.h"
 #include "engine/device/callback.h"
+#include "partition/power_table.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -29,6 +30,7 @@ static double now(void)
 
 static void destroy(hdst__device *device)
 {
+    hdst__power_table_destroy(device->powers);
     hdst__free(device->runtime->allocator, device);
 }
 

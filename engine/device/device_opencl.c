@@ -5,6 +5,7 @@
 #include "engine/device/backend.h"
 #include "engine/device/give_up.h"
 #include "engine/device/opencl_devices.h"
+#include "partition/power_table.h"
 
 #include <string.h>
 
@@ -24,6 +25,7 @@ static void destroy(hdst__device *device)
     if (self->context) cl->clReleaseContext(self->context);
     pthread_cond_destroy(&self->wait.condition);
     pthread_mutex_destroy(&self->wait.mutex);
+    hdst__power_table_destroy(device->powers);
     hdst__free(device->runtime->allocator, self);
 }
 

@@ -219,6 +219,13 @@ void hdst__program_cache_write(hdst__program_cache *cache, const hdst__hash *key
 void hdst__program_cache_write_note(hdst__program_cache *cache, const hdst__hash *key,
                                     const char *text) { write_named(cache, key, ".note", text, strlen(text)); }
 
+void *hdst__program_cache_read_power(hdst__program_cache *cache, const hdst__hash *key, size_t *length) { return read_named(cache, key, ".power", length); }
+
+void hdst__program_cache_write_power(hdst__program_cache *cache, const hdst__hash *key, const void *bytes, size_t length)
+{
+    write_named(cache, key, ".power", bytes, length);
+}
+
 bool hdst__program_cache_keep_source(hdst__program_cache *cache, const hdst__hash *key, const char *source, char *path, size_t path_size)
 {
     char hex[33];

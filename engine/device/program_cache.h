@@ -34,12 +34,15 @@ void hdst__program_cache_write(hdst__program_cache *cache, const hdst__hash *key
 // The same for a small text about a program, in a file of its own (.note beside .bin).
 void *hdst__program_cache_read_note(hdst__program_cache *cache, const hdst__hash *key, size_t *length);
 void hdst__program_cache_write_note(hdst__program_cache *cache, const hdst__hash *key, const char *text);
+// The same for a measured power (.power).
+void *hdst__program_cache_read_power(hdst__program_cache *cache, const hdst__hash *key, size_t *length);
+void hdst__program_cache_write_power(hdst__program_cache *cache, const hdst__hash *key, const void *bytes, size_t length);
 // Writes a source that did not build to the directory, else to TMPDIR or /tmp; false when nowhere. `path` gets the file's name.
 bool hdst__program_cache_keep_source(hdst__program_cache *cache, const hdst__hash *key, const char *source, char *path, size_t path_size);
 
 // --- program_cache_files.c ---
 typedef enum hdst__cached_kind {
-    HDST__CACHED_PROGRAM, HDST__CACHED_NOTE, HDST__CACHED_SOURCE,
+    HDST__CACHED_PROGRAM, HDST__CACHED_NOTE, HDST__CACHED_POWER, HDST__CACHED_SOURCE,
     HDST__CACHED_REST,          // of writes that did not end
     HDST__CACHED_KINDS
 } hdst__cached_kind;

@@ -12,7 +12,8 @@
 // "0123456789abcdef0123456789abcdef.bin"; what a process that died left behind has six more characters: ".bin.Ab3dEf".
 static bool is_kept(const char *name, hdst__cached_kind *kind)
 {
-    static const char *const suffixes[] = {[HDST__CACHED_PROGRAM] = ".bin", [HDST__CACHED_NOTE] = ".note", [HDST__CACHED_SOURCE] = ".cl"};
+    static const char *const suffixes[] = {[HDST__CACHED_PROGRAM] = ".bin", [HDST__CACHED_NOTE] = ".note", [HDST__CACHED_POWER] = ".power",
+                                           [HDST__CACHED_SOURCE] = ".cl"};
     if (strspn(name, "0123456789abcdef") != 32) return false;
     for (int i = 0; i < HDST__CACHED_KINDS - 1; i++) {
         const size_t length = strlen(suffixes[i]);

@@ -265,7 +265,9 @@ static void count_slice(const hdst__slot *slot, const hdst__pass *pass)
     use->slices++;
     use->records += slot->count;
     use->busy_seconds += slot->ticket.seconds;
-    pass->policy->done(pass->schedule, 0, &(hdst__slice_cost){.records = slot->count, .kernel = slot->ticket.seconds});
+    const hdst__slice_cost cost = {.records = slot->count, .kernel = slot->ticket.seconds};
+    pass->policy->done(pass->schedule, 0, &cost);
+    if (pass->measured) hdst__power_estimate_add(pass->measured, &cost);
     if (pass->tuning) hdst__tuning_note(pass->tuning, slot->try, slot->ticket.seconds, slot->count, !overflows(slot, pass));
 }
 

@@ -9,6 +9,7 @@
 #include "engine/memory/segment.h"
 #include "engine/stage/shape_search.h"
 #include "partition/policy.h"
+#include "partition/power_estimate.h"
 
 #include "engine/common/run_stats.h"
 #include "base/costs_host.h"
@@ -67,6 +68,7 @@ typedef struct hdst__pass {
     uint64_t limit;                     // not 0: output records after which the rest of the input need not be looked at
     bool streams;                       // segments are filled while slices run
     hdst__power *power;                 // the policy keeps it
+    hdst__power_estimate *measured;     // NULL, or what its slices cost
     double *outputs_per_record;         // COUNTED: measured here
     uint64_t outputs;                   // COUNTED: records that came out so far
     hdst__run_stats *stats;

@@ -51,7 +51,7 @@ typedef struct hdst__launch_plan {
 
     const hdst__storage *piece, *last;
     uint64_t slice_least, slice_most;
-    hdst__power power;
+    hdst__power power, noted;       // as policies keep it; as it was measured and kept last (launch_power.h)
     double outputs_per_record;      // as far as was seen
     hdst__executor *executor;
     hdst__slot_sizes slot;

@@ -5,6 +5,7 @@
 #include "engine/device/driver_gate.h"
 #include "engine/stage/launch_fixed_point.h"
 #include "engine/stage/launch_first_level.h"
+#include "engine/stage/launch_power.h"
 #include "engine/stage/launch_shape.h"
 #include "engine/memory/value_rows.h"
 #include "engine/memory/window.h"
@@ -104,6 +105,7 @@ static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cach
     hdst_status status = tuning && plan->way == IR_OUTPUT_COUNTED ? hdst__launch_plan_slots(plan, error) : HDST_OK;
     if (status != HDST_OK) return status;
     const uint64_t spare = plan->kernel ? hdst__kernel_spare(plan->kernel, plan->items) : 0;
+    hdst__power_estimate measured = {.slices = 0};
     hdst__window window = {.device = plan->device, .output = output, .spare = spare};
     hdst__pass pass = {
         .reader = &plan->reader, .cache = cache, .ring = ring, .piece = plan->piece, .last = plan->last, .program = plan->program,
@@ -119,10 +121,11 @@ static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cach
         .table = table, .table_bytes = table ? (plan->first_level_words ? plan->first_level_words : plan->device_words) * sizeof(int64_t)
             : 0, .results = plan->results,
         .clear_words = clears_ahead(plan) ? plan->device_words : 0,
-        .power = &plan->power, .outputs_per_record = &plan->outputs_per_record, .stats = stats,
+        .power = &plan->power, .measured = &measured, .outputs_per_record = &plan->outputs_per_record, .stats = stats,
     };
     status = hdst__execute(plan->executor, &pass, error);
     *failure = pass.failure;
+    if (status == HDST_OK && pass.failure == UINT64_MAX && !tuning) hdst__plan_power_after(plan, &measured);
     plan->table_is_clean = pass.is_clear && status == HDST_OK;
     if (status == HDST_OK && plan->reader.records == 0 && plan->finished) return plan->device->ops->finish_table(plan->device, plan->program,
         &pass.launch, error);

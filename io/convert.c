@@ -28,15 +28,19 @@ static wide_class class_of(hdst__kind kind)
     return hdst__kind_is_float(kind) ? REAL : SIGNED;
 }
 
-static void load(hdst__kind kind, wide *w, const char *from, uint64_t stride, uint64_t count)
+HDST__WIDE_VECTORS static void load(hdst__kind kind, wide *w, const char *from, uint64_t stride, uint64_t count)
 {
 #define LOAD(member, type)                                                     \
+    if (stride == sizeof(type)) LOAD_ALL(member, type, sizeof(type))           \
+    else if (stride == 2 * sizeof(type)) LOAD_ALL(member, type, 2 * sizeof(type)) \
+    else LOAD_ALL(member, type, stride)                                        \
+    break
+#define LOAD_ALL(member, type, step)                                           \
     for (uint64_t n = 0; n < count; n++) {                                     \
         type value;                                                            \
-        memcpy(&value, from + n * stride, sizeof value);                       \
+        memcpy(&value, from + n * (step), sizeof value);                       \
         w->member[n] = value;                                                  \
-    }                                                                          \
-    break
+    }
     switch (kind) {
     case HDST__BOOL: for (uint64_t n = 0; n < count; n++) w->i[n] = from[n * stride] != 0; break;
     case HDST__I8: LOAD(i, int8_t);
@@ -58,16 +62,34 @@ static void load(hdst__kind kind, wide *w, const char *from, uint64_t stride, ui
 // Processors differ in the bits of a NaN whose width changes: here all become the canonical one (docs/kernel-language.md,
 // Numeric rules).
 #define STORE_REAL(type, fits) STORE_AS(r, type, fits, v != v ? (type)NAN : (type)v)
+// In three loops of which each can run in SIMD: whether all fit, and their stores, side by side or apart. The one that does not fit is looked for only then.
 #define STORE_AS(member, type, fits, as)                                       \
+    do {                                                                       \
+        uint64_t misfits = 0, fit = 0;                                         \
+        for (uint64_t n = 0; n < count; n++) {                                 \
+            __typeof__(w->member[0]) v = w->member[n];                         \
+            (void)v;                                                           \
+            misfits += !(fits);                                                \
+        }                                                                      \
+        while (misfits && fit < count) {                                       \
+            __typeof__(w->member[0]) v = w->member[fit];                       \
+            (void)v;                                                           \
+            if (!(fits)) break;                                                \
+            fit++;                                                             \
+        }                                                                      \
+        if (misfits) count = fit;                                              \
+        if (stride == sizeof(type)) STORE_ALL(member, type, sizeof(type), as)  \
+        else STORE_ALL(member, type, stride, as)                               \
+        return count;                                                          \
+    } while (0)
+#define STORE_ALL(member, type, step, as)                                      \
     for (uint64_t n = 0; n < count; n++) {                                     \
         __typeof__(w->member[0]) v = w->member[n];                             \
-        if (!(fits)) return n;                                                 \
         type value = (as);                                                     \
-        memcpy(to + n * stride, &value, sizeof value);                         \
-    }                                                                          \
-    break
+        memcpy(to + n * (step), &value, sizeof value);                         \
+    }
 
-static uint64_t store_signed(hdst__kind kind, const wide *w, char *to, uint64_t stride, uint64_t count)
+HDST__WIDE_VECTORS static uint64_t store_signed(hdst__kind kind, const wide *w, char *to, uint64_t stride, uint64_t count)
 {
     switch (kind) {
     case HDST__BOOL: for (uint64_t n = 0; n < count; n++) to[n * stride] = w->i[n] != 0; break;
@@ -86,7 +108,7 @@ static uint64_t store_signed(hdst__kind kind, const wide *w, char *to, uint64_t 
     return count;
 }
 
-static uint64_t store_unsigned(hdst__kind kind, const wide *w, char *to, uint64_t stride, uint64_t count)
+HDST__WIDE_VECTORS static uint64_t store_unsigned(hdst__kind kind, const wide *w, char *to, uint64_t stride, uint64_t count)
 {
     switch (kind) {
     case HDST__BOOL: for (uint64_t n = 0; n < count; n++) to[n * stride] = w->u[n] != 0; break;
@@ -106,9 +128,9 @@ static uint64_t store_unsigned(hdst__kind kind, const wide *w, char *to, uint64_
 }
 
 // Whole numbers in [low, high); a NaN fails every comparison.
-static bool whole(double v, double low, double high) { return v >= low && v < high && v == trunc(v); }
+static inline bool whole(double v, double low, double high) { return v >= low && v < high && v == trunc(v); }
 
-static uint64_t store_real(hdst__kind kind, const wide *w, char *to, uint64_t stride, uint64_t count)
+HDST__WIDE_VECTORS static uint64_t store_real(hdst__kind kind, const wide *w, char *to, uint64_t stride, uint64_t count)
 {
     switch (kind) {
     case HDST__BOOL: for (uint64_t n = 0; n < count; n++) to[n * stride] = w->r[n] != 0; break;
@@ -190,16 +212,19 @@ static inline float convert_half(uint16_t bits)
 }
 
 HDST__WIDE_VECTORS
-void hdst__convert_halves(void *to, uint64_t to_stride, const void *from, uint64_t from_stride, uint64_t count)
+static void convert_halves(char *out, uint64_t to_stride, const char *in, uint64_t from_stride, uint64_t count)
 {
-    char *out = to;
-    const char *in = from;
     for (uint64_t n = 0; n < count; n++) {
         uint16_t bits;
         memcpy(&bits, in + n * from_stride, sizeof bits);
         const float value = convert_half(bits);
         memcpy(out + n * to_stride, &value, sizeof value);
     }
+}
+
+void hdst__convert_halves(void *to, uint64_t to_stride, const void *from, uint64_t from_stride, uint64_t count)
+{
+    convert_halves(to, to_stride, from, from_stride, count);
 }
 
 void hdst__convert_swap(void *values, uint64_t size, uint64_t stride, uint64_t count)

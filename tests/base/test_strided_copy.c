@@ -5,7 +5,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-enum { COUNT = 7, MOST = 40 };
+enum { COUNT = 71, MOST = 40 };
 
 static void check(uint64_t size, uint64_t to_stride, uint64_t from_stride)
 {
@@ -25,6 +25,12 @@ Test(strided_copy, all_sizes_side_by_side_and_apart)
     for (uint64_t size = 1; size <= 16; size *= 2)
         for (uint64_t to_gap = 0; to_gap <= 5; to_gap += 5)
             for (uint64_t from_gap = 0; from_gap <= 8; from_gap += 4) check(size, size + to_gap, size + from_gap);
+}
+
+Test(strided_copy, a_column_of_two_to_five)
+{
+    for (uint64_t size = 4; size <= 8; size *= 2)
+        for (uint64_t columns = 2; columns <= 5; columns++) check(size, size, columns * size);
 }
 
 Test(strided_copy, one_value_for_all)

@@ -206,6 +206,34 @@ static void memory(void)
     free(table);
 }
 
+// Text with all that rows may have: quotes, line ends within them, comments, blank lines, numbers written in several ways.
+static const char *write_text(void)
+{
+    char *path = hdst__arena_printf(&arena, "%s/text.csv", folder);
+    FILE *file = fopen(path, "wb");
+    fputs("x,word,y,z\n", file);
+    for (uint64_t row = 0; row < ROWS; row++) {
+        if (row % 97 == 0) fputs("# it's no \"row\", 1\n\n", file);
+        const char *word = row % 11 ? "word" : row % 3 ? "\"two\nlines\"" : "\"a,\"\"b\"\"\"";
+        fprintf(file, row % 5 ? "%d,%s,%d.000000,%d\n" : "\"%d\", %s ,%d.0e0,%d\r\n", number(row, 0), word, number(row, 1), number(row, 2));
+    }
+    if (fclose(file)) exit(2);
+    return path;
+}
+
+static void texts(void)
+{
+    const char *path = write_text();
+    for (uint32_t threads = 1; threads <= MOST_THREADS; threads += STEP) {
+        hdst__thread_pool *pool = hdst__thread_pool_create(NULL, threads);
+        hdst__source *source = hdst__source_csv(NULL, path, NULL, NULL, NULL);
+        if (!source || hdst__source_count(source, pool, NULL) != HDST_OK || source->rows != ROWS) fail("rows are counted wrongly", path, threads);
+        hdst__source_close(source);
+        hdst__thread_pool_destroy(pool);
+    }
+    every_layout(path, hdst__source_csv(NULL, path, "x,y,z", NULL, NULL), make_record(HDST__F32));
+}
+
 // --- Errors, and who may be called ---
 
 typedef struct calls {
@@ -259,6 +287,7 @@ int main(void)
     if (!mkdtemp(folder)) return 2;
     files();
     memory();
+    texts();
     errors();
     char command[128];
     snprintf(command, sizeof command, "rm -rf '%s'", folder);

@@ -2,6 +2,8 @@
 // Partials as wholes: made, merged, read (accum/partial.h).
 #include "accum/partial_column.h"
 
+#include "accum/fixed_point.h"
+
 #include <string.h>
 
 // --- Making ---
@@ -61,13 +63,15 @@ hdst__partial *hdst__partial_create_empty(const hdst__allocator *allocator)
 
 // --- Merging ---
 
+static bool same_column(const hdst__partial_column *a, const hdst__partial_column *b)
+{
+    return a->cell.kind == b->cell.kind && a->cell.acc == b->cell.acc && a->cell.elements == b->cell.elements;
+}
+
 static bool same_accum(const hdst__partial_accum *a, const hdst__partial_accum *b)
 {
     bool same = a->rows == b->rows && a->leaf_count == b->leaf_count;
-    for (size_t leaf = 0; same && leaf < a->leaf_count; leaf++) {
-        const hdst__cell *x = &a->column[leaf].cell, *y = &b->column[leaf].cell;
-        same = x->kind == y->kind && x->acc == y->acc && x->elements == y->elements;
-    }
+    for (size_t leaf = 0; same && leaf < a->leaf_count; leaf++) same = same_column(&a->column[leaf], &b->column[leaf]);
     return same;
 }
 
@@ -85,6 +89,45 @@ hdst_status hdst__partial_merge(hdst__partial *to, const hdst__partial *from, hd
         for (size_t leaf = 0; leaf < to->accum[a].leaf_count; leaf++)
             if (!hdst__column_merge(&to->accum[a].column[leaf], &from->accum[a].column[leaf])) return hdst__error_memory(error, "unfinished sums");
     return HDST_OK;
+}
+
+hdst__partial *hdst__partial_create_like(const hdst__partial *partial, uint64_t rows)
+{
+    hdst__partial *like = hdst__partial_create_empty(partial->allocator);
+    bool made = like && (like->accum = hdst__alloc_zero(partial->allocator, partial->accum_count * sizeof *like->accum));
+    for (; made && like->accum_count < partial->accum_count; like->accum_count++) {
+        const hdst__partial_accum *from = &partial->accum[like->accum_count];
+        hdst__partial_accum *to = &like->accum[like->accum_count];
+        *to = (hdst__partial_accum){.rows = rows, .column = hdst__alloc_zero(partial->allocator, from->leaf_count * sizeof *to->column)};
+        to->leaf_count = to->column ? from->leaf_count : 0;
+        made = to->column;
+        for (size_t leaf = 0; leaf < to->leaf_count; leaf++)
+            to->column[leaf] = (hdst__partial_column){.allocator = partial->allocator, .cell = from->column[leaf].cell,
+                                                      .count = rows * from->column[leaf].cell.elements};
+    }
+    if (made) return like;
+    hdst__partial_destroy(like);
+    return NULL;
+}
+
+hdst_status hdst__partial_scatter(hdst__partial *to, const hdst__partial *from, const uint64_t *row, uint64_t count, hdst_error *error)
+{
+    bool same = to != from && to->accum_count == 1 && from->accum_count == 1 && to->accum->leaf_count == from->accum->leaf_count;
+    for (size_t leaf = 0; same && leaf < to->accum->leaf_count; leaf++) same = same_column(&to->accum->column[leaf], &from->accum->column[leaf]);
+    if (!same) return hdst__error_set(error, HDST_E_INTERNAL, "a partial was to be merged with one of other accumulators");
+    for (size_t leaf = 0; leaf < to->accum->leaf_count; leaf++)
+        if (!hdst__column_scatter(&to->accum->column[leaf], &from->accum->column[leaf], row, count)) return hdst__error_memory(error, "unfinished sums");
+    return HDST_OK;
+}
+
+bool hdst__partial_add_element(hdst__partial *to, uint32_t leaf, uint64_t row, uint64_t element, const int64_t *word, uint32_t words, int32_t s,
+                               const int64_t *superaccumulator)
+{
+    hdst__partial_column *column = &to->accum->column[leaf];
+    const uint64_t at = row * column->cell.elements + element;
+    if (!column->cell.digits) return hdst__column_add_words(column, at, word, 1);
+    return (words < 1 || hdst__column_add_fixed(column, at, word, 1, s)) && (words < 2 || hdst__column_add_fixed(column, at, word + 1, 1, s + HDST__FIXED_BITS))
+        && (!superaccumulator || hdst__column_add_exact(column, at, superaccumulator));
 }
 
 static bool copy_accum(const hdst__allocator *allocator, hdst__partial_accum *to, const hdst__partial_accum *from)
@@ -115,6 +158,7 @@ hdst_status hdst__partial_append(hdst__partial *to, const hdst__partial *from, h
 
 uint64_t hdst__partial_rows(const hdst__partial *partial, size_t accum) { return partial->accum[accum].rows; }
 
+const hdst__allocator *hdst__partial_allocator(const hdst__partial *partial) { return partial->allocator; }
 size_t hdst__partial_accums(const hdst__partial *partial) { return partial->accum_count; }
 
 bool hdst__partial_has_rows_of(const hdst__partial *partial, size_t accum, const hdst__record *record, uint64_t rows)

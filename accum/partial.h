@@ -40,6 +40,13 @@ void hdst__partial_reset(hdst__partial *partial);       // empty again; its memo
 hdst_status hdst__partial_add_device_table(hdst__partial *to, const hdst__device_table *from, hdst_error *error);
 hdst_status hdst__partial_merge(hdst__partial *to, const hdst__partial *from, hdst_error *error);
 
+// The same accumulators with other numbers of rows, empty. NULL: out of memory.
+hdst__partial *hdst__partial_create_like(const hdst__partial *partial, uint64_t rows);
+// Row i of accumulator 0 of `from`, for each i < count, is merged into row row[i] of `to`. HDST_E_MEMORY, HDST_E_INTERNAL: as above.
+hdst_status hdst__partial_scatter(hdst__partial *to, const hdst__partial *from, const uint64_t *row, uint64_t count, hdst_error *error);
+// One element of accumulator 0: `words` words (0 to 2, in fixed point at scale s if it is a float sum) and a superaccumulator, or NULL. False: no memory.
+bool hdst__partial_add_element(hdst__partial *to, uint32_t leaf, uint64_t row, uint64_t element, const int64_t *word, uint32_t words, int32_t s,
+                               const int64_t *superaccumulator);
 // Copies of the accumulators of `from` behind those of `to`. HDST_E_MEMORY: `to` may have a part of them.
 hdst_status hdst__partial_append(hdst__partial *to, const hdst__partial *from, hdst_error *error);
 
@@ -47,6 +54,7 @@ hdst_status hdst__partial_append(hdst__partial *to, const hdst__partial *from, h
 uint64_t hdst__partial_read(const hdst__partial *partial, size_t accum, uint64_t row, uint32_t leaf, uint64_t element);
 void hdst__partial_read_rows(const hdst__partial *partial, size_t accum, const hdst__record *record, uint64_t first, uint64_t count, void *out);
 uint64_t hdst__partial_rows(const hdst__partial *partial, size_t accum);        // those with storage: one at least
+const hdst__allocator *hdst__partial_allocator(const hdst__partial *partial);
 size_t hdst__partial_accums(const hdst__partial *partial);
 // Whether accumulator `accum` is one of such rows, of which it has so many: what hdst__partial_read_rows takes.
 bool hdst__partial_has_rows_of(const hdst__partial *partial, size_t accum, const hdst__record *record, uint64_t rows);

@@ -174,6 +174,32 @@ bool hdst__column_merge(hdst__partial_column *to, const hdst__partial_column *fr
     return true;
 }
 
+// Words of rows that stay side by side go together.
+static bool scatter_words(hdst__partial_column *to, const hdst__partial_column *from, const int64_t *words, int32_t s, const uint64_t *row, uint64_t count)
+{
+    const uint64_t elements = from->cell.elements;
+    for (uint64_t i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && row[end] == row[end - 1] + 1;) end++;
+        const uint64_t first = row[i] * elements, some = (end - i) * elements;
+        if (from->cell.digits ? !hdst__column_add_fixed(to, first, words + i * elements, some, s)
+            : !hdst__column_add_words(to, first, words + i * elements, some)) return false;
+    }
+    return true;
+}
+
+bool hdst__column_scatter(hdst__partial_column *to, const hdst__partial_column *from, const uint64_t *row, uint64_t count)
+{
+    const uint64_t elements = from->cell.elements;
+    if (from->word && !scatter_words(to, from, from->word, from->scale, row, count)) return false;
+    if (from->low && !scatter_words(to, from, from->low, from->scale + HDST__FIXED_BITS, row, count)) return false;
+    for (uint32_t place = 1; place <= from->used; place++) {
+        const int64_t *exact = exact_at(from, place);
+        const uint64_t element = (uint64_t)exact[-1], at = element / elements;
+        if (at < count && !hdst__column_add_exact(to, row[at] * elements + element % elements, exact)) return false;
+    }
+    return true;
+}
+
 void hdst__column_reset(hdst__partial_column *column)
 {
     if (column->word) memset(column->word, 0, column->count * sizeof *column->word);

@@ -45,6 +45,8 @@ bool hdst__column_reserve_exact(hdst__partial_column *column, uint64_t more);   
 bool hdst__column_merge(hdst__partial_column *to, const hdst__partial_column *from);
 
 const int64_t *hdst__column_exact_of(const hdst__partial_column *column, uint64_t element);     // its superaccumulator; NULL: it has none
+// The `elements` elements of row i are merged into those of row row[i].
+bool hdst__column_scatter(hdst__partial_column *to, const hdst__partial_column *from, const uint64_t *row, uint64_t count);
 uint64_t hdst__column_read(const hdst__partial_column *column, uint64_t element);   // bits of the cell's kind
 void hdst__column_reset(hdst__partial_column *column);
 void hdst__column_release(hdst__partial_column *column);

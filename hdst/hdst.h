@@ -47,7 +47,7 @@ typedef struct hdst_dataset hdst_dataset;       // a node of the graph: a lazy c
 typedef struct hdst_map_spec hdst_map_spec;     // a function of a module with what is bound to its parameters
 typedef struct hdst_value hdst_value;           // rows bound to broadcast parameters
 typedef struct hdst_result hdst_result;         // an action: what a run computes and keeps
-typedef struct hdst_partial hdst_partial;       // accumulators of a result, unfinished
+typedef struct hdst_partial hdst_partial;       // what a result accumulates, unfinished
 
 // --- Context -------------------------------------------------------------------------------------------------------------------------------------
 
@@ -458,12 +458,12 @@ HDST_API void hdst_rows_destroy(hdst_context *context, void *rows);     // NULL 
 
 // --- Partials: reductions that go on elsewhere ---------------------------------------------------------------------------------------------------
 
-// A partial is the state of all accumulators of a result, before anything was rounded. Partials of runs of the same functions over different records meet
-// in any order and grouping, in this process or, as bytes, in another one: the rows that they come to have the bits of one run over all records. It needs
-// no dataset, and changes only by hdst_partial_merge. What it is for, and an example: docs/datasets.md.
+// A partial is the state of all accumulators of a result, or of a reduction by key, before anything was rounded. Partials of runs of the same functions over
+// different records meet in any order and grouping, in this process or, as bytes, in another one: the rows that they come to have the bits of one run over
+// all records. It needs no dataset, and changes only by hdst_partial_merge. What it is for, and an example: docs/datasets.md.
 
 // From the next run on the result keeps its accumulators unfinished, too, which takes as much memory again; other results pay nothing. HDST_E_USAGE: it has
-// no accumulators. HDST_E_UNSUPPORTED: it reduces in another way (by a key, by functions that are no sums or the like).
+// no accumulators. HDST_E_UNSUPPORTED: it reduces in another way (by functions that are no sums or the like, by key within parts of a partition).
 HDST_API hdst_status hdst_result_keep_partial(hdst_result *result, hdst_error *error);
 // A copy of what the last run came to; accumulators below a cache are left out.
 HDST_API hdst_partial *hdst_partial_from_result(hdst_result *result);
@@ -475,8 +475,8 @@ HDST_API hdst_status hdst_partial_merge(hdst_partial *partial, const hdst_partia
 // The partial as bytes, with the names of its accumulators and fields and a checksum; equal bytes for equal sums, whichever devices and merges they came by.
 // They belong to the partial, until its next hdst_partial_write or its end.
 HDST_API hdst_status hdst_partial_write(hdst_partial *partial, const void **bytes, uint64_t *size, hdst_error *error);
-// As hdst_result_field and hdst_result_rows (table NULL: the records of a result that ends with a reduce), valid until the next hdst_partial_merge or the
-// partial's end.
+// As hdst_result_field and hdst_result_rows (table NULL: the records of a result that ends with a reduce, by key or not), valid until the next
+// hdst_partial_merge or the partial's end.
 HDST_API hdst_view hdst_partial_field(hdst_partial *partial, const char *table, const char *field);
 HDST_API const void *hdst_partial_rows(hdst_partial *partial, const char *table, uint64_t *rows);
 // Its error, or that of the last view that was NULL.

@@ -3,6 +3,7 @@
 #include "hdst/partial_tables.h"
 #include "hdst/result.h"
 
+#include "plan/aggregate_node.h"
 #include "plan/stage_node.h"
 
 #include <stdio.h>
@@ -11,9 +12,10 @@
 struct hdst_partial {
     hdst__object object;
     hdst__arena arena;              // of what the tables are called
-    hdst__partial *state;
-    hdst__partial_label label;      // its description is that of `description`
-    hdst__buffer description, bytes;
+    hdst__partial *state;           // of accumulators; NULL: it is of a reduction by key
+    hdst__keyed_partial *keyed;
+    hdst__hash identity;
+    hdst__buffer bytes;
     hdst__partial_table *tables;    // one for each of the state's accumulators
     size_t table_count;
     hdst_error view_error;          // why the last view was NULL
@@ -29,12 +31,14 @@ static void forget_rows(hdst_partial *partial)
     }
 }
 
+static hdst__partial *state_of(const hdst_partial *partial) { return partial->keyed ? partial->keyed->state : partial->state; }
+
 static void release_partial(hdst__object *object)
 {
     hdst_partial *partial = (hdst_partial *)object;
     forget_rows(partial);
     hdst__partial_destroy(partial->state);
-    hdst__buffer_destroy(&partial->description);
+    hdst__keyed_partial_destroy(partial->keyed);
     hdst__buffer_destroy(&partial->bytes);
     hdst__arena_destroy(&partial->arena);
 }
@@ -44,12 +48,12 @@ static hdst_partial *create(hdst_context *context)
     hdst_partial *partial = hdst__object_create(context, sizeof *partial, release_partial, &no_partial);
     if (partial == &no_partial) return partial;
     hdst__arena_init(&partial->arena, &context->allocator, NULL);
-    hdst__buffer_init(&partial->description, &context->allocator);
     hdst__buffer_init(&partial->bytes, &context->allocator);
     return partial;
 }
 
-static hdst_status read_tables(hdst_partial *partial, hdst_error *error)
+// The description is needed for this time only.
+static hdst_status read_tables(hdst_partial *partial, const hdst__partial_label *label, hdst_error *error)
 {
     jmp_buf out_of_memory;
     hdst__arena_destroy(&partial->arena);
@@ -58,7 +62,8 @@ static hdst_status read_tables(hdst_partial *partial, hdst_error *error)
         partial->table_count = 0;
         return hdst__error_memory(error, "a partial");
     }
-    return hdst__partial_tables_read(&partial->arena, &partial->label, partial->state, &partial->tables, &partial->table_count, error);
+    partial->identity = label->identity;
+    return hdst__partial_tables_read(&partial->arena, label, &partial->state, &partial->keyed, &partial->tables, &partial->table_count, error);
 }
 
 // --- From a result ---
@@ -75,14 +80,29 @@ static hdst_status hash_function(const ir_func *func, hdst__hash *hash, const hd
     return failed ? hdst__error_memory(error, "a partial") : HDST_OK;
 }
 
-static hdst_status add_node(hdst_partial *partial, const hdst__node *node, hdst_error *error)
+// What the tables are called, from the plan's; `state` fits them. The names end with the plan, so that a description carries them over.
+static hdst_status adopt_tables(hdst_partial *partial, const hdst__partial_table *tables, size_t count, hdst__keyed_partial *keyed, hdst__hash identity,
+                                hdst_error *error)
 {
-    const hdst__stage_node *stage = hdst__node_stage(node);
-    if (!stage->partial) return hdst__error_set(error, HDST_E_INTERNAL, "a stage has no partial of its accumulators");
-    for (size_t t = 0; t < node->table_count; t++)
-        hdst__describe_partial_table(&node->tables[t], &node->tables[t] == stage->records_table, &partial->description);
-    hdst_status status = hash_function(stage->call.func, &partial->label.identity, HDST__ALLOCATOR(partial), error);
-    return status == HDST_OK ? hdst__partial_append(partial->state, stage->partial, error) : status;
+    hdst__buffer text;
+    hdst__buffer_init(&text, HDST__ALLOCATOR(partial));
+    hdst__partial_tables_describe(tables, count, keyed, &text);
+    const hdst__partial_label label = {identity, text.data, text.length};
+    const hdst_status status = text.failed ? hdst__error_memory(error, "a partial") : read_tables(partial, &label, error);
+    hdst__buffer_destroy(&text);
+    return status;
+}
+
+// Records and numbers of rows; of a reduction by key its numbers of keys are its own.
+static hdst_status hash_tables(const hdst__partial_table *tables, size_t count, hdst__hash *hash, const hdst__allocator *allocator, hdst_error *error)
+{
+    hdst__buffer text;
+    hdst__buffer_init(&text, allocator);
+    hdst__partial_tables_describe(tables, count, NULL, &text);
+    const bool failed = text.failed;
+    if (!failed) hdst__hash_add(hash, text.data, text.length);
+    hdst__buffer_destroy(&text);
+    return failed ? hdst__error_memory(error, "a partial") : HDST_OK;
 }
 
 static uint32_t count_tables(const hdst__plan *plan)
@@ -92,23 +112,77 @@ static uint32_t count_tables(const hdst__plan *plan)
     return count;
 }
 
-static hdst_status take_state(hdst_partial *partial, const hdst_result *result, hdst_error *error)
+// --- Accumulators ---
+
+static hdst_status add_node(hdst_partial *partial, const hdst__node *node, hdst__partial_table *tables, size_t *count, hdst_error *error)
 {
-    const hdst__plan *plan = &result->plan;
-    const uint32_t count = count_tables(plan);
+    const hdst__stage_node *stage = hdst__node_stage(node);
+    if (!stage->partial) return hdst__error_set(error, HDST_E_INTERNAL, "a stage has no partial of its accumulators");
+    for (size_t t = 0; t < node->table_count; t++) {
+        const hdst__plan_table *from = &node->tables[t];
+        tables[(*count)++] = (hdst__partial_table){.function = from->function, .name = from->name, .row_count = from->row_count,
+                                                   .is_records = from == stage->records_table, .record = from->record};
+    }
+    const hdst_status status = hash_function(stage->call.func, &partial->identity, HDST__ALLOCATOR(partial), error);
+    return status == HDST_OK ? hdst__partial_append(partial->state, stage->partial, error) : status;
+}
+
+static hdst_status take_accumulators(hdst_partial *partial, const hdst__plan *plan, hdst__partial_table *tables, hdst_error *error)
+{
+    size_t count = 0;
     hdst_status status = HDST_OK;
     partial->state = hdst__partial_create_empty(HDST__ALLOCATOR(partial));
     if (!partial->state) return hdst__error_memory(error, "a partial");
-    partial->label.identity = (hdst__hash)HDST__HASH_INIT;
-    hdst__buffer_add(&partial->description, (const char *)&count, sizeof count);
     for (size_t i = 0; i < plan->node_count && status == HDST_OK; i++)
-        if (plan->nodes[i]->table_count) status = add_node(partial, plan->nodes[i], error);
-    if (status == HDST_OK && partial->description.failed) status = hdst__error_memory(error, "a partial");
-    if (status != HDST_OK) return status;
-    partial->label.description = partial->description.data;
-    partial->label.description_bytes = partial->description.length;
-    hdst__hash_add(&partial->label.identity, partial->description.data, partial->description.length);
-    return read_tables(partial, error);
+        if (plan->nodes[i]->table_count) status = add_node(partial, plan->nodes[i], tables, &count, error);
+    if (status == HDST_OK) status = hash_tables(tables, count, &partial->identity, HDST__ALLOCATOR(partial), error);
+    return status == HDST_OK ? adopt_tables(partial, tables, count, NULL, partial->identity, error) : status;
+}
+
+// --- Reductions by key ---
+
+// All functions in front, and how values are reduced.
+static hdst_status hash_keyed(const hdst__plan *plan, const hdst__aggregate_spec *spec, hdst__hash *hash, const hdst__allocator *allocator, hdst_error *error)
+{
+    hdst_status status = HDST_OK;
+    for (size_t i = 0; i < plan->node_count && status == HDST_OK; i++)
+        if (plan->nodes[i]->call) status = hash_function(plan->nodes[i]->call->func, hash, allocator, error);
+    for (size_t i = 0; spec->laws && i + spec->key_count < spec->record->leaf_count; i++) hdst__hash_add(hash, &spec->laws[i], sizeof spec->laws[i]);
+    return status;
+}
+
+static hdst_status take_keyed(hdst_partial *partial, const hdst__plan *plan, hdst_error *error)
+{
+    const hdst__node *node = plan->target;
+    const hdst__aggregate_spec *spec = hdst__aggregate_node_keyed(node);
+    const hdst_dataset *dataset = node->dataset;
+    hdst__keyed_partial *keyed = hdst__aggregate_partial(hdst__aggregate_node_of(node), HDST__ALLOCATOR(partial));
+    if (!keyed) return hdst__error_memory(error, "a partial");
+    hdst__partial_table table = {.function = dataset->spec ? dataset->spec->function->name : dataset->op->name, .name = "records", .is_records = true,
+                                 .record = spec->record, .key_count = spec->key_count, .key_leaves = spec->key_leaves};
+    hdst_status status = hash_keyed(plan, spec, &partial->identity, HDST__ALLOCATOR(partial), error);
+    if (status == HDST_OK) status = hash_tables(&table, 1, &partial->identity, HDST__ALLOCATOR(partial), error);
+    table.row_count = keyed->count;
+    if (status == HDST_OK && keyed->count != node->row_count)
+        status = hdst__error_set(error, HDST_E_USAGE, "memory was short, so the result gave its keys back");
+    if (status == HDST_OK) {
+        partial->state = keyed->state;
+        keyed->state = NULL;
+        status = adopt_tables(partial, &table, 1, keyed, partial->identity, error);
+    }
+    hdst__keyed_partial_destroy(keyed);
+    return status;
+}
+
+static hdst_status take_state(hdst_partial *partial, const hdst_result *result, hdst_error *error)
+{
+    const hdst__plan *plan = &result->plan;
+    partial->identity = (hdst__hash)HDST__HASH_INIT;
+    if (hdst__aggregate_node_keyed(plan->target)) return take_keyed(partial, plan, error);
+    hdst__partial_table *tables = hdst__alloc_zero(HDST__ALLOCATOR(partial), count_tables(plan) * sizeof *tables);
+    const hdst_status status = tables ? take_accumulators(partial, plan, tables, error) : hdst__error_memory(error, "a partial");
+    hdst__free(HDST__ALLOCATOR(partial), tables);
+    return status;
 }
 
 static hdst_status check_kept(const hdst_result *result, hdst_error *error)
@@ -145,9 +219,9 @@ static bool is_reduction(const hdst__node *node) { return node->dataset->op->giv
 static hdst_status check_target(const hdst__node *target, hdst_error *error)
 {
     const hdst__stage_node *stage = hdst__node_stage(target);
-    if (!is_reduction(target) || (stage && stage->records_table)) return HDST_OK;
+    if (!is_reduction(target) || (stage && stage->records_table) || hdst__aggregate_node_keyed(target)) return HDST_OK;
     hdst__error_set(error, HDST_E_UNSUPPORTED, "the records of %s cannot be kept unfinished", target->dataset->op->name);
-    hdst__error_hint(error, "partials are of accumulators: of maps, and of reduces that are sums, minima and the like");
+    hdst__error_hint(error, "partials are of accumulators and keys: of maps, and of reduces that are sums, minima and the like");
     return HDST_E_UNSUPPORTED;
 }
 
@@ -181,7 +255,10 @@ static hdst_status check_nodes(const hdst__plan *plan, hdst_error *error)
         hdst__error_hint(error, "fewer rows are accumulators of a map");
         return HDST_E_UNSUPPORTED;
     }
-    if (count_tables(plan)) return HDST_OK;
+    const bool keyed = hdst__aggregate_node_keyed(plan->target), accumulates = count_tables(plan);
+    if (keyed && accumulates)
+        return hdst__error_set(error, HDST_E_UNSUPPORTED, "accumulators of maps in front of a reduction by key cannot be kept unfinished together with it");
+    if (keyed || accumulates) return HDST_OK;
     return hdst__error_set(error, HDST_E_USAGE, "the result has no accumulators, so there is no partial of it");
 }
 
@@ -195,6 +272,7 @@ static hdst_status keep_partial(hdst_result *result, hdst_error *error)
     if (status != HDST_OK) return status;
     for (size_t i = 0; i < result->plan.node_count; i++)
         if (result->plan.nodes[i]->table_count) hdst__stage_node_keep_partial(result->plan.nodes[i]);
+    if (hdst__aggregate_node_keyed(result->plan.target)) hdst__aggregate_node_keep_partial(result->plan.target);
     result->keeps_partial = true;
     return HDST_OK;
 }
@@ -217,13 +295,10 @@ hdst_status hdst_result_keep_partial(hdst_result *result, hdst_error *error)
 
 static hdst_status read_state(hdst_partial *partial, const void *bytes, uint64_t size, hdst_error *error)
 {
+    hdst__partial_label label;
     hdst_status status = hdst__check_pointer("hdst_partial_from_bytes", "bytes", bytes, error);
-    if (status == HDST_OK) status = hdst__partial_from_bytes(HDST__ALLOCATOR(partial), bytes, size, &partial->state, &partial->label, error);
-    if (status != HDST_OK) return status;
-    hdst__buffer_add(&partial->description, partial->label.description, partial->label.description_bytes);
-    if (partial->description.failed) return hdst__error_memory(error, "a partial");
-    partial->label.description = partial->description.data;
-    return read_tables(partial, error);
+    if (status == HDST_OK) status = hdst__partial_from_bytes(HDST__ALLOCATOR(partial), bytes, size, &partial->state, &label, error);
+    return status == HDST_OK ? read_tables(partial, &label, error) : status;
 }
 
 hdst_partial *hdst_partial_from_bytes(hdst_context *context, const void *bytes, uint64_t size)
@@ -243,9 +318,14 @@ static hdst_status write_state(hdst_partial *partial, const void **bytes, uint64
     hdst_status status = hdst__check_pointer("hdst_partial_write", "bytes", bytes, error);
     if (status == HDST_OK) status = hdst__check_pointer("hdst_partial_write", "size", size, error);
     if (status != HDST_OK) return status;
+    hdst__buffer text;
+    hdst__buffer_init(&text, HDST__ALLOCATOR(partial));
     hdst__buffer_destroy(&partial->bytes);
     hdst__buffer_init(&partial->bytes, HDST__ALLOCATOR(partial));
-    status = hdst__partial_write(partial->state, &partial->label, &partial->bytes, error);
+    hdst__partial_tables_describe(partial->tables, partial->table_count, partial->keyed, &text);
+    const hdst__partial_label label = {partial->identity, text.data, text.length};
+    status = text.failed ? hdst__error_memory(error, "a partial as bytes") : hdst__partial_write(state_of(partial), &label, &partial->bytes, error);
+    hdst__buffer_destroy(&text);
     if (status != HDST_OK) return status;
     *bytes = partial->bytes.data;
     *size = partial->bytes.length;
@@ -278,10 +358,10 @@ static const char *names_of(const hdst_partial *partial, char text[256])
 
 static hdst_status check_same(const hdst_partial *to, const hdst_partial *from, hdst_error *error)
 {
-    const hdst__hash *a = &to->label.identity, *b = &from->label.identity;
+    const hdst__hash *a = &to->identity, *b = &from->identity;
     char ours[256], theirs[256];
     if (to == from) return hdst__error_set(error, HDST_E_USAGE, "a partial was to be merged with itself");
-    if (a->high == b->high && a->low == b->low) return HDST_OK;
+    if (a->high == b->high && a->low == b->low && !to->keyed == !from->keyed) return HDST_OK;
     names_of(to, ours);
     names_of(from, theirs);
     if (strcmp(ours, theirs)) hdst__error_set(error, HDST_E_USAGE, "a partial of %s cannot be merged with one of %s", ours, theirs);
@@ -296,7 +376,8 @@ static hdst_status merge(hdst_partial *to, const hdst_partial *from, hdst_error 
     if (status == HDST_OK) status = check_same(to, from, error);
     if (status != HDST_OK) return status;
     forget_rows(to);
-    status = hdst__partial_merge(to->state, from->state, error);
+    status = to->keyed ? hdst__keyed_partial_merge(to->keyed, from->keyed, error) : hdst__partial_merge(to->state, from->state, error);
+    if (to->keyed) to->tables->row_count = to->keyed->count;
     if (status != HDST_OK) hdst__object_fail(&to->object, error);      // a part of `from` is in it
     return status;
 }
@@ -348,7 +429,8 @@ static bool finish(hdst_partial *partial, const char *name, hdst__row_block *blo
             hdst__explain_memory(partial->object.context, &partial->view_error);
             return false;
         }
-        hdst__partial_read_rows(partial->state, (size_t)(table - partial->tables), table->record, 0, table->row_count, table->rows);
+        hdst__partial_read_rows(state_of(partial), (size_t)(table - partial->tables), table->values, 0, table->row_count, table->rows);
+        if (partial->keyed) hdst__partial_table_write_keys(table, partial->keyed, table->rows);
     }
     *block = (hdst__row_block){table->rows, table->row_count, table->record, NULL};
     return true;

@@ -30,23 +30,68 @@ static void put_leaf(hdst__buffer *out, const hdst__leaf *leaf)
     }
 }
 
-void hdst__describe_partial_table(const hdst__plan_table *table, bool is_records, hdst__buffer *out)
+static void put_table(hdst__buffer *out, const hdst__partial_table *table)
 {
     const hdst__record *record = table->record;
     put_text(out, table->function);
     put_text(out, table->name);
     put_u64(out, table->row_count);
-    put_u8(out, is_records);
+    put_u8(out, table->is_records);
     put_text(out, record->name ? record->name : "");
     put_u64(out, record->size);
     put_u64(out, record->align);
     put_u32(out, (uint32_t)record->leaf_count);
     for (size_t leaf = 0; leaf < record->leaf_count; leaf++) put_leaf(out, &record->leaves[leaf]);
+    put_u32(out, table->key_count);
+    for (uint32_t k = 0; k < table->key_count; k++) put_u32(out, table->key_leaves[k]);
+}
+
+void hdst__partial_tables_describe(const hdst__partial_table *tables, size_t count, const hdst__keyed_partial *keyed, hdst__buffer *out)
+{
+    put_u32(out, (uint32_t)count);
+    for (size_t i = 0; i < count; i++) put_table(out, &tables[i]);
+    if (keyed) put(out, keyed->keys, keyed->count * keyed->key_words * sizeof *keyed->keys);
+}
+
+// --- Keys ---
+
+// Each element is aligned to its own size (shuffle/aggregate/aggregation_layout.c packs them so).
+static uint64_t aligned(uint64_t at, uint64_t bytes) { return (at + bytes - 1) / bytes * bytes; }
+
+// Bytes of a packed key; 0: too many.
+static uint32_t key_bytes_of(const hdst__partial_table *table)
+{
+    enum { MOST = 1 << 20 };
+    uint64_t at = 0;
+    for (uint32_t k = 0; k < table->key_count; k++) {
+        const hdst__leaf *leaf = &table->record->leaves[table->key_leaves[k]];
+        const uint64_t bytes = hdst__scalar_size(leaf->kind);
+        if (leaf->elements > MOST / bytes || at > MOST) return 0;
+        at = aligned(at, bytes) + leaf->elements * bytes;
+    }
+    return at > MOST ? 0 : (uint32_t)at;
+}
+
+static void write_key(const hdst__partial_table *table, const char *packed, char *row)
+{
+    uint64_t at = 0;
+    for (uint32_t k = 0; k < table->key_count; k++) {
+        const hdst__leaf *leaf = &table->record->leaves[table->key_leaves[k]];
+        const uint64_t bytes = hdst__scalar_size(leaf->kind);
+        at = aligned(at, bytes);
+        for (uint64_t e = 0; e < leaf->elements; e++, at += bytes) memcpy(row + hdst__leaf_offset(leaf, e), packed + at, bytes);
+    }
+}
+
+void hdst__partial_table_write_keys(const hdst__partial_table *table, const hdst__keyed_partial *keyed, void *rows)
+{
+    for (uint64_t i = 0; i < keyed->count; i++)
+        write_key(table, (const char *)(keyed->keys + i * keyed->key_words), (char *)rows + i * table->record->size);
 }
 
 // --- Reading ---
 
-enum { LEAST_TABLE_BYTES = 41, LEAST_LEAF_BYTES = 25 };
+enum { LEAST_TABLE_BYTES = 45, LEAST_LEAF_BYTES = 25 };
 
 static const char *take_text(hdst__arena *arena, hdst__byte_cursor *from)
 {
@@ -105,6 +150,32 @@ static const hdst__record *take_record(hdst__arena *arena, hdst__byte_cursor *fr
     return record;
 }
 
+static const hdst__record *values_of(hdst__arena *arena, const hdst__partial_table *table)
+{
+    hdst__record *values = HDST__NEW(arena, hdst__record);
+    hdst__leaf *leaves = HDST__NEW_ARRAY(arena, hdst__leaf, table->record->leaf_count);
+    uint32_t key = 0;
+    *values = *table->record;
+    values->leaf_count = 0;
+    for (uint32_t leaf = 0; leaf < table->record->leaf_count; leaf++) {
+        if (key < table->key_count && table->key_leaves[key] == leaf) key++;
+        else leaves[values->leaf_count++] = table->record->leaves[leaf];
+    }
+    values->leaves = leaves;
+    return values;
+}
+
+static bool take_key(hdst__arena *arena, hdst__partial_table *table, hdst__byte_cursor *from)
+{
+    if (!hdst__cursor_take(from, &table->key_count, sizeof table->key_count) || table->key_count > table->record->leaf_count) return false;
+    uint32_t *leaves = HDST__NEW_ARRAY(arena, uint32_t, table->key_count);
+    for (uint32_t k = 0; k < table->key_count; k++)
+        if (!hdst__cursor_take(from, &leaves[k], sizeof leaves[k]) || leaves[k] >= table->record->leaf_count || (k && leaves[k] <= leaves[k - 1])) return false;
+    table->key_leaves = leaves;
+    table->values = values_of(arena, table);
+    return true;
+}
+
 static bool take_table(hdst__arena *arena, hdst__partial_table *table, hdst__byte_cursor *from)
 {
     uint8_t is_records;
@@ -114,27 +185,44 @@ static bool take_table(hdst__arena *arena, hdst__partial_table *table, hdst__byt
         return false;
     table->is_records = is_records;
     table->record = take_record(arena, from);
-    return table->record;
+    return table->record && take_key(arena, table, from);
 }
 
-static bool take_tables(hdst__arena *arena, const hdst__partial_label *label, const hdst__partial *state, hdst__partial_table **tables, size_t *count)
+static bool take_tables(hdst__arena *arena, const hdst__partial *state, hdst__byte_cursor *from, hdst__partial_table **tables, size_t *count)
 {
-    hdst__byte_cursor from = {label->description, label->description_bytes};
     uint32_t wanted;
-    if (!hdst__cursor_take(&from, &wanted, sizeof wanted) || wanted > from.left / LEAST_TABLE_BYTES) return false;
+    if (!hdst__cursor_take(from, &wanted, sizeof wanted) || wanted > from->left / LEAST_TABLE_BYTES) return false;
     *tables = HDST__NEW_ARRAY(arena, hdst__partial_table, wanted);
     for (*count = 0; *count < wanted; ++*count) {
         hdst__partial_table *table = &(*tables)[*count];
-        if (!take_table(arena, table, &from) || !hdst__partial_has_rows_of(state, *count, table->record, table->row_count)) return false;
+        if (!take_table(arena, table, from) || !hdst__partial_has_rows_of(state, *count, table->values, table->row_count)) return false;
+        if (table->key_count && (wanted > 1 || !key_bytes_of(table))) return false;
     }
-    return from.left == 0 && hdst__partial_accums(state) == wanted;
+    return hdst__partial_accums(state) == wanted;
 }
 
-hdst_status hdst__partial_tables_read(hdst__arena *arena, const hdst__partial_label *label, const hdst__partial *state, hdst__partial_table **tables,
-                                      size_t *count, hdst_error *error)
+static hdst_status take_keys(const hdst__partial_table *table, hdst__byte_cursor *from, hdst__partial **state, hdst__keyed_partial **keyed)
 {
-    if (take_tables(arena, label, state, tables, count)) return HDST_OK;
+    const uint64_t count = table->row_count, words = (key_bytes_of(table) + 7) / 8;
+    if (from->left / sizeof(uint64_t) / words != count || from->left % sizeof(uint64_t) || from->left / sizeof(uint64_t) % words) return HDST_E_FORMAT;
+    if (hdst__partial_rows(*state, 0) != (count ? count : 1)) return HDST_E_FORMAT;
+    *keyed = hdst__keyed_partial_of(*state, key_bytes_of(table), count);
+    if (!*keyed) return HDST_E_MEMORY;
+    *state = NULL;
+    (void)hdst__cursor_take(from, (*keyed)->keys, from->left);
+    return hdst__keyed_partial_in_order(*keyed) ? HDST_OK : HDST_E_FORMAT;
+}
+
+hdst_status hdst__partial_tables_read(hdst__arena *arena, const hdst__partial_label *label, hdst__partial **state, hdst__keyed_partial **keyed,
+                                      hdst__partial_table **tables, size_t *count, hdst_error *error)
+{
+    hdst__byte_cursor from = {label->description, label->description_bytes};
+    hdst_status status = take_tables(arena, *state, &from, tables, count) ? HDST_OK : HDST_E_FORMAT;
+    if (status == HDST_OK && *count && (*tables)->key_count) status = take_keys(*tables, &from, state, keyed);
+    if (status == HDST_OK && from.left) status = HDST_E_FORMAT;
+    if (status == HDST_OK) return HDST_OK;
     *count = 0;
+    if (status == HDST_E_MEMORY) return hdst__error_memory(error, "a partial");
     hdst__error_set(error, HDST_E_FORMAT, "the partial is damaged: the description of its accumulators makes no sense");
     hdst__error_hint(error, "take the bytes again from where they were written");
     return HDST_E_FORMAT;

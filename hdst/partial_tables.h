@@ -4,10 +4,12 @@
 //
 //     u32 tables; for each: text function, text parameter, u64 rows, u8 whether it is the records of the result, then its record:
 //     text name, u64 bytes, u64 alignment, u32 leaves; for each: text path, u8 kind, u64 offset, u64 elements, u32 dimensions,
-//     for each: u64 count, u64 stride
+//     for each: u64 count, u64 stride; then the key, of a reduction by key: u32 leaves, the u32 number of each
+//     of a reduction by key, which is one table: its packed keys in order (record/key_hash.h), u64 words
 #ifndef HDST_PARTIAL_TABLES_H
 #define HDST_PARTIAL_TABLES_H
 
+#include "accum/keyed_partial.h"
 #include "accum/partial_bytes.h"
 #include "plan/plan.h"
 
@@ -16,13 +18,19 @@ typedef struct hdst__partial_table {
     uint64_t row_count;
     bool is_records;                // of the result: a reduce's
     const hdst__record *record;
+    uint32_t key_count;             // of a reduction by key: leaves of the key, by number, ascending; 0: it is none
+    const uint32_t *key_leaves;
+    const hdst__record *values;     // the record's leaves but those, in its struct
     void *rows;                     // finished, since the partial last changed; NULL: not yet
 } hdst__partial_table;
 
-// Appends what one table of a plan is to a description that begins with their number.
-void hdst__describe_partial_table(const hdst__plan_table *table, bool is_records, hdst__buffer *out);
-// In the arena. HDST_E_FORMAT: it makes no sense, or is not of this state; nothing that follows it reaches beyond a row.
-hdst_status hdst__partial_tables_read(hdst__arena *arena, const hdst__partial_label *label, const hdst__partial *state, hdst__partial_table **tables,
-                                      size_t *count, hdst_error *error);
+// Appends the description. `keyed`: NULL, or the keys of the only table.
+void hdst__partial_tables_describe(const hdst__partial_table *tables, size_t count, const hdst__keyed_partial *keyed, hdst__buffer *out);
+// In the arena. `state` is of the same bytes; where the description has keys it becomes a part of *keyed, and is NULL. HDST_E_FORMAT: it makes no sense, or is
+// not of this state; nothing that follows it reaches beyond a row. HDST_E_MEMORY.
+hdst_status hdst__partial_tables_read(hdst__arena *arena, const hdst__partial_label *label, hdst__partial **state, hdst__keyed_partial **keyed,
+                                      hdst__partial_table **tables, size_t *count, hdst_error *error);
+// The keys into the structs of all rows.
+void hdst__partial_table_write_keys(const hdst__partial_table *table, const hdst__keyed_partial *keyed, void *rows);
 
 #endif

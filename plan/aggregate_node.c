@@ -49,6 +49,7 @@ const hdst__container_rule hdst__aggregate_containers = {
 
 typedef struct aggregate_node {
     hdst__by_partition parts;
+    bool keeps_partial;             // the state of its keys, too
 } aggregate_node;
 
 void hdst__aggregate_node_make(hdst__arena *arena, hdst__node *node, const hdst__aggregate_spec *spec, bool by_parts)
@@ -78,8 +79,19 @@ static void forget_rows(hdst__node *node)
 static hdst__aggregate *make(hdst__node *node, hdst_error *error)
 {
     aggregate_node *own = node->own;
-    return hdst__by_partition_create(node, &own->parts, error) == HDST_OK ? own->parts.aggregate : NULL;
+    if (hdst__by_partition_create(node, &own->parts, error) != HDST_OK) return NULL;
+    if (own->keeps_partial) hdst__aggregate_keep_state(own->parts.aggregate);
+    return own->parts.aggregate;
 }
+
+const hdst__aggregate_spec *hdst__aggregate_node_keyed(const hdst__node *node)
+{
+    if (node->op->run != hdst__aggregate_node_run) return NULL;
+    const hdst__by_partition *parts = &((const aggregate_node *)node->own)->parts;
+    return parts->partition ? NULL : parts->spec;
+}
+
+void hdst__aggregate_node_keep_partial(hdst__node *node) { ((aggregate_node *)node->own)->keeps_partial = true; }
 
 bool hdst__aggregate_node_wants_whole(hdst__node *node, uint64_t records, hdst_error *error)
 {

@@ -4,6 +4,7 @@
 #include "shuffle/aggregate/aggregate_input.h"
 #include "shuffle/aggregate/aggregate_memory.h"
 #include "shuffle/aggregate/aggregate_result.h"
+#include "shuffle/aggregate/aggregate_state.h"
 #include "shuffle/aggregate/aggregate_steps.h"
 #include "shuffle/aggregate/aggregate_stream.h"
 
@@ -42,6 +43,7 @@ static void free_kept(hdst__aggregate *aggregate)
 {
     hdst__aggregate_free_slabs(aggregate);
     hdst__aggregate_forget_rows(aggregate);
+    hdst__aggregate_forget_state(aggregate);
 }
 
 void hdst__aggregate_forget(hdst__aggregate *aggregate)
@@ -104,7 +106,8 @@ static hdst_status run_in(hdst__aggregate *aggregate, const hdst__aggregate_inpu
 
 static bool may_on_device(const hdst__aggregate *aggregate)
 {
-    return !aggregate->layout->rows && aggregate->container == HDST__CONTAINER_AUTO && hdst__engine_settings(aggregate->engine)->hpr >= HDST__HPR_DEVICE;
+    if (aggregate->layout->rows || aggregate->keeps_state) return false;
+    return aggregate->container == HDST__CONTAINER_AUTO && hdst__engine_settings(aggregate->engine)->hpr >= HDST__HPR_DEVICE;
 }
 
 bool hdst__aggregate_wants_whole(hdst__aggregate *aggregate, uint64_t records)
@@ -126,6 +129,7 @@ hdst_status hdst__aggregate_run(hdst__aggregate *aggregate, const hdst__aggregat
     hdst__engine_lock(aggregate->engine);
     hdst__aggregate_drop(aggregate);
     aggregate->device_did = false;
+    hdst__aggregate_forget_state(aggregate);
     hdst_status status = may_on_device(aggregate) ? hdst__aggregate_device_run(aggregate->on_device, input, &aggregate->stats,
                                                                                &aggregate->device_did, error ? error : &own) : HDST_OK;
     if (status == HDST_OK && !aggregate->device_did) status = run_in(aggregate, input, error ? error : &own);
@@ -134,7 +138,7 @@ hdst_status hdst__aggregate_run(hdst__aggregate *aggregate, const hdst__aggregat
     *rows = status == HDST_OK && !aggregate->device_did ? aggregate->rows : NULL;
     *count = status != HDST_OK ? 0 : aggregate->device_did ? hdst__dataset_cache_own_reader(hdst__aggregate_resident(aggregate))->records
         : aggregate->row_count;
-    return status;
+    return status == HDST_OK && aggregate->keeps_state ? hdst__aggregate_finish_state(aggregate, rows, error) : status;
 }
 
 // --- Explain ---

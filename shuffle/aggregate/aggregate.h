@@ -12,6 +12,7 @@
 #include "engine/engine.h"
 #include "base/buffer.h"
 #include "accum/accumulate_op.h"
+#include "accum/keyed_partial.h"
 #include "engine/memory/cached_dataset.h"
 #include "engine/memory/reader.h"
 #include "engine/memory/consumer.h"
@@ -70,6 +71,10 @@ bool hdst__aggregate_stray(const hdst__aggregate *aggregate, uint64_t *record, u
 // Whether a reduction to so many rows, of a record like `rows`, is quicker here than in a stage of the engine's device: on CPU devices, where they do not fit
 // its caches.
 bool hdst__aggregate_suits_rows(hdst__engine *engine, const hdst__record *rows, uint64_t row_count);
+// From the next run on the state of each key is kept, too, in host memory alone; not with `rows`.
+void hdst__aggregate_keep_state(hdst__aggregate *aggregate);
+// What the last run came to, if it kept that. NULL: out of memory.
+hdst__keyed_partial *hdst__aggregate_partial(const hdst__aggregate *aggregate, const hdst__allocator *allocator);
 const hdst__run_stats *hdst__aggregate_stats(const hdst__aggregate *aggregate);
 
 typedef struct hdst__aggregate_duplicate {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory of a reduction by key, all of which counts towards the budget: each thread's share of it, slabs for chunks, buffers.
 #include "shuffle/aggregate/aggregate_memory.h"
+#include "shuffle/aggregate/aggregate_state.h"
 
 #include "base/costs_host.h"
 
@@ -102,7 +103,7 @@ uint64_t hdst__aggregate_shared_memory(const hdst__aggregation *run)
 char *hdst__aggregate_buffer(hdst__aggregate_worker *worker)
 {
     hdst__aggregation *run = worker->run;
-    const uint64_t raw = worker->raw.record_bytes, rows = worker->rows.record_bytes, size = run->layout->record->size,
+    const uint64_t raw = worker->raw.record_bytes, rows = worker->rows.record_bytes, size = hdst__aggregate_row_bytes(run),
                    share = hdst__aggregate_share(run) / HDST__HOST_SPILL_BUFFER_SHARE;
     const uint64_t least = raw > rows ? raw > size ? raw : size : rows > size ? rows : size,
                    bytes = share < HDST__HOST_SPILL_BUFFER_BYTES ? share : HDST__HOST_SPILL_BUFFER_BYTES;

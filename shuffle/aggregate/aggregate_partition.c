@@ -5,6 +5,7 @@
 #include "shuffle/aggregate/aggregate_memory.h"
 #include "shuffle/aggregate/aggregate_read.h"
 #include "shuffle/aggregate/aggregate_result.h"
+#include "shuffle/aggregate/aggregate_state.h"
 
 static bool no_memory(hdst__aggregate_worker *worker)
 {
@@ -125,18 +126,21 @@ static bool order_table(hdst__aggregate_worker *worker)
     return true;
 }
 
-static void write_rows(const hdst__aggregate_worker *worker, const uint64_t *rows, uint64_t count, char *to)
+// False: the error is set.
+static bool write_rows(hdst__aggregate_worker *worker, const uint64_t *rows, uint64_t count, char *to)
 {
     const hdst__aggregation_layout *layout = worker->run->layout;
     const uint64_t size = layout->record->size;
+    if (worker->run->aggregate->keeps_state) return hdst__aggregate_write_state(worker, rows, count, (uint64_t *)(void *)to);
     if (hdst__overflow_rows_is_empty(&worker->overflow)) {
         hdst__row_write_all(layout, rows, count, to);
-        return;
+        return true;
     }
     for (uint64_t i = 0; i < count; i++) {
         const uint64_t *row = rows + i * layout->row_words;
         hdst__row_write(layout, row, hdst__overflow_rows_find(&worker->overflow, (uint32_t)row[0], row + 1), to + i * size);
     }
+    return true;
 }
 
 // A bufferful at a time, as number `at` and on of the partition's.
@@ -144,10 +148,10 @@ static bool write_to_file(hdst__aggregate_worker *worker, uint32_t partition, ui
 {
     const hdst__aggregation_layout *layout = worker->run->layout;
     if (!hdst__aggregate_buffer(worker)) return false;
-    const uint64_t most = worker->buffer_bytes / layout->record->size;
+    const uint64_t most = worker->buffer_bytes / hdst__aggregate_row_bytes(worker->run);
     for (uint64_t done = 0, now; done < count; done += now) {
         now = count - done < most ? count - done : most;
-        write_rows(worker, rows + done * layout->row_words, now, worker->buffer);
+        if (!write_rows(worker, rows + done * layout->row_words, now, worker->buffer)) return false;
         if (!hdst__aggregate_put_in_file(worker, partition, at + done, worker->buffer, now)) return false;
     }
     return true;
@@ -218,8 +222,7 @@ static bool reduce_partition(hdst__aggregate_worker *worker, uint32_t partition)
     worker->out += count;
     if (atomic_load(&worker->run->stop)) return true;
     if (!to) return write_to_file(worker, partition, 0, rows, count);
-    write_rows(worker, rows, count, to);
-    return true;
+    return write_rows(worker, rows, count, to);
 }
 
 hdst_status hdst__aggregate_reduce_partitions(hdst__aggregate_worker *worker)

@@ -4,6 +4,7 @@
 #include "shuffle/aggregate/aggregate_result.h"
 
 #include "shuffle/aggregate/aggregate_memory.h"
+#include "shuffle/aggregate/aggregate_state.h"
 #include "base/costs_host.h"
 
 #include <string.h>
@@ -25,7 +26,7 @@ void hdst__aggregate_expect_rows(hdst__aggregation *run)
 {
     hdst__aggregate *aggregate = run->aggregate;
     const double expected = run->choice.distinct * HDST__HOST_KEY_RESULT_MARGIN + 1024, most = (double)run->records;
-    const uint64_t bytes = (uint64_t)(expected < most ? expected : most) * run->layout->record->size;
+    const uint64_t bytes = (uint64_t)(expected < most ? expected : most) * hdst__aggregate_row_bytes(run);
     hdst_error ignored;
     if (!aggregate->mapped) hdst__spill_close(&aggregate->file);      // of a run that failed
     if (aggregate->rows && !aggregate->mapped && aggregate->row_bytes >= bytes / 5 * 4) return;
@@ -55,7 +56,7 @@ char *hdst__aggregate_place(hdst__aggregate_worker *worker, uint32_t partition, 
 {
     hdst__aggregation *run = worker->run;
     hdst__aggregate_result *result = &run->result[partition];
-    const uint64_t size = run->layout->record->size;
+    const uint64_t size = hdst__aggregate_row_bytes(run);
     hdst_error ignored;
     pthread_mutex_lock(&run->lock);
     wait_for_turn(run, partition);
@@ -78,7 +79,7 @@ void hdst__aggregate_give_partition(hdst__aggregation *run, hdst__aggregate_resu
 
 static hdst_status to_file(hdst__aggregation *run, uint64_t first, const void *records, uint64_t count, hdst_error *error)
 {
-    const uint64_t size = run->layout->record->size;
+    const uint64_t size = hdst__aggregate_row_bytes(run);
     hdst__spill *file = &run->aggregate->file;
     hdst_status status = file->open ? HDST_OK : hdst__spill_open(file, error);
     return status == HDST_OK ? hdst__spill_put(file, first * size, records, count * size, error) : status;
@@ -116,13 +117,13 @@ void hdst__aggregate_end_partition_in_file(hdst__aggregate_worker *worker, uint3
 static const char *rows_of(const hdst__aggregation *run, const hdst__aggregate_result *result)
 {
     if (result->records || result->passes || !result->count) return result->records;
-    return run->aggregate->rows + result->first * run->layout->record->size;
+    return run->aggregate->rows + result->first * hdst__aggregate_row_bytes(run);
 }
 
 static hdst_status join_in_memory(hdst__aggregation *run, char *rows, uint64_t bytes, hdst_error *error)
 {
     hdst__aggregate *aggregate = run->aggregate;
-    const uint64_t size = run->layout->record->size, count = aggregate->row_count;
+    const uint64_t size = hdst__aggregate_row_bytes(run), count = aggregate->row_count;
     hdst_status status = HDST_OK;
     for (uint32_t p = 0; p < UINT32_C(1) << run->choice.partition_bits && status == HDST_OK; p++) {
         hdst__aggregate_result *result = &run->result[p];
@@ -164,7 +165,7 @@ static hdst_status join_in_file(hdst__aggregation *run, hdst_error *error)
 hdst_status hdst__aggregate_join(hdst__aggregation *run, hdst_error *error)
 {
     hdst__aggregate *aggregate = run->aggregate;
-    const uint64_t count = run->result[UINT32_C(1) << run->choice.partition_bits].first, bytes = count * run->layout->record->size;
+    const uint64_t count = run->result[UINT32_C(1) << run->choice.partition_bits].first, bytes = count * hdst__aggregate_row_bytes(run);
     hdst_error ignored;
     aggregate->row_count = count;
     if (bytes <= aggregate->row_bytes && aggregate->rows && !aggregate->file.open) return HDST_OK;

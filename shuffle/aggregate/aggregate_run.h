@@ -144,6 +144,10 @@ struct hdst__aggregate {
     hdst__spill file;                   // of rows that the budget has no room for
     const void *mapped;                 // then: `rows`
     uint64_t row_count, row_bytes;      // row_bytes: what was reserved
+    bool keeps_state;                   // then `rows` are states (aggregate_state.h), of which these are the superaccumulators and the rows
+    int64_t *exact;
+    uint64_t exact_count, exact_room;   // of superaccumulators of a key
+    char *finished;
 };
 
 #endif

@@ -6,6 +6,7 @@
 #include "engine/stage/executor.h"
 #include "shuffle/aggregate/aggregate_choose.h"
 #include "shuffle/aggregate/aggregate_memory.h"
+#include "shuffle/aggregate/aggregate_state.h"
 #include "shuffle/aggregate/aggregate_steps.h"
 #include "base/clock.h"
 #include "base/costs_host.h"
@@ -54,6 +55,7 @@ static hdst_status start(void *user, hdst_error *error)
     hdst__aggregate *aggregate = user;
     hdst__engine *engine = aggregate->engine;
     hdst__aggregate_drop(aggregate);
+    hdst__aggregate_forget_state(aggregate);
     aggregate->stats = (hdst__run_stats){0};
     aggregate->ran = false;
     aggregate->device_did = false;
@@ -156,5 +158,5 @@ hdst_status hdst__aggregate_end(hdst__aggregate *aggregate, const void **rows, u
     aggregate->stats.run_seconds = aggregate->stats.total_seconds = hdst__now() - begun;
     *rows = status == HDST_OK ? aggregate->rows : NULL;
     *count = status == HDST_OK ? aggregate->row_count : 0;
-    return status;
+    return status == HDST_OK && aggregate->keeps_state ? hdst__aggregate_finish_state(aggregate, rows, error) : status;
 }

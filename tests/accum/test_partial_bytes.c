@@ -211,6 +211,29 @@ Test(partial_bytes, messages_say_what_is_wrong)
     hdst__partial_destroy(partial);
 }
 
+// One byte more: behind the bytes, and behind the last accumulator, with size and checksum that are right.
+Test(partial_bytes, what_follows_is_refused)
+{
+    hdst__partial *partial = small_partial();
+    hdst__buffer bytes = written(partial);
+    hdst_error error;
+    const uint64_t size = bytes.length, longer = size + 1;
+    hdst__hash checksum = HDST__HASH_INIT;
+    char *copy = calloc(1, longer);
+    memcpy(copy, bytes.data, size);
+    cr_expect_eq(try_bytes(copy, longer, &error), HDST_E_FORMAT);
+    cr_expect_str_eq(error.message, "the partial is damaged: it has 157 bytes, and was written with 156");
+    memset(copy + size - sizeof checksum, 0, sizeof checksum + 1);
+    memcpy(copy + 16, &longer, sizeof longer);
+    hdst__hash_add(&checksum, copy, longer - sizeof checksum);
+    memcpy(copy + longer - sizeof checksum, &checksum, sizeof checksum);
+    cr_expect_eq(try_bytes(copy, longer, &error), HDST_E_FORMAT);
+    cr_expect_str_eq(error.message, "the partial is damaged: its accumulators make no sense");
+    free(copy);
+    hdst__buffer_destroy(&bytes);
+    hdst__partial_destroy(partial);
+}
+
 // Bytes that somebody made up and gave a checksum: refused, or some partial that can be read, merged and written.
 Test(partial_bytes, made_up_contents_do_no_harm)
 {

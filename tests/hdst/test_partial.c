@@ -28,6 +28,12 @@ static const char text[] =
     "}\n"
     "map gather_less(row r, accum total t[], accum double all) { t[r.k % len(t)].v += r.v; all -= r.w; }\n"
     "map pairs(row r) -> (key uint32_t k, double w, uint64_t n) { return (r.k % 37u, r.w, 1); }\n"
+    "map gather_pairs(row r, accum uint64_t some) -> (key uint32_t k, double w, uint64_t n) { some += 1; return (r.k % 37u, r.w, 1); }\n"
+    "struct pair { uint32_t key; double w; uint64_t n; };\n"
+    "map pair_of(row r) -> pair { return (pair){ .key = r.k % 37u, .w = r.w, .n = 1 }; }\n"
+    "map part(pair p) -> uint32_t { return p.key % 3u; }\n"
+    "struct weighed { double w; uint32_t k; };\n"
+    "map weighed_row(row r) -> weighed { return (weighed){ .w = r.w, .k = r.k }; }\n"
     "map weight(row r) -> double { return r.w; }\n"
     "map count_sums(sums s, accum uint64_t some) { some += s.n; }\n"
     "reduce add(sums a, sums b) { return (sums){ .w = a.w + b.w, .n = a.n + b.n }; }\n"
@@ -279,7 +285,12 @@ Test(partial, results_that_have_none)
                  *weights = hdst_map_function(data, s.module, "weight"), *pairs = hdst_map_function(data, s.module, "pairs");
     expect_unkept(weights, HDST_E_USAGE, "the result has no accumulators, so there is no partial of it");
     expect_unkept(hdst_reduce(weights, s.module, "later"), HDST_E_UNSUPPORTED, "the records of hdst_reduce cannot be kept unfinished");
-    expect_unkept(hdst_reduce_by_key(pairs, s.module, "add"), HDST_E_UNSUPPORTED, "the records of hdst_reduce_by_key cannot be kept unfinished");
+    expect_unkept(hdst_reduce_by_key(hdst_partition(hdst_map_function(data, s.module, "pair_of"), s.module, "part", 3), s.module, "add"), HDST_E_UNSUPPORTED,
+                  "the records of hdst_reduce_by_key cannot be kept unfinished");
+    hdst_map_spec *and_pairs = hdst_map_spec_create(s.module, "gather_pairs");
+    expect_unkept(hdst_reduce_by_key(hdst_map(data, and_pairs), s.module, "add"), HDST_E_UNSUPPORTED,
+                  "accumulators of maps in front of a reduction by key cannot be kept unfinished together with it");
+    expect_unkept(hdst_top(hdst_map_function(data, s.module, "weighed_row"), 3, "w"), HDST_E_UNSUPPORTED, "the records of hdst_top cannot be kept unfinished");
     hdst_dataset *dense = hdst_reduce_dense(pairs, s.module, "add", 37);
     expect_unkept(hdst_map_function(dense, s.module, "count_sums"), HDST_E_UNSUPPORTED,
                   "accumulators behind hdst_reduce_dense cannot be kept unfinished: they see what all records of a run come to");

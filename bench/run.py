@@ -18,6 +18,7 @@ import tempfile
 import time
 import typing
 
+import texts
 import workloads
 
 
@@ -315,15 +316,15 @@ def parse_options():
     parser.add_argument("--records", type=int, default=20_000_000)
     parser.add_argument("--clusters", type=int, default=50)
     parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--only", choices=["steps", "workloads", "start", "compile"],
-        help="the steps, the workloads, the start-up times or the compile times alone")
+    parser.add_argument("--only", choices=["steps", "workloads", "start", "compile", "texts"],
+        help="the steps, the workloads, the start-up times, the compile times or the reading of text alone")
     parser.add_argument("--json", metavar="FILE", help="write all figures to FILE")
     return parser.parse_args()
 
 
 def main():
     options = parse_options()
-    results, good = {"steps": [], "workloads": [], "start": None, "compile": None}, True
+    results, good = {"steps": [], "workloads": [], "start": None, "compile": None, "texts": None}, True
     try:
         for part, comparisons in (("steps", COMPARISONS), ("workloads", workloads.WORKLOADS)):
             for comparison in comparisons if options.only in (None, part) else []:
@@ -337,6 +338,9 @@ def main():
         if options.only in (None, "start"):
             results["start"] = start_up(options)
             print_start_up(results["start"])
+        if options.only in (None, "texts"):
+            results["texts"] = texts.texts(options)
+            good = texts.print_texts(results["texts"]) and good
     except (RuntimeError, OSError, ValueError) as error:
         sys.exit(f"bench: {error}")
     except subprocess.CalledProcessError as error:

@@ -177,19 +177,39 @@ uint64_t hdst__partial_read(const hdst__partial *partial, size_t accum, uint64_t
     return hdst__column_read(column, row * column->cell.elements + element);
 }
 
-static void read_leaf(const hdst__partial_column *column, const hdst__leaf *leaf, uint64_t row, char *to)
+// A constant size makes each copy one store.
+static void put_bits(char *to, const uint64_t *bits, size_t size)      // little-endian hosts
+{
+    if (size == 4) memcpy(to, bits, 4);
+    else if (size == 8) memcpy(to, bits, 8);
+    else memcpy(to, bits, size);
+}
+
+static void read_leaf(const hdst__partial_column *column, const hdst__leaf *leaf, uint64_t row, uint64_t count, uint64_t row_bytes, char *to)
 {
     const size_t size = hdst__scalar_size(column->cell.kind);
-    for (uint64_t e = 0; e < column->cell.elements; e++) {
-        const uint64_t bits = hdst__column_read(column, row * column->cell.elements + e);
-        memcpy(to + hdst__leaf_offset(leaf, e), &bits, size);      // little-endian hosts
+    const uint64_t elements = column->cell.elements, end = (row + count) * elements;
+    uint64_t bits[HDST__PARTIAL_BLOCK], e = 0;
+    for (uint64_t first = row * elements, some; first < end; first += some) {
+        some = end - first < HDST__PARTIAL_BLOCK ? end - first : HDST__PARTIAL_BLOCK;
+        hdst__column_read_block(column, first, some, bits);
+        for (uint64_t i = 0; i < some; i++) {
+            put_bits(to + (elements == 1 ? leaf->offset : hdst__leaf_offset(leaf, e)), &bits[i], size);
+            if (++e < elements) continue;
+            e = 0;
+            to += row_bytes;
+        }
     }
 }
 
+// Some rows at a time, so that their structs stay in the cache.
 void hdst__partial_read_rows(const hdst__partial *partial, size_t accum, const hdst__record *record, uint64_t first, uint64_t count, void *out)
 {
     const hdst__partial_accum *from = &partial->accum[accum];
-    char *to = memset(out, 0, count * record->size);
-    for (uint64_t row = first; row < first + count; row++, to += record->size)
-        for (size_t leaf = 0; leaf < from->leaf_count; leaf++) read_leaf(&from->column[leaf], &record->leaves[leaf], row, to);
+    for (uint64_t row = 0; row < count; row += HDST__PARTIAL_BLOCK) {
+        const uint64_t some = count - row < HDST__PARTIAL_BLOCK ? count - row : HDST__PARTIAL_BLOCK;
+        char *to = memset((char *)out + row * record->size, 0, some * record->size);
+        for (size_t leaf = 0; leaf < from->leaf_count; leaf++)
+            read_leaf(&from->column[leaf], &record->leaves[leaf], first + row, some, record->size, to);
+    }
 }

@@ -4,6 +4,7 @@
 
 #include "accum/fixed_point.h"
 #include "accum/representation.h"
+#include "accum/rounding.h"
 #include "accum/superaccumulator.h"
 
 #include <assert.h>
@@ -229,4 +230,42 @@ uint64_t hdst__column_read(const hdst__partial_column *column, uint64_t element)
     memcpy(all, exact, (column->cell.digits + 1) * sizeof *all);
     hdst__fixed_spill(word, 2, column->scale, all, column->cell.kind);
     return hdst__superaccumulator_round(all, column->cell.kind);
+}
+
+// Words that the processor's own conversion rounds.
+static void round_floats(const int64_t *word, const int64_t *low, uint64_t count, int32_t s, uint64_t *bits)
+{
+    const float one = (float)hdst__power_of_two(-s), half = (float)hdst__power_of_two(-s - 1), two = (float)hdst__power_of_two(-s - HDST__FIXED_BITS);
+    for (uint64_t i = 0; i < count; i++) {
+        const float value = low && low[i] ? hdst__round_two_float(word[i], low[i], half, two) : hdst__round_float(word[i], one);
+        uint32_t pattern;
+        memcpy(&pattern, &value, sizeof pattern);
+        bits[i] = pattern;
+    }
+}
+
+static void round_doubles(const int64_t *word, const int64_t *low, uint64_t count, int32_t s, uint64_t *bits)
+{
+    const double one = hdst__power_of_two(-s), two = hdst__power_of_two(-s - HDST__FIXED_BITS);
+    for (uint64_t i = 0; i < count; i++) {
+        const double value = low && low[i] ? hdst__round_two_double(word[i], low[i], two) : hdst__round_double(word[i], one);
+        memcpy(&bits[i], &value, sizeof value);
+    }
+}
+
+static bool rounds_directly(const hdst__partial_column *column)
+{
+    const hdst__kind kind = column->cell.kind;
+    return column->cell.digits && column->word && !column->used && hdst__rounds_directly(kind, -column->scale) &&
+           hdst__rounds_directly(kind, -column->scale - HDST__FIXED_BITS);
+}
+
+void hdst__column_read_block(const hdst__partial_column *column, uint64_t first, uint64_t count, uint64_t *bits)
+{
+    if (rounds_directly(column)) {
+        const int64_t *low = column->low ? column->low + first : NULL;
+        (column->cell.kind == HDST__F32 ? round_floats : round_doubles)(column->word + first, low, count, column->scale, bits);
+        return;
+    }
+    for (uint64_t i = 0; i < count; i++) bits[i] = hdst__column_read(column, first + i);
 }

@@ -48,6 +48,8 @@ const int64_t *hdst__column_exact_of(const hdst__partial_column *column, uint64_
 // The `elements` elements of row i are merged into those of row row[i].
 bool hdst__column_scatter(hdst__partial_column *to, const hdst__partial_column *from, const uint64_t *row, uint64_t count);
 uint64_t hdst__column_read(const hdst__partial_column *column, uint64_t element);   // bits of the cell's kind
+// The same of HDST__PARTIAL_BLOCK elements at most.
+void hdst__column_read_block(const hdst__partial_column *column, uint64_t first, uint64_t count, uint64_t *bits);
 void hdst__column_reset(hdst__partial_column *column);
 void hdst__column_release(hdst__partial_column *column);
 

@@ -125,6 +125,7 @@ hdst_status hdst__aggregate_blocks(hdst__aggregate_worker *worker)
         pthread_mutex_lock(&run->lock);
         hdst_status status = hdst__aggregate_next(run, HDST__HOST_KEY_STRETCH_RECORDS, worker->copy, &stretch, &worker->error);
         pthread_mutex_unlock(&run->lock);
+        if (status == HDST_OK) status = hdst__aggregate_read_stretch(run, worker->copy, &stretch, &worker->error);
         if (status != HDST_OK) return status;
         for (uint64_t done = 0; done < stretch.count; done += worker->batch.count) {
             const uint64_t left = stretch.count - done;

@@ -150,6 +150,7 @@ static hdst_status look(hdst__aggregation *run, sample *s, hdst_error *error)
     while (run->next_record < wanted && status == HDST_OK) {
         hdst__aggregate_stretch stretch;
         status = hdst__aggregate_next(run, wanted - run->next_record, s->copy, &stretch, error);
+        if (status == HDST_OK) status = hdst__aggregate_read_stretch(run, s->copy, &stretch, error);
         if (status == HDST_OK) look_at_stretch(run, s, &stretch);
     }
     run->next_record = 0;

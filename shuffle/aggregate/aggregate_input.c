@@ -85,6 +85,7 @@ hdst_status hdst__aggregate_next(hdst__aggregation *run, uint64_t most, void **c
     const uint64_t first = run->next_record, left = run->end - first;
     stretch->count = left < most ? left : most;
     stretch->first = run->before + first;
+    stretch->unread = false;
     if (stretch->count == 0) return HDST_OK;
     if (hdst__cancel_asked(hdst__engine_cancel(run->engine))) return hdst__cancel_error(first, run->records, error);
     if (!run->extents) {
@@ -94,7 +95,8 @@ hdst_status hdst__aggregate_next(hdst__aggregation *run, uint64_t most, void **c
         stretch->buffers = (const void *const *)copy;
         stretch->at = 0;
         run->next_record += stretch->count;
-        return reader->fill(reader->user, first, stretch->count, run->copied, copy, 0, error);
+        stretch->unread = reader->concurrent;
+        return reader->concurrent ? HDST_OK : reader->fill(reader->user, first, stretch->count, run->copied, copy, 0, error);
     }
     const hdst__aggregate_extent *extent = run->extent;
     while (first >= extent->first + extent->count) extent++;
@@ -104,4 +106,12 @@ hdst_status hdst__aggregate_next(hdst__aggregation *run, uint64_t most, void **c
     if (stretch->count > extent->count - stretch->at) stretch->count = extent->count - stretch->at;
     run->next_record += stretch->count;
     return HDST_OK;
+}
+
+hdst_status hdst__aggregate_read_stretch(const hdst__aggregation *run, void **copy, hdst__aggregate_stretch *stretch, hdst_error *error)
+{
+    const hdst__reader *reader = run->input->reader;
+    if (!stretch->unread) return HDST_OK;
+    stretch->unread = false;
+    return reader->fill(reader->user, stretch->first - run->before, stretch->count, run->copied, copy, 0, error);
 }

@@ -53,6 +53,7 @@ typedef struct hdst__aggregate_stretch {     // some records, to be taken apart
     const void *const *buffers;
     uint64_t at, count;                 // place in the storage
     uint64_t first;                     // of the input
+    bool unread;                        // its records are still to be read, which several threads may do at once
 } hdst__aggregate_stretch;
 
 typedef struct hdst__aggregation {

@@ -40,7 +40,6 @@ bool hdst__ranges_add(hdst__ranges *ranges, const hdst__share *range)
         }
         here->count += here[1].count;
         remove_at(ranges, at + 1);
-        if (at < i) i--;
     }
     return true;
 }

@@ -196,6 +196,21 @@ Test(simulation, what_a_device_cannot_do_in_time_is_stolen)
     cr_assert(alone.ascends && !stolen.ascends);
 }
 
+// One that is a fifth slower than told is steady, so that nothing goes back to the pool.
+Test(simulation, what_a_steady_device_cannot_do_in_time_is_stolen)
+{
+    sim_device device[3];
+    for (uint32_t i = 0; i < 3; i++) device[i] = (sim_device){.kernel = 1e-8, .is_told = true};
+    device[1].paces = 1;
+    device[1].pace[0].from = 1;
+    device[1].pace[0].pace = 0.8;
+    const sim_job job = {.records = 3000000000, .unit = 1 << 16, .device = device, .devices = 3};
+    check(&job, &hdst__policy_auto, 1.02, "stolen");
+    check(&job, &hdst__policy_static, 1.20, "not stolen");
+    const sim_result result = simulate(&job, &hdst__policy_auto);
+    cr_assert_lt(result.shares, 3 * 70);
+}
+
 Test(simulation, a_static_share_that_would_cost_more_than_it_gains_is_left_out)
 {
     sim_device device[3] = {{.kernel = 1e-8, .is_told = true}, {.kernel = 1e-8, .is_told = true, .fixed = 6}, {.kernel = 2e-6, .is_told = true}};

@@ -145,8 +145,11 @@ static bool start_thread(hdst__thread_pool *pool)
 static void start_threads(hdst__thread_pool *pool, uint64_t count)
 {
     if (pool->started + 1 >= pool->size || pool->started + 1 >= count) return;
+    // But for those that an instruction of the thread itself raises: blocked they end the process, whatever handler it has for them.
+    static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
     sigset_t all, before;
     sigfillset(&all);
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) sigdelset(&all, own[i]);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     while (pool->started + 1 < pool->size && pool->started + 1 < count && start_thread(pool)) pool->started++;
     pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -102,7 +102,10 @@ hdst_source *hdst_source_open_all(hdst_context *context, const char *const *path
 }
 
 // NULL after an error.
-static const hdst__source *opened(const hdst_source *source) { return source && source->object.context ? source->source : NULL; }
+static const hdst__source *opened(const hdst_source *source)
+{
+    return source && source->object.context && !source->object.error ? source->source : NULL;
+}
 
 // A source whose rows cannot be counted has failed from then on.
 static uint64_t count_rows(hdst_source *source)
@@ -118,7 +121,7 @@ uint64_t hdst_source_rows(const hdst_source *source)
     if (!opened(source)) return 0;
     hdst_source *counted = (hdst_source *)source;       // objects of users are never constant themselves
     hdst__lock(source->object.context);
-    const uint64_t rows = source->object.error ? 0 : count_rows(counted);
+    const uint64_t rows = count_rows(counted);
     hdst__unlock(source->object.context);
     return rows;
 }

@@ -378,6 +378,82 @@ Test(csv_blocks, ranges_are_read_by_several_threads_at_once)
     hdst__source_close(source);
 }
 
+// Memory for a window of a text, and for one more at times.
+typedef struct tight {
+    atomic_int windows, most;
+} tight;
+
+enum { WINDOW = 4000 };
+
+static void *allocate(size_t bytes, void *user)
+{
+    tight *t = user;
+    size_t *block = malloc(bytes + 16);
+    if (bytes == WINDOW + HDST__CSV_SLACK && atomic_fetch_add(&t->windows, 1) >= t->most) {
+        t->windows--;
+        free(block);
+        return NULL;
+    }
+    *block = bytes;
+    return (char *)block + 16;
+}
+
+static void release(void *pointer, void *user)
+{
+    tight *t = user;
+    if (!pointer) return;
+    size_t *block = (size_t *)((char *)pointer - 16);
+    t->windows -= *block == WINDOW + HDST__CSV_SLACK;
+    free(block);
+}
+
+static void *reallocate(void *pointer, size_t bytes, void *user)
+{
+    void *moved = allocate(bytes, user);
+    size_t held = pointer ? *(size_t *)((char *)pointer - 16) : 0;
+    if (moved && pointer) memcpy(moved, pointer, held < bytes ? held : bytes);
+    if (moved) release(pointer, user);
+    return moved;
+}
+
+// All threads read, one after another, where there is memory for fewer; and where there is memory for none they say so.
+Test(csv_blocks, threads_share_what_memory_there_is)
+{
+    enum { ROWS = 2000, ROW = 10 };
+    char *text = hdst__arena_alloc(&arena, ROWS * ROW + 1);
+    for (int row = 0; row < ROWS; row++) sprintf(text + row * ROW, "%04d,%04d\n", row, row);
+    const char *path = write_text("a.csv", text);
+    for (int most = 3; most >= 1; most--) {
+        tight t = {.most = 3};
+        const hdst__allocator allocator = {.allocate = allocate, .reallocate = reallocate, .release = release, .user = &t};
+        hdst__source *source = OPEN_OK(hdst__source_csv_in_blocks(&allocator, path, NULL, WINDOW, NULL, error));
+        hdst__record *record = array_record(HDST__F64, 2);
+        hdst__bound_source *bound;
+        double got[2 * ROWS];
+        void *buffers[] = {got};
+        t.most = most;
+        cr_assert_eq(hdst__source_count(source, threads, NULL), HDST_OK);
+        cr_assert_eq(source->rows, ROWS);
+        cr_assert_eq(hdst__source_bind(source, record, &bound, NULL), HDST_OK);
+        reading r = {bound, hdst__storage_make(&arena, record, HDST__AOS, 0, ROWS), buffers, ROWS, 0};
+        hdst__thread_pool_run(threads, (ROWS + 36) / 37, read_piece, &r);
+        cr_assert_eq(r.failures, 0);
+        for (int i = 0; i < 2 * ROWS; i++) cr_assert_eq(got[i], i / 2);
+        hdst__source_unbind(bound);
+        hdst__source_close(source);
+        cr_assert_eq(t.windows, 0);
+    }
+    tight none = {.most = 1};
+    const hdst__allocator allocator = {.allocate = allocate, .reallocate = reallocate, .release = release, .user = &none};
+    hdst__source *source = OPEN_OK(hdst__source_csv_in_blocks(&allocator, path, NULL, WINDOW, NULL, error));
+    hdst_error error = HDST_ERROR_INIT;
+    none.most = 0;
+    cr_assert_eq(hdst__source_count(source, threads, &error), HDST_E_MEMORY);
+    none.most = 1;
+    cr_assert_eq(hdst__source_count(source, threads, &error), HDST_OK);
+    hdst__source_close(source);
+}
+
 // --- Parts ---
 
 Test(csv_blocks, masks_tell_each_byte)

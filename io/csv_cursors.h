@@ -29,8 +29,8 @@ typedef struct hdst__csv_cursors {
 
 void hdst__csv_cursors_init(hdst__csv_cursors *cursors, const hdst__allocator *allocator, const hdst__file *file, uint64_t window_bytes);
 void hdst__csv_cursors_destroy(hdst__csv_cursors *cursors);
-// One that ended at `row` where there is one. Where there is no memory for another it waits for one that is given back: a thread takes one at a time. NULL: there
-// is memory for none, with the error filled. Any thread.
+// One that ended at `row` where there is one. Where there is no memory for another it waits for one that is given back: a thread takes one at a time.
+// NULL: there is memory for none, with the error filled. Any thread.
 hdst__csv_cursor *hdst__csv_cursors_take(hdst__csv_cursors *cursors, uint64_t row, hdst_error *error);
 void hdst__csv_cursors_give(hdst__csv_cursors *cursors, hdst__csv_cursor *cursor);
 

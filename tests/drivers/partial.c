@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Partials across processes: this program starts itself for each part of the records; what those processes write as bytes, one after another on its
 // pipe, it merges, and compares with one run over all records of its own. Exits with 1 and says why where a bit differs.
-// usage: partial DEVICE
+// usage: partial DEVICE [DEVICE-OF-THE-WHOLE]
 #include "hdst/hdst.h"
 
 #include <math.h>
@@ -71,7 +71,7 @@ static hdst_partial *read_part(hdst_context *context, const char *program, const
     static char bytes[MOST];
     char command[4096];
     hdst_error error = HDST_ERROR_INIT;
-    snprintf(command, sizeof command, "'%s' %s %d", program, device, part);
+    snprintf(command, sizeof command, "'%s' %s part %d", program, device, part);
     FILE *pipe = popen(command, "r");
     if (!pipe) exit(1);
     const size_t size = fread(bytes, 1, sizeof bytes, pipe);
@@ -100,10 +100,11 @@ int main(int argc, char **argv)
     static item items[RECORDS];
     hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
     if (argc < 2) return 2;
-    options.device = argv[1];
+    const bool is_part = argc > 3;
+    options.device = argc == 3 ? argv[2] : argv[1];
     fill(items);
     hdst_context *context = hdst_context_create(&options);
-    const int failed = argc > 2 ? write_part(context, items, atoi(argv[2])) : merge_parts(context, argv[0], argv[1], items);
+    const int failed = is_part ? write_part(context, items, atoi(argv[3])) : merge_parts(context, argv[0], argv[1], items);
     hdst_context_destroy(context);
     return failed;
 }

@@ -190,6 +190,13 @@ static void files(void)
     every_layout("two files", hdst__source_concat(NULL, parts, 2, NULL), make_record(HDST__F32));
 }
 
+static bool give_rows(uint64_t first, uint64_t count, void *records, char *message, void *user)
+{
+    (void)message, (void)user;
+    for (uint64_t i = 0; i < count * COLUMNS; i++) ((float *)records)[i] = (float)number(first + i / COLUMNS, i % COLUMNS);
+    return true;
+}
+
 static void memory(void)
 {
     float *table = malloc(ROWS * COLUMNS * sizeof *table);
@@ -203,6 +210,7 @@ static void memory(void)
     fwrite(table, sizeof *table, ROWS * COLUMNS, file);
     if (fclose(file)) exit(2);
     every_layout("raw", hdst__source_raw(NULL, path, NULL), record);
+    every_layout("callback", hdst__source_from_callback(NULL, ROWS, give_rows, NULL, true, NULL), record);
     free(table);
 }
 

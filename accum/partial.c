@@ -144,12 +144,12 @@ static bool copy_accum(const hdst__allocator *allocator, hdst__partial_accum *to
     return copied;
 }
 
-hdst_status hdst__partial_append(hdst__partial *to, const hdst__partial *from, hdst_error *error)
+hdst_status hdst__partial_append(hdst__partial *to, const hdst__partial *from, size_t count, hdst_error *error)
 {
-    hdst__partial_accum *grown = hdst__realloc(to->allocator, to->accum, (to->accum_count + from->accum_count) * sizeof *grown);
+    hdst__partial_accum *grown = hdst__realloc(to->allocator, to->accum, (to->accum_count + count) * sizeof *grown);
     if (!grown) return hdst__error_memory(error, "unfinished sums");
     to->accum = grown;
-    for (size_t a = 0; a < from->accum_count; a++)
+    for (size_t a = 0; a < count; a++)
         if (!copy_accum(to->allocator, &to->accum[to->accum_count++], &from->accum[a])) return hdst__error_memory(error, "unfinished sums");
     return HDST_OK;
 }

@@ -47,8 +47,8 @@ hdst_status hdst__partial_scatter(hdst__partial *to, const hdst__partial *from, 
 // One element of accumulator 0: `words` words (0 to 2, in fixed point at scale s if it is a float sum) and a superaccumulator, or NULL. False: no memory.
 bool hdst__partial_add_element(hdst__partial *to, uint32_t leaf, uint64_t row, uint64_t element, const int64_t *word, uint32_t words, int32_t s,
                                const int64_t *superaccumulator);
-// Copies of the accumulators of `from` behind those of `to`. HDST_E_MEMORY: `to` may have a part of them.
-hdst_status hdst__partial_append(hdst__partial *to, const hdst__partial *from, hdst_error *error);
+// Copies of the first `count` accumulators of `from` behind those of `to`. HDST_E_MEMORY: `to` may have a part of them.
+hdst_status hdst__partial_append(hdst__partial *to, const hdst__partial *from, size_t count, hdst_error *error);
 
 // As hdst__table_read and hdst__table_read_rows: rounded once.
 uint64_t hdst__partial_read(const hdst__partial *partial, size_t accum, uint64_t row, uint32_t leaf, uint64_t element);

@@ -4,5 +4,6 @@
 #define HDST_BASE_CLOCK_H
 
 double hdst__now(void);                 // seconds, monotonic
+void hdst__sleep(double seconds);
 
 #endif

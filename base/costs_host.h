@@ -27,6 +27,8 @@ enum {
     HDST__HOST_ORDERED_RECORDS = 4096, HDST__HOST_ORDERED_BYTES = 8 << 20, HDST__HOST_ORDERED_SHARE = 8,
     HDST__HOST_LEFT_SHARE = 4,                  // of the budget, which rows leave that may as well be in a file
     HDST__HOST_SLICES_IN_FLIGHT = 4,            // on a device
+    HDST__HOST_WAITING_SHARE = 8,               // of the budget, for output of workers that are ahead of others
+    HDST__HOST_SHARE_BYTES = 32 << 20,          // of input that several devices share, at least: chosen, not measured
     HDST__HOST_RING_SEGMENTS = 3,               // one is filled, one is copied or waits, one is computed on
     HDST__HOST_SAMPLE_OVERRUN = 2,              // times what a look at the data may take: then it ends early
     HDST__HOST_PAGE_BYTES = 4096,               // OpenCL devices ask for no more; a larger machine page is only an alignment that is not reached
@@ -35,6 +37,7 @@ enum {
     HDST__HOST_GRACE_SECONDS = 2,               // a device that goes on for so long after a cancel is given up
 };
 
+#define HDST__HOST_SHARE_MIXED_BYTES ((uint64_t)1 << 30)       // the same of a CPU beside a GPU that nobody asked for by name: PoCL compiles for 0.7 s
 #define HDST__HOST_CHUNK_BYTES ((uint64_t)2 << 30)     // of a cached dataset's segment, or of output that stays, at most: each is a launch
 #define HDST__HOST_OUTPUT_MARGIN 1.25           // a slice's output is expected to fit with so much to spare: one that does not runs twice
 #define HDST__HOST_WINDOW_MARGIN 1.05           // the same of a window; more would have the budget hold what nobody needs

@@ -21,7 +21,7 @@ typedef struct hdst__runtime {
     hdst__log log;
     const hdst__cancel *cancel;         // of the call in progress, which whoever works for long looks at; NULL: cannot be cancelled
     pthread_mutex_t mutex;
-    bool given_up;                      // a device was (engine/device/give_up.h): what it may still touch is never freed
+    _Atomic bool given_up;              // a device was (engine/device/give_up.h): what it may still touch is never freed
 } hdst__runtime;
 
 #endif

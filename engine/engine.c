@@ -9,6 +9,8 @@
 #include "engine/device/give_up.h"
 #include "engine/memory/registered.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool copy_text(const hdst__engine *engine, const char **text)
@@ -23,7 +25,6 @@ static bool copy_options(hdst__engine *engine, const hdst__engine_options *optio
     *own = hdst__engine_options_resolve(options);
     own->allocator = NULL;
     own->log = NULL;
-    if (!own->device || !*own->device) own->device = "all";
     const bool has_device = copy_text(engine, &own->device), has_directory = !own->cache_dir || copy_text(engine, &own->cache_dir);
     return has_device && has_directory;
 }
@@ -31,9 +32,26 @@ static bool copy_options(hdst__engine *engine, const hdst__engine_options *optio
 static void set_limits(hdst__limits *limits)
 {
     *limits = (hdst__limits){
-        .grace_seconds = HDST__HOST_GRACE_SECONDS, .tuning_least = HDST__GPU_TUNING_LEAST, .sample_seconds = HDST__HOST_SAMPLE_SECONDS,
+        .grace_seconds = HDST__HOST_GRACE_SECONDS, .tuning_least = HDST__GPU_TUNING_LEAST,
+        .share_bytes = HDST__HOST_SHARE_BYTES, .share_mixed_bytes = HDST__HOST_SHARE_MIXED_BYTES, .sample_seconds = HDST__HOST_SAMPLE_SECONDS,
         .pick_least = HDST__GPU_PICK_LEAST, .sort_least = HDST__GPU_SORT_LEAST, .by_key_device_least = HDST__GPU_BY_KEY_LEAST,
     };
+}
+
+// For benches and tests: HDST_SHARE_BYTES=0 has the smallest inputs shared, HDST_SLOW_DEVICE=1:4 makes device 1 take four times as long.
+static void set_sharing(hdst__limits *limits, const hdst__log *log)
+{
+    const char *bytes = getenv("HDST_SHARE_BYTES"), *slow = getenv("HDST_SLOW_DEVICE");
+    char *end;
+    if (bytes && *bytes) {
+        limits->share_bytes = limits->share_mixed_bytes = strtoull(bytes, &end, 10);
+        if (*end) hdst__log_write(log, HDST__LOG_WARN, "HDST_SHARE_BYTES is '%s', not a number of bytes", bytes);
+    }
+    if (!slow || !*slow) return;
+    int used = 0;
+    if (sscanf(slow, "%u:%lf%n", &limits->slow_device, &limits->slow_times, &used) == 2 && !slow[used] && limits->slow_times >= 1) return;
+    limits->slow_times = 0;
+    hdst__log_write(log, HDST__LOG_WARN, "HDST_SLOW_DEVICE is '%s', not a device and how many times as long it takes, as 1:4", slow);
 }
 
 hdst__engine *hdst__engine_create(const hdst__engine_options *options)
@@ -51,6 +69,7 @@ hdst__engine *hdst__engine_create(const hdst__engine_options *options)
     runtime->cancel = options->cancel;
     pthread_mutex_init(&runtime->mutex, NULL);
     set_limits(&engine->limits);
+    set_sharing(&engine->limits, &runtime->log);
     const bool copied = copy_options(engine, options);
     runtime->threads = hdst__thread_pool_create(runtime->allocator, engine->options.threads);
     runtime->registered = hdst__registered_create(runtime->allocator);
@@ -64,12 +83,8 @@ void hdst__engine_destroy(hdst__engine *engine)
     if (!engine || engine->runtime.given_up) return;
     const hdst__allocator *counting = engine->runtime.allocator;
     hdst__registered_destroy(engine->runtime.registered);
-    if (engine->open) {
-        hdst__ring_destroy(&engine->ring, engine->open);
-        engine->open->ops->destroy(engine->open);
-    }
+    for (uint32_t i = 0; i < engine->workers; i++) hdst__worker_destroy(&engine->worker[i]);
     hdst__thread_pool_destroy(engine->runtime.threads);
-    hdst__program_cache_destroy(&engine->cache);
     hdst__device_list_clear(&engine->list);
     hdst__device_list_clear(&engine->interp);
     hdst__free(counting, (char *)engine->options.device);
@@ -94,7 +109,7 @@ void hdst__engine_lock(const hdst__engine *engine) { pthread_mutex_lock(&lent(en
 void hdst__engine_unlock(const hdst__engine *engine) { pthread_mutex_unlock(&lent(engine)->runtime.mutex); }
 const hdst__engine_options *hdst__engine_settings(const hdst__engine *engine) { return &engine->options; }
 hdst__limits *hdst__engine_limits(const hdst__engine *engine) { return &lent(engine)->limits; }
-hdst__ring *hdst__engine_ring(hdst__engine *engine) { return &engine->ring; }
+hdst__ring *hdst__engine_ring(hdst__engine *engine) { return &engine->worker[0].ring; }
 
 bool hdst__engine_given_up(const hdst__engine *engine) { return engine->runtime.given_up; }
 uint64_t hdst__engine_refusals(const hdst__engine *engine) { return atomic_load(&engine->runtime.memory.refused); }
@@ -106,71 +121,105 @@ void hdst__engine_explain_memory(hdst__engine *engine, uint64_t refusals, hdst_e
 
 void hdst__engine_look_for_fork(hdst__engine *engine)
 {
-    if (engine->open && engine->open->info->backend->has_driver && hdst__driver_is_lost()) hdst__device_lose(engine->open);
+    for (uint32_t i = 0; i < engine->workers; i++) {
+        hdst__device *device = engine->worker[i].device;
+        if (!hdst__driver_is_lost()) continue;
+        engine->worker[i].has_thread = false;       // it stayed in the other process
+        if (device && device->info->backend->has_driver) hdst__device_lose(device);
+    }
 }
 
 // --- Discovery and choice, under the mutex ---
 
 static hdst_status discover(hdst__engine *engine, hdst_error *error)
 {
+    engine->list.cpu_parts = engine->options.cpu_parts;
     return engine->list.count ? HDST_OK : hdst__backends_find(&engine->list, engine->runtime.allocator, error);
 }
+
+static void add_worker(hdst__engine *engine, const hdst__device_info *info) { hdst__worker_init(&engine->worker[engine->workers++], info); }
 
 // Which must not cost the opening of a driver.
 static hdst_status choose_interp(hdst__engine *engine, hdst_error *error)
 {
     hdst_status status = hdst__backend_find(&hdst__device_interp, &engine->interp, engine->runtime.allocator, error);
-    if (status == HDST_OK) engine->chosen = engine->interp.info;
+    if (status == HDST_OK) add_worker(engine, engine->interp.info);
     return status;
+}
+
+static void tell_choice(const hdst__engine *engine, const hdst__device_choice *choice)
+{
+    const hdst__device_info *first = engine->worker[0].info;
+    if (choice->left_out)
+        hdst__log_write(&engine->runtime.log, HDST__LOG_WARN, "device '%s' names %zu devices: taking %zu", engine->options.device,
+                        choice->count + choice->left_out, choice->count);
+    if (first->class_ == HDST__DEVICE_INTERP && strcmp(engine->options.device, "all") == 0)
+        hdst__log_write(&engine->runtime.log, HDST__LOG_WARN, "running on the interpreter, which is slow: %s",
+                        engine->list.note[0] ? engine->list.note : "no OpenCL device is usable (see `hdst devices`)");
 }
 
 static hdst_status choose(hdst__engine *engine, hdst_error *error)
 {
-    if (engine->chosen) return HDST_OK;
+    if (engine->workers) return HDST_OK;
     if (strcmp(engine->options.device, "interp") == 0) return choose_interp(engine, error);
     hdst_status status = discover(engine, error);
     if (status != HDST_OK) return status;
-    size_t chosen, others;
-    status = hdst__device_list_choose(&engine->list, engine->options.device, &chosen, &others, error);
+    hdst__device_choice choice;
+    status = hdst__device_list_choose(&engine->list, engine->options.device, &choice, error);
     if (status != HDST_OK) return status;
-    const hdst__device_info *info = &engine->list.info[chosen];
-    if (others > 0)
-        hdst__log_write(&engine->runtime.log, HDST__LOG_INFO, "device '%s' names %zu devices: taking the fastest, %u %s", engine->options.device,
-                        others + 1, info->index, info->name);
-    if (info->class_ == HDST__DEVICE_INTERP && strcmp(engine->options.device, "all") == 0)
-        hdst__log_write(&engine->runtime.log, HDST__LOG_WARN, "running on the interpreter, which is slow: %s",
-                        engine->list.note[0] ? engine->list.note : "no OpenCL device is usable (see `hdst devices`)");
-    engine->chosen = info;
+    for (size_t i = 0; i < choice.count; i++) add_worker(engine, &engine->list.info[choice.at[i]]);
+    tell_choice(engine, &choice);
     return HDST_OK;
 }
 
-static hdst__program_cache *program_cache(hdst__engine *engine)
+static hdst__program_cache *program_cache(hdst__engine *engine, hdst__device_worker *worker)
 {
-    if (!engine->has_cache) hdst__program_cache_init(&engine->cache, engine->runtime.allocator, &engine->runtime.log, engine->options.cache_dir);
-    engine->has_cache = true;
-    return &engine->cache;
+    if (!worker->has_cache) hdst__program_cache_init(&worker->cache, engine->runtime.allocator, &engine->runtime.log, engine->options.cache_dir);
+    worker->has_cache = true;
+    return &worker->cache;
 }
 
-static hdst_status open_chosen(hdst__engine *engine, hdst_error *error)
+static hdst_status open_worker(hdst__engine *engine, hdst__device_worker *worker, hdst_error *error)
 {
-    const hdst__device_info *info = engine->chosen;
+    const hdst__device_info *info = worker->info;
     const hdst__device_list *list = info == engine->interp.info ? &engine->interp : &engine->list;
     const hdst__device_setup setup = {
         .runtime = &engine->runtime, .options = &engine->options, .limits = &engine->limits, .info = info,
-        .cache = info->backend->has_driver ? program_cache(engine) : NULL, .own = hdst__device_list_own(list, info),
+        .cache = info->backend->has_driver ? program_cache(engine, worker) : NULL, .own = hdst__device_list_own(list, info),
     };
-    return info->backend->open(&setup, &engine->open, error);
+    return info->backend->open(&setup, &worker->device, error);
+}
+
+static const char *given_up_name(const hdst__engine *engine)
+{
+    for (uint32_t i = 0; i < engine->workers; i++)
+        if (engine->worker[i].device && hdst__given_up(engine->worker[i].device)) return engine->worker[i].info->name;
+    return engine->worker[0].info->name;
+}
+
+static hdst_status ready(hdst__engine *engine, hdst__device_worker *worker, hdst_error *error)
+{
+    if (engine->runtime.given_up) return hdst__given_up_before(given_up_name(engine), error);
+    if (worker->info->backend->has_driver && hdst__driver_is_lost()) return hdst__device_lost(error);
+    return worker->device ? HDST_OK : open_worker(engine, worker, error);
 }
 
 hdst_status hdst__engine_open(hdst__engine *engine, hdst__device **device, hdst_error *error)
 {
-    hdst_status status = engine->open ? HDST_OK : choose(engine, error);
-    if (engine->runtime.given_up) return hdst__given_up_before(engine->open->info->name, error);
-    if (status == HDST_OK && engine->chosen->backend->has_driver && hdst__driver_is_lost()) return hdst__device_lost(error);
-    if (status == HDST_OK && !engine->open) status = open_chosen(engine, error);
-    if (status == HDST_OK) *device = engine->open;
+    hdst_status status = choose(engine, error);
+    if (status == HDST_OK) status = ready(engine, &engine->worker[0], error);
+    if (status == HDST_OK) *device = engine->worker[0].device;
     return status;
 }
+
+hdst__device_worker *hdst__engine_worker(hdst__engine *engine, uint32_t number, hdst_error *error)
+{
+    hdst__device_worker *worker = &engine->worker[number];
+    return ready(engine, worker, error) == HDST_OK ? worker : NULL;
+}
+
+uint32_t hdst__engine_workers(const hdst__engine *engine) { return engine->workers; }
+const hdst__device_info *hdst__engine_worker_info(const hdst__engine *engine, uint32_t number) { return engine->worker[number].info; }
 
 hdst_status hdst__engine_devices(hdst__engine *engine, const hdst__device_info **devices, size_t *count, const char **loader_note, hdst_error *error)
 {
@@ -189,7 +238,7 @@ hdst_status hdst__engine_has_device(hdst__engine *engine, hdst_error *error)
 {
     pthread_mutex_lock(&engine->runtime.mutex);
     hdst_status status = choose(engine, error);
-    if (engine->runtime.given_up) status = hdst__given_up_before(engine->open->info->name, error);
+    if (engine->runtime.given_up) status = hdst__given_up_before(given_up_name(engine), error);
     pthread_mutex_unlock(&engine->runtime.mutex);
     return status;
 }
@@ -198,7 +247,7 @@ hdst_status hdst__engine_device(hdst__engine *engine, const hdst__device_info **
 {
     pthread_mutex_lock(&engine->runtime.mutex);
     hdst_status status = choose(engine, error);
-    if (status == HDST_OK) *device = engine->chosen;
+    if (status == HDST_OK) *device = engine->worker[0].info;
     pthread_mutex_unlock(&engine->runtime.mutex);
     return status;
 }

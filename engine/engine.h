@@ -27,14 +27,19 @@ bool hdst__engine_given_up(const hdst__engine *engine);
 // All devices of all platforms and the interpreter. Opens the OpenCL loader (dlopen) at first use; without one only the interpreter is listed and
 // *loader_note says what is missing (else NULL). The array belongs to the engine.
 hdst_status hdst__engine_devices(hdst__engine *engine, const hdst__device_info **devices, size_t *count, const char **loader_note, hdst_error *error);
-// The device that the options ask for: resolves "all" to the fastest (logged at INFO when several were there), falls back to the interpreter when there is no
-// OpenCL at all (logged at WARN). "cpu"/"gpu"/INDEX that is not there: HDST_E_DEVICE with what there is as the hint.
+// The fastest of the devices that the options ask for; falls back to the interpreter when there is no OpenCL at all (logged at WARN).
+// "cpu"/"gpu"/INDEX that is not there: HDST_E_DEVICE with what there is as the hint.
 hdst_status hdst__engine_device(hdst__engine *engine, const hdst__device_info **device, hdst_error *error);
 // Whether there is that device, and it was not given up: the error that a stage would end with.
 hdst_status hdst__engine_has_device(hdst__engine *engine, hdst_error *error);
 // Opens that device at first use. With the mutex held.
 hdst_status hdst__engine_open(hdst__engine *engine, struct hdst__device **device, hdst_error *error);
-// The segments through which inputs stream, one run after another. With the mutex held.
+// The devices that were asked for, as workers (worker.h), once one of them was: number 0 is the one above. A worker's device is opened at first use;
+// NULL: it cannot be. With the mutex held.
+uint32_t hdst__engine_workers(const hdst__engine *engine);
+struct hdst__device_worker *hdst__engine_worker(hdst__engine *engine, uint32_t number, hdst_error *error);
+const hdst__device_info *hdst__engine_worker_info(const hdst__engine *engine, uint32_t number);
+// The first worker's segments. With the mutex held.
 struct hdst__ring *hdst__engine_ring(hdst__engine *engine);
 
 // What belongs to the engine, and ends with it. The runtime's parts are there by name too. Of no engine (NULL) there is no runtime.

@@ -6,11 +6,10 @@
 #include "base/runtime.h"
 #include "engine/device/device.h"
 #include "engine/device/device_list.h"
-#include "engine/device/program_cache.h"
 #include "engine/engine.h"
 #include "engine/common/limits.h"
-#include "engine/memory/segment.h"
 #include "engine/common/options.h"
+#include "engine/worker.h"
 
 struct hdst__engine {
     hdst__runtime runtime;
@@ -21,11 +20,8 @@ struct hdst__engine {
     // All below is guarded by the runtime's mutex.
     hdst__device_list list;             // empty until discovery
     hdst__device_list interp;           // the interpreter alone, when it was named
-    const hdst__device_info *chosen;    // NULL until asked for
-    hdst__device *open;                 // the chosen one, once a stage needed it
-    hdst__program_cache cache;
-    bool has_cache;                     // it was set up, for a device with a driver
-    hdst__ring ring;
+    hdst__device_worker worker[HDST__MOST_WORKERS];    // the devices that were asked for, the fastest first
+    uint32_t workers;                   // 0 until asked for
 };
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 _Static_assert((int)HDST_HPR_NONE == (int)HDST__HPR_NONE && (int)HDST_HPR_CLUSTER == (int)HDST__HPR_CLUSTER, "one enum, two names");
+_Static_assert((int)HDST_POLICY_DYNAMIC == (int)HDST__SHARING_DYNAMIC, "one enum, two names");
 _Static_assert((int)HDST_TUNING_OFF == (int)HDST__TUNING_OFF && (int)HDST_TUNING_FULL == (int)HDST__TUNING_FULL, "one enum, two names");
 
 HDST__STAND_IN(hdst_context, no_context);
@@ -75,6 +76,13 @@ static hdst_status check_options(const hdst_context_options *options, hdst_error
         hdst__error_hint(error, "HDST_TUNING_AUTO, HDST_TUNING_OFF or HDST_TUNING_FULL");
         return HDST_E_USAGE;
     }
+    if ((unsigned)options->policy > HDST_POLICY_DYNAMIC) {
+        hdst__error_set(error, HDST_E_USAGE, "policy is %d, which means nothing", (int)options->policy);
+        hdst__error_hint(error, "HDST_POLICY_AUTO, HDST_POLICY_STATIC or HDST_POLICY_DYNAMIC");
+        return HDST_E_USAGE;
+    }
+    if (options->cpu_parts > HDST__MOST_CPU_PARTS)
+        return hdst__error_set(error, HDST_E_USAGE, "cpu_parts is %u, the most is %d", options->cpu_parts, HDST__MOST_CPU_PARTS);
     if ((unsigned)options->hpr <= HDST_HPR_CLUSTER) return HDST_OK;
     hdst__error_set(error, HDST_E_USAGE, "hpr is %d, which means nothing", (int)options->hpr);
     hdst__error_hint(error, "HDST_HPR_AUTO, HDST_HPR_NONE, HDST_HPR_BLOCK, HDST_HPR_DEVICE, HDST_HPR_NODE or HDST_HPR_CLUSTER");
@@ -99,7 +107,8 @@ hdst_context *hdst_context_create(const hdst_context_options *given)
         context->engine = hdst__engine_create(&(hdst__engine_options){
             .allocator = &context->hook, .log = &context->log, .cancel = &context->cancel, .device = context->device, .memory = options.memory,
             .device_memory = options.device_memory, .skip_failed = options.on_error == HDST_ON_ERROR_SKIP, .fast_sums = options.fast_sums,
-            .tuning = (hdst__tuning_mode)options.tuning, .hpr = (hdst__hpr)options.hpr, .cache_dir = context->cache_dir});
+            .tuning = (hdst__tuning_mode)options.tuning, .hpr = (hdst__hpr)options.hpr, .cache_dir = context->cache_dir,
+            .policy = (hdst__sharing)options.policy, .cpu_parts = options.cpu_parts});
     if (context->engine) context->allocator = *hdst__engine_allocator(context->engine);
     else context->object.error = &hdst__no_memory;
     return context;

@@ -86,10 +86,18 @@ typedef enum hdst_hpr {
     HDST_HPR_NONE, HDST_HPR_BLOCK, HDST_HPR_DEVICE, HDST_HPR_NODE, HDST_HPR_CLUSTER
 } hdst_hpr;
 
+// How several devices share a run (docs/datasets.md). Results are the same, to the bit.
+typedef enum hdst_policy {
+    HDST_POLICY_AUTO,           // $HDST_POLICY (auto, static, dynamic) if set; else by what is known of the devices
+    HDST_POLICY_STATIC,         // by measured powers, all at once
+    HDST_POLICY_DYNAMIC,        // piece by piece, as each is free
+} hdst_policy;
+
 // Start from HDST_CONTEXT_OPTIONS_INIT; `size` lets the struct grow.
 typedef struct hdst_context_options {
     size_t size;
-    const char *device;         // "all" (NULL too): the fastest; "cpu", "gpu", "interp", or an index of hdst_device_get ("1", "0,2")
+    const char *device;         // "all", "cpu", "gpu", "interp", or indices of hdst_device_get ("1", "0,2"): every device that it names may work on a
+                                // run, and hdst_explain tells which do; NULL: $HDST_DEVICES if set, else "all"
     uint64_t memory;            // budget of host memory in bytes; 0: three quarters of the machine's (or of what the control group or `ulimit -v`
                                 // leave). All that comes from the allocator stays within 1.1 times it and 2 MiB; a driver's own memory does not count
     uint64_t device_memory;     // budget of each device's memory in bytes; 0: three quarters of what it reports
@@ -108,11 +116,13 @@ typedef struct hdst_context_options {
                                 // stay exact
     hdst_tuning tuning;         // of GPU kernels
     hdst_hpr hpr;               // of reductions
+    hdst_policy policy;         // of several devices
+    uint32_t cpu_parts;         // each CPU device is taken as so many of equal size, 16 at most; 0: $HDST_CPU_PARTS if set, else whole
 } hdst_context_options;
 
 #define HDST_CONTEXT_OPTIONS_INIT                                                                                                     \
     {sizeof(hdst_context_options), NULL, 0, 0, NULL, {NULL, NULL, NULL, NULL}, NULL, NULL, HDST_LOG_WARN, HDST_ON_ERROR_FAIL, NULL,     \
-     false, {0}, false, HDST_TUNING_AUTO, HDST_HPR_AUTO}
+     false, {0}, false, HDST_TUNING_AUTO, HDST_HPR_AUTO, HDST_POLICY_AUTO, 0}
 
 // After fork() in a process that has looked for devices the child has HDST_E_DEVICE from all but the interpreter: fork first, or exec.
 // NULL options: the defaults. Opens no device yet (the first run or device query does).
@@ -141,7 +151,7 @@ typedef struct hdst_device_info {
 // All devices of all OpenCL platforms, then the interpreter. A missing OpenCL is no error: only the interpreter is there.
 HDST_API hdst_status hdst_device_count(hdst_context *context, uint32_t *count, hdst_error *error);
 HDST_API hdst_status hdst_device_get(hdst_context *context, uint32_t position, hdst_device_info *info, hdst_error *error);
-// The device that runs of this context use.
+// The fastest of the devices that runs of this context use: it alone has what only one can do.
 HDST_API hdst_status hdst_device_chosen(hdst_context *context, hdst_device_info *info, hdst_error *error);
 
 // --- Sources -------------------------------------------------------------------------------------------------------------------------------------
@@ -436,7 +446,7 @@ typedef struct hdst_run_stats {
     double total_seconds, read_seconds, compile_seconds, run_seconds;
     uint64_t bytes_to_device, bytes_from_device;
     uint32_t device_count, level_count;
-    hdst_device_use device[8];
+    hdst_device_use device[16];     // each by its name; of equal ones all but the first with their index behind it
     hdst_level level[4];
     uint64_t records_skipped;   // with HDST_ON_ERROR_SKIP: records that failed; of a pipeline of several passes, the sum
     uint32_t fast_sums;         // with fast_sums: float fields of accumulators whose sums were plain; 0: all were exact

@@ -124,7 +124,7 @@ static hdst_status add_node(hdst_partial *partial, const hdst__node *node, hdst_
                                                    .is_records = from == stage->records_table, .record = from->record};
     }
     const hdst_status status = hash_function(stage->call.func, &partial->identity, HDST__ALLOCATOR(partial), error);
-    return status == HDST_OK ? hdst__partial_append(partial->state, stage->partial, error) : status;
+    return status == HDST_OK ? hdst__partial_append(partial->state, stage->partial, hdst__partial_accums(stage->partial), error) : status;
 }
 
 static hdst_status take_accumulators(hdst_partial *partial, const hdst__plan *plan, hdst__partial_table *tables, hdst_error *error)

@@ -23,6 +23,18 @@ bool hdst__node_is_range(const hdst__node *node, uint64_t *first) { return node-
 
 // --- Figures ---
 
+static void add_device(hdst__run_stats *to, const hdst__device_use *use)
+{
+    uint32_t i = 0;
+    while (i < to->device_count && strcmp(to->device[i].name, use->name)) i++;
+    if (i == HDST__MOST_DEVICES) return;
+    if (i == to->device_count) to->device[to->device_count++] = (hdst__device_use){0};
+    memcpy(to->device[i].name, use->name, sizeof use->name);
+    to->device[i].slices += use->slices;
+    to->device[i].records += use->records;
+    to->device[i].busy_seconds += use->busy_seconds;
+}
+
 void hdst__plan_add_stats(hdst__run_stats *to, const hdst__run_stats *from)
 {
     to->records += from->records;
@@ -34,13 +46,7 @@ void hdst__plan_add_stats(hdst__run_stats *to, const hdst__run_stats *from)
     to->bytes_from_device += from->bytes_from_device;
     to->skipped += from->skipped;
     to->fast_sums += from->fast_sums;
-    if (from->device_count) {
-        memcpy(to->device[0].name, from->device[0].name, sizeof to->device[0].name);
-        to->device[0].slices += from->device[0].slices;
-        to->device[0].records += from->device[0].records;
-        to->device[0].busy_seconds += from->device[0].busy_seconds;
-        to->device_count = 1;
-    }
+    for (uint32_t i = 0; i < from->device_count; i++) add_device(to, &from->device[i]);
     for (uint32_t i = 0; i < from->level_count; i++) {
         to->level[i].name = from->level[i].name;
         to->level[i].in += from->level[i].in;

@@ -216,7 +216,8 @@ static hdst_status finish_table(hdst__node *node, const hdst__stage_output *outp
     hdst_status status = make_rows(node, table, rows_of_param[table->param], error);
     if (status != HDST_OK) return status;
     if (table->resident) return hdst__stage_read_finished(node->call->stage, i, table->rows, error);
-    if (output->tables->first_level) hdst__first_level_read_rows(output->tables, rows_of_param, &output->first_level, i, table->record, table->rows);
+    if (output->partial) hdst__partial_read_rows(output->partial, i, table->record, 0, table->row_count, table->rows);
+    else if (output->tables->first_level) hdst__first_level_read_rows(output->tables, rows_of_param, &output->first_level, i, table->record, table->rows);
     else hdst__table_read_rows(output->tables, rows_of_param, output->table, i, table->record, 0, table->row_count, table->rows);
     return HDST_OK;
 }
@@ -239,11 +240,15 @@ static void drop_partial(stage_node *own)
 static hdst_status keep_partial(hdst__node *node, const hdst__stage_output *output, hdst_error *error)
 {
     stage_node *own = node->own;
-    if (!own->keeps_partial || !output->table) return HDST_OK;
+    if (!own->keeps_partial || !(output->table || output->partial)) return HDST_OK;
+    drop_partial(own);
+    if (output->partial) {
+        own->partial = hdst__partial_create_empty(HDST__ALLOCATOR(node->dataset));
+        return own->partial ? hdst__partial_append(own->partial, output->partial, node->table_count, error) : hdst__error_memory(error, "unfinished sums");
+    }
     const hdst__device_table table = {.tables = output->tables, .rows = own->call.values->rows, .words = output->table, .scale = output->scale};
     hdst__tables tables = *output->tables;
     tables.accum_count = node->table_count;
-    drop_partial(own);
     own->partial = hdst__partial_create(HDST__ALLOCATOR(node->dataset), &tables, table.rows);
     return own->partial ? hdst__partial_add_device_table(own->partial, &table, error) : hdst__error_memory(error, "unfinished sums");
 }

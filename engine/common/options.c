@@ -40,12 +40,44 @@ static uint32_t thread_count(const hdst__engine_options *options)
     return 0;
 }
 
+static hdst__sharing sharing(const hdst__engine_options *options)
+{
+    static const char *const names[] = {"auto", "static", "dynamic"};
+    const char *text = getenv("HDST_POLICY");
+    if (options->policy != HDST__SHARING_AUTO || !text || !*text) return options->policy;
+    for (int i = HDST__SHARING_AUTO; i <= HDST__SHARING_DYNAMIC; i++)
+        if (strcmp(text, names[i]) == 0) return (hdst__sharing)i;
+    hdst__log_write(options->log, HDST__LOG_WARN, "HDST_POLICY is '%s', not auto, static or dynamic: taking auto", text);
+    return HDST__SHARING_AUTO;
+}
+
+static const char *named_devices(const hdst__engine_options *options)
+{
+    const char *text = getenv("HDST_DEVICES");
+    if (options->device && *options->device) return options->device;
+    return text && *text ? text : "all";
+}
+
+static uint32_t parts_of_cpus(const hdst__engine_options *options)
+{
+    const char *text = getenv("HDST_CPU_PARTS");
+    if (options->cpu_parts || !text || !*text) return options->cpu_parts;
+    char *end;
+    const unsigned long parts = strtoul(text, &end, 10);
+    if (!*end && text[0] != '-' && parts >= 1 && parts <= HDST__MOST_CPU_PARTS) return (uint32_t)parts;
+    hdst__log_write(options->log, HDST__LOG_WARN, "HDST_CPU_PARTS is '%s', not a number from 1 to %d: CPU devices stay whole", text, HDST__MOST_CPU_PARTS);
+    return 1;
+}
+
 hdst__engine_options hdst__engine_options_resolve(const hdst__engine_options *options)
 {
     hdst__engine_options resolved = *options;
     resolved.tuning = tuning_mode(options);
     resolved.hpr = highest_level(options);
     resolved.threads = thread_count(options);
+    resolved.policy = sharing(options);
+    resolved.device = named_devices(options);
+    resolved.cpu_parts = parts_of_cpus(options);
     return resolved;
 }
 

@@ -23,11 +23,21 @@ typedef enum hdst__hpr {
     HDST__HPR_NONE, HDST__HPR_BLOCK, HDST__HPR_DEVICE, HDST__HPR_NODE, HDST__HPR_CLUSTER,
 } hdst__hpr;
 
+// How the work of a run is shared among devices: by measured powers, or piece by piece as each is free (partition/).
+typedef enum hdst__sharing {
+    HDST__SHARING_AUTO,             // HDST_POLICY says (auto, static, dynamic), else by how steady the devices are
+    HDST__SHARING_STATIC, HDST__SHARING_DYNAMIC,
+} hdst__sharing;
+
+enum { HDST__MOST_CPU_PARTS = 16 };
+
 typedef struct hdst__engine_options {
     const hdst__allocator *allocator;
     const hdst__log *log;
     const hdst__cancel *cancel;     // whether the call in progress is to end (HDST_E_CANCELLED); NULL: never. Must outlive the engine
-    const char *device;             // "all" (default), "cpu", "gpu", "interp", "INDEX" or "INDEX,INDEX"
+    const char *device;             // "all", "cpu", "gpu", "interp", "INDEX" or "INDEX,INDEX"; NULL or "": HDST_DEVICES, else "all"
+    hdst__sharing policy;           // how several devices share a run
+    uint32_t cpu_parts;             // CPU devices are taken as so many sub-devices; 0: HDST_CPU_PARTS, else whole
     uint64_t memory;                // budget of host memory, bytes; 0: 3/4 of what the machine (or the cgroup) has
     uint64_t device_memory;         // budget per device, bytes; 0: 3/4 of what the device reports
     const char *cache_dir;          // kernel cache; NULL: HDST_CACHE_DIR, XDG_CACHE_HOME/hdst, HOME/.cache/hdst; none usable: memory only, with one warning

@@ -23,13 +23,15 @@ typedef struct hdst__device_use {
     double busy_seconds;
 } hdst__device_use;
 
+enum { HDST__MOST_DEVICES = 16 };
+
 typedef struct hdst__run_stats {    // of the last run
     uint64_t records;
     uint64_t skipped;               // of them: records that failed and took no part
     uint32_t fast_sums;             // leaves of accumulators that were summed plainly, not exactly
     double total_seconds, read_seconds, compile_seconds, run_seconds;
     uint64_t bytes_to_device, bytes_from_device;    // crossing into another memory; a zero-copy device has nothing to move
-    hdst__device_use device[1];     // more when several devices share a run
+    hdst__device_use device[HDST__MOST_DEVICES];
     uint32_t device_count;
     hdst__level level[3];
     uint32_t level_count;

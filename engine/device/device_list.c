@@ -103,52 +103,73 @@ static bool faster(const hdst__device_info *a, const hdst__device_info *b)
     return a->compute_units > b->compute_units;
 }
 
-static void consider(const hdst__device_list *list, size_t i, size_t *best, size_t *named)
+// Keeps the places in order of speed; of equal devices the one that is named first stays in front.
+static void add_choice(const hdst__device_list *list, size_t i, hdst__device_choice *choice)
 {
-    if (*named == 0 || faster(&list->info[i], &list->info[*best])) *best = i;
-    ++*named;
+    if (choice->count == HDST__MOST_WORKERS) {
+        choice->left_out++;
+        return;
+    }
+    size_t at = choice->count++;
+    for (; at > 0 && faster(&list->info[i], &list->info[choice->at[at - 1]]); at--) choice->at[at] = choice->at[at - 1];
+    choice->at[at] = i;
 }
 
-static hdst_status choose_class(const hdst__device_list *list, const char *wanted, size_t *chosen, size_t *others, hdst_error *error)
+static hdst_status choose_class(const hdst__device_list *list, const char *wanted, hdst__device_choice *choice, hdst_error *error)
 {
-    size_t named = 0, best = 0;
     const char *why = "";
     for (size_t i = 0; i < list->count; i++) {
         const hdst__device_info *info = &list->info[i];
         bool all = strcmp(wanted, "all") == 0 && info->class_ != HDST__DEVICE_INTERP;
         if (!all && strcmp(wanted, hdst__device_class_name(info->class_)) != 0) continue;
-        if (info->usable) consider(list, i, &best, &named);
+        if (info->usable) add_choice(list, i, choice);
         else why = info->why_not;
     }
-    if (named == 0 && strcmp(wanted, "all") == 0) consider(list, list->count - 1, &best, &named);
-    if (named == 0) return not_there(list, wanted, why, error);
-    *chosen = best;
-    *others = named - 1;
+    if (choice->count == 0 && strcmp(wanted, "all") == 0) add_choice(list, list->count - 1, choice);
+    return choice->count ? HDST_OK : not_there(list, wanted, why, error);
+}
+
+static hdst_status named_twice(const char *wanted, uint64_t index, hdst_error *error)
+{
+    hdst__error_set(error, HDST_E_USAGE, "device '%s' names device %" PRIu64 " twice", wanted, index);
+    hdst__error_hint(error, "each index once; HDST_CPU_PARTS=2 makes two devices of one CPU");
+    return HDST_E_USAGE;
+}
+
+static hdst_status too_many(const char *wanted, hdst_error *error)
+{
+    return hdst__error_set(error, HDST_E_USAGE, "device '%.100s' names more than %d devices", wanted, HDST__MOST_WORKERS);
+}
+
+static hdst_status choose_index(const hdst__device_list *list, const char *wanted, uint64_t index, hdst__device_choice *choice, hdst_error *error)
+{
+    if (index >= list->count) return not_there(list, wanted, "", error);
+    if (!list->info[index].usable) return not_there(list, wanted, list->info[index].why_not, error);
+    for (size_t i = 0; i < choice->count; i++)
+        if (choice->at[i] == index) return named_twice(wanted, index, error);
+    if (choice->count == HDST__MOST_WORKERS) return too_many(wanted, error);
+    add_choice(list, index, choice);
     return HDST_OK;
 }
 
-static hdst_status choose_indices(const hdst__device_list *list, const char *wanted, size_t *chosen, size_t *others, hdst_error *error)
+static hdst_status choose_indices(const hdst__device_list *list, const char *wanted, hdst__device_choice *choice, hdst_error *error)
 {
-    size_t named = 0, best = 0;
     const char *at = wanted;
     do {
         if (*at < '0' || *at > '9') return malformed(wanted, error);
         char *end;
-        uint64_t index = strtoull(at, &end, 10);
-        if (index >= list->count) return not_there(list, wanted, "", error);
-        if (!list->info[index].usable) return not_there(list, wanted, list->info[index].why_not, error);
-        consider(list, index, &best, &named);
-        if (*end && *end != ',') return malformed(wanted, error);
+        const uint64_t index = strtoull(at, &end, 10);
+        if (*end && (*end != ',' || !end[1])) return malformed(wanted, error);
+        const hdst_status status = choose_index(list, wanted, index, choice, error);
+        if (status != HDST_OK) return status;
         at = *end ? end + 1 : end;
-        if (*end == ',' && !*at) return malformed(wanted, error);
     } while (*at);
-    *chosen = best;
-    *others = named - 1;
     return HDST_OK;
 }
 
-hdst_status hdst__device_list_choose(const hdst__device_list *list, const char *wanted, size_t *chosen, size_t *others, hdst_error *error)
+hdst_status hdst__device_list_choose(const hdst__device_list *list, const char *wanted, hdst__device_choice *choice, hdst_error *error)
 {
-    if (is_name(wanted)) return choose_class(list, wanted, chosen, others, error);
-    return choose_indices(list, wanted, chosen, others, error);
+    *choice = (hdst__device_choice){0};
+    if (is_name(wanted)) return choose_class(list, wanted, choice, error);
+    return choose_indices(list, wanted, choice, error);
 }

@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-enum { HDST__MOST_BACKENDS = 8 };
+enum { HDST__MOST_BACKENDS = 8, HDST__MOST_WORKERS = 16 };       // workers: devices that one run may use
 
 typedef struct hdst__found_by {
     const hdst__device_backend *backend;
@@ -24,6 +24,7 @@ typedef struct hdst__device_list {
     hdst__found_by found_by[HDST__MOST_BACKENDS];
     size_t backends;
     char note[512];                 // why there is no device of a driver; "" when there is one
+    uint32_t cpu_parts;             // set before the search: each CPU device is listed as so many sub-devices of equal size; 0 and 1: as it is
 } hdst__device_list;
 
 // For back ends: room for a device, whose index and back end are filled in. It moves with the next one that is added. NULL: out of memory.
@@ -33,8 +34,15 @@ void *hdst__device_list_own(const hdst__device_list *list, const hdst__device_in
 
 // Whether `wanted` can name a device, without asking which there are; NULL and "" mean all. HDST_E_USAGE with the near name.
 hdst_status hdst__device_list_check(const char *wanted, hdst_error *error);
-// Resolves `wanted` ("all", "cpu", "gpu", "interp", "INDEX[,INDEX]") to the fastest device that it names; *others tells how many more it named.
-hdst_status hdst__device_list_choose(const hdst__device_list *list, const char *wanted, size_t *chosen, size_t *others, hdst_error *error);
+// The devices that `wanted` ("all", "cpu", "gpu", "interp", "INDEX[,INDEX]") names, by their places in the list, the fastest first. "all" leaves out the
+// interpreter where there is anything else. HDST_E_DEVICE: one is not there or not usable; HDST_E_USAGE: it is named twice, or there are too many.
+typedef struct hdst__device_choice {
+    size_t at[HDST__MOST_WORKERS];
+    size_t count;
+    size_t left_out;                // usable devices of the class beyond that number
+} hdst__device_choice;
+
+hdst_status hdst__device_list_choose(const hdst__device_list *list, const char *wanted, hdst__device_choice *choice, hdst_error *error);
 
 const char *hdst__device_class_name(hdst__device_class class_);     // "cpu", "gpu", "interp"
 

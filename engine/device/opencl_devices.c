@@ -106,7 +106,15 @@ static void note_empty_platform(hdst__device_list *list, const char *name, cl_in
              hdst__platform_is_pocl(name) ? " (PoCL needs a directory that it can write, ~/.cache/pocl: set POCL_CACHE_DIR to one)" : "");
 }
 
-static bool add_device(hdst__device_list *list, hdst__opencl_devices *own, const char *name, cl_platform_id platform, cl_device_id device)
+static void name_part(hdst__device_info *info, uint32_t part, uint32_t parts)
+{
+    const size_t length = strnlen(info->name, sizeof info->name - 32);
+    snprintf(info->name + length, sizeof info->name - length, " (part %u of %u)", part, parts);
+    info->memory_bytes /= parts;
+}
+
+// `part` counts the sub-devices of a device from 1; 0: it is a whole one. The list has the sub-device from then on.
+static bool add_device(hdst__device_list *list, hdst__opencl_devices *own, const char *name, cl_platform_id platform, cl_device_id device, uint32_t part)
 {
     void *grown = hdst__realloc(list->allocator, own->at, (own->count + 1) * sizeof *own->at);
     if (grown) own->at = grown;
@@ -115,7 +123,31 @@ static bool add_device(hdst__device_list *list, hdst__opencl_devices *own, const
     describe(own->cl, name, device, info);
     info->place = (uint32_t)own->count;
     own->at[own->count].platform = platform;
+    own->at[own->count].is_part = part > 0;
     own->at[own->count++].device = device;
+    if (part) name_part(info, part, list->cpu_parts);
+    return true;
+}
+
+// A CPU device as several of equal size. False: out of memory. *split is false where the driver does not do it.
+static bool add_parts(hdst__device_list *list, hdst__opencl_devices *own, const char *name, cl_platform_id platform, cl_device_id device, bool *split)
+{
+    cl_device_type type;
+    cl_uint units, count = 0;
+    cl_device_id part[HDST__MOST_WORKERS];
+    query(own->cl, device, CL_DEVICE_TYPE, &type, sizeof type);
+    query(own->cl, device, CL_DEVICE_MAX_COMPUTE_UNITS, &units, sizeof units);
+    *split = false;
+    if (list->cpu_parts < 2 || list->cpu_parts > HDST__MOST_WORKERS || !(type & CL_DEVICE_TYPE_CPU) || units < list->cpu_parts) return true;
+    cl_device_partition_property equally[HDST__MOST_WORKERS + 3] = {CL_DEVICE_PARTITION_BY_COUNTS};
+    for (uint32_t i = 0; i < list->cpu_parts; i++) equally[1 + i] = (cl_device_partition_property)(units / list->cpu_parts);
+    if (own->cl->clCreateSubDevices(device, equally, list->cpu_parts, part, &count) != CL_SUCCESS || count != list->cpu_parts) return true;
+    *split = true;
+    for (uint32_t i = 0; i < count; i++) {
+        if (add_device(list, own, name, platform, part[i], i + 1)) continue;
+        for (; i < count; i++) own->cl->clReleaseDevice(part[i]);
+        return false;
+    }
     return true;
 }
 
@@ -131,8 +163,11 @@ static bool add_platform(hdst__device_list *list, hdst__opencl_devices *own, cl_
         return true;
     }
     if (count > DEVICES) count = DEVICES;
-    for (cl_uint i = 0; i < count; i++)
-        if (!add_device(list, own, name, platform, devices[i])) return false;
+    for (cl_uint i = 0; i < count; i++) {
+        bool split;
+        if (!add_parts(list, own, name, platform, devices[i], &split)) return false;
+        if (!split && !add_device(list, own, name, platform, devices[i], 0)) return false;
+    }
     return true;
 }
 
@@ -169,6 +204,8 @@ void hdst__opencl_forget(const hdst__allocator *allocator, void *own)
 {
     hdst__opencl_devices *devices = own;
     if (!devices) return;
+    for (size_t i = 0; i < devices->count; i++)
+        if (devices->at[i].is_part && !hdst__driver_is_lost()) devices->cl->clReleaseDevice(devices->at[i].device);
     hdst__free(allocator, devices->at);
     hdst__opencl_close(allocator, devices->cl);
     hdst__free(allocator, devices);

@@ -8,7 +8,7 @@
 
 typedef struct hdst__opencl_devices {
     hdst__opencl *cl;               // NULL: there is no loader
-    struct { cl_platform_id platform; cl_device_id device; } *at;      // by hdst__device_info.place
+    struct { cl_platform_id platform; cl_device_id device; bool is_part; } *at;     // by hdst__device_info.place
     size_t count;
 } hdst__opencl_devices;
 

@@ -76,13 +76,30 @@ hdst__reader hdst__dataset_cache_reader(hdst__dataset_cache *cache)
     return reader;
 }
 
-static void release_segments(hdst__dataset_cache *cache)
+void hdst__dataset_cache_release(hdst__dataset_cache *cache)
 {
     for (uint64_t i = 0; cache->segment && i < cache->count; i++) hdst__segment_destroy(cache->device, &cache->segment[i]);
     hdst__free(cache->runtime->allocator, cache->segment);
     hdst__arena_destroy(&cache->arena);
     cache->segment = NULL;
     cache->count = cache->loaded = 0;
+}
+
+void hdst__dataset_cache_gather(hdst__dataset_cache *cache)
+{
+    if (!cache->part) return;
+    for (uint32_t i = 0; i < cache->parts; i++) {
+        if (!cache->part[i]) continue;
+        hdst__dataset_cache_release(cache->part[i]);
+        hdst__free(cache->runtime->allocator, cache->part[i]);
+    }
+    hdst__free(cache->runtime->allocator, cache->part);
+    pthread_mutex_destroy(&cache->in_turn);
+    cache->part = NULL;
+    cache->parts = 0;
+    cache->reader = cache->source;
+    cache->device = NULL;
+    cache->streamed = false;
 }
 
 const hdst__reader *hdst__dataset_cache_own_reader(const hdst__dataset_cache *cache) { return &cache->reader; }
@@ -92,7 +109,8 @@ void hdst__dataset_cache_destroy(hdst__dataset_cache *cache)
     if (!cache) return;
     hdst__runtime *runtime = cache->runtime;
     pthread_mutex_lock(&runtime->mutex);
-    release_segments(cache);
+    hdst__dataset_cache_gather(cache);
+    hdst__dataset_cache_release(cache);
     pthread_mutex_unlock(&runtime->mutex);
     hdst__free(runtime->allocator, cache);
 }
@@ -155,7 +173,7 @@ hdst_status hdst__dataset_cache_prepare(hdst__dataset_cache *cache, hdst__device
     hdst_status status = make_segments(cache, &cause);
     cache->arena.out_of_memory = NULL;
     if (status == HDST_OK) return HDST_OK;
-    release_segments(cache);
+    hdst__dataset_cache_release(cache);
     if (status != HDST_E_MEMORY) {
         cache->device = NULL;
         if (error) *error = cause;

@@ -16,10 +16,19 @@ struct hdst__dataset_cache {
     uint64_t count, loaded;     // segments, and how many of them (from the first) hold their records
     bool streamed;
     char why[160];              // why it is streamed
+    // Spread over several devices (spread_cache.c): runs of the records, each a cache of its own. Those who know nothing of it take it for streamed.
+    struct hdst__dataset_cache **part;      // NULL: it is not
+    uint32_t parts;
+    hdst__reader source;        // where the parts come from; `reader` then reads them
+    pthread_mutex_t in_turn;    // held while the source is read: its parts are loaded by several threads
+    struct hdst__dataset_cache *whole;      // of a part: what it is a part of
+    uint64_t first;             // of a part: its first record there
 };
 
 // Plans the segments and takes their memory at the first call. HDST_OK also when it has to be streamed.
 hdst_status hdst__dataset_cache_prepare(hdst__dataset_cache *cache, hdst__device *device, hdst_error *error);
+
+void hdst__dataset_cache_release(hdst__dataset_cache *cache);      // the segments' memory
 
 // Plans them, and loads all that is not loaded yet; nothing where it has to be streamed. `what` is for messages, *moved counts the bytes that crossed into
 // another memory.
@@ -29,5 +38,10 @@ hdst_status hdst__dataset_cache_load(hdst__dataset_cache *cache, hdst__device *d
 // false, and nothing is to be given back, where the host cannot reach them, or there are none.
 hdst_status hdst__dataset_cache_to_host(hdst__dataset_cache *cache, hdst__device *device, bool *there, hdst_error *error);
 hdst_status hdst__dataset_cache_to_device(hdst__dataset_cache *cache, hdst_error *error);
+
+// spread_cache.c: lays the records out over several devices, share by share (one for each, ascending, together all). Before anything else prepared it.
+// HDST_OK also where a part has to be streamed: its device reads it again in every run.
+hdst_status hdst__dataset_cache_spread(hdst__dataset_cache *cache, hdst__device *const *devices, const uint64_t *counts, uint32_t parts, hdst_error *error);
+void hdst__dataset_cache_gather(hdst__dataset_cache *cache);       // no longer: its parts are freed
 
 #endif

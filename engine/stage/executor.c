@@ -145,7 +145,7 @@ static hdst_status start_slice(hdst__executor *executor, hdst__pass *pass, hdst_
     slot->count = count;
     slot->error_word = UINT64_MAX;
     hdst__launch launch = pass->launch;
-    launch.first = segment->first + skip;
+    launch.first = pass->base + segment->first + skip;
     launch.skip = skip;
     launch.count = count;
     launch.storage = segment->storage;
@@ -167,7 +167,7 @@ static hdst_status start_slice(hdst__executor *executor, hdst__pass *pass, hdst_
     if (status == HDST_OK) status = launch_slice(executor, pass, slot, &launch, error);
     if (pass->in_place) device->ops->release_sub_buffer(device, &place);
     // Pieces of a slice that was cut come behind all that was submitted so far, so each of them reads what the last slice did, too.
-    const bool last = alone || launch.first + count == pass->reader->records;
+    const bool last = !pass->reads_at_end && (alone || segment->first + skip + count == pass->reader->records);
     if (status == HDST_OK) status = read_results(executor, slot, pass, last, error);
     return status == HDST_OK ? device->ops->mark(device, &slot->ticket, error) : status;
 }
@@ -176,6 +176,7 @@ static hdst_status submit_slice(hdst__executor *executor, hdst__pass *pass, hdst
 {
     hdst__slot *slot = &executor->slot[(executor->oldest + executor->in_flight) % HDST__HOST_SLICES_IN_FLIGHT];
     slot->segment = segment;
+    slot->chunk = pass->chunk;
     slot->try = pass->tuning ? hdst__tuning_next(pass->tuning, count) : 0;
     slot->program = pass->tuning ? pass->tries[slot->try] : pass->program;
     hdst_status status = start_slice(executor, pass, slot, skip, count, false, error);
@@ -208,7 +209,7 @@ static hdst_status add_run(const hdst__slot *slot, const hdst__pass *pass, uint6
     const uint64_t offset = first * pass->output->record_bytes;
     if (pass->output->consumer) return pass_on(pass, (const char *)slot->output->host + offset, count, error);
     if (pass->output->store) return hdst__store_append(pass->output->store, slot->output, offset, count, error);
-    return hdst__output_add(pass->output, (const char *)slot->output->host + offset, count, error);
+    return hdst__output_add(slot->chunk ? &slot->chunk->output : pass->output, (const char *)slot->output->host + offset, count, error);
 }
 
 // Runs of a slice are moved together, so that the consumer gets them at once.
@@ -259,6 +260,15 @@ static bool overflows(const hdst__slot *slot, const hdst__pass *pass)
     return pass->way == IR_OUTPUT_COUNTED && !pass->window && slot->readback[0] > pass->room;
 }
 
+static void slow_down(const hdst__executor *executor, hdst__slot *slot)
+{
+    const uint32_t slow = executor->device->limits->slow_device;
+    const double times = executor->device->limits->slow_times;
+    if (times <= 1 || slow != executor->device->info->index || slot->ticket.seconds <= 0) return;
+    hdst__sleep(slot->ticket.seconds * (times - 1));
+    slot->ticket.seconds *= times;
+}
+
 static void count_slice(const hdst__slot *slot, const hdst__pass *pass)
 {
     hdst__device_use *use = &pass->stats->device[0];
@@ -266,14 +276,15 @@ static void count_slice(const hdst__slot *slot, const hdst__pass *pass)
     use->records += slot->count;
     use->busy_seconds += slot->ticket.seconds;
     const hdst__slice_cost cost = {.records = slot->count, .kernel = slot->ticket.seconds};
-    pass->policy->done(pass->schedule, 0, &cost);
+    pass->policy->done(pass->schedule, pass->worker, &cost);
     if (pass->measured) hdst__power_estimate_add(pass->measured, &cost);
     if (pass->tuning) hdst__tuning_note(pass->tuning, slot->try, slot->ticket.seconds, slot->count, !overflows(slot, pass));
 }
 
-static void note_failure(hdst__pass *pass, uint64_t word)
+void hdst__pass_note_failure(hdst__pass *pass, uint64_t word)
 {
     if (word < pass->failure) pass->failure = word;
+    if (pass->team) hdst__team_note_failure(pass->team, word);
 }
 
 // So many records give output that fits, going by what all of them gave; fewer than all.
@@ -290,7 +301,7 @@ static hdst_status cut_slice(hdst__executor *executor, hdst__pass *pass, hdst__s
 {
     const uint64_t first = slot->skip, count = slot->count, each = piece_records(slot, pass);
     if (count == 1) {
-        note_failure(pass, (slot->segment->first + first) << 16 | HDST__TOO_MANY);
+        hdst__pass_note_failure(pass, (pass->base + slot->segment->first + first) << 16 | HDST__TOO_MANY);
         return HDST_OK;
     }
     hdst_status status = HDST_OK;
@@ -298,7 +309,7 @@ static hdst_status cut_slice(hdst__executor *executor, hdst__pass *pass, hdst__s
         status = start_slice(executor, pass, slot, first + done, count - done < each ? count - done : each, true, error);
         if (status == HDST_OK) status = executor->device->ops->settle(executor->device, &slot->ticket, error);
         if (status != HDST_OK) return status;
-        if (pass->checks) note_failure(pass, *slot->error_at);
+        if (pass->checks) hdst__pass_note_failure(pass, *slot->error_at);
         if (overflows(slot, pass)) status = cut_slice(executor, pass, slot, error);
         else if (pass->failure == UINT64_MAX) status = take_output(executor, slot, pass, error);
     }
@@ -372,31 +383,34 @@ static hdst_status enlarge_window(hdst__executor *executor, hdst__pass *pass, hd
 }
 
 // Waits for the slice that was submitted first. Outputs are taken in that order, so they come in input order; `keep_output` is false after an error.
-static hdst_status finish_oldest(hdst__executor *executor, hdst__pass *pass, bool keep_output, hdst_error *error)
+hdst_status hdst__executor_finish_oldest(hdst__executor *executor, hdst__pass *pass, bool keep_output, hdst_error *error)
 {
     hdst__slot *slot = &executor->slot[executor->oldest];
+    const uint64_t count = slot->count;         // a slice that is cut has less in the end
     hdst_status status = wait_for(executor, slot, error);
     while (status == HDST_OK && keep_output && pass->failure == UINT64_MAX && lacks_room(slot, pass)) {
         status = enlarge_window(executor, pass, error);
         if (status == HDST_OK) status = wait_for(executor, slot, error);
     }
     if (status == HDST_OK) {
+        slow_down(executor, slot);
         count_slice(slot, pass);
         count_outputs(slot, pass);
-        if (pass->checks) note_failure(pass, *slot->error_at);
+        if (pass->checks) hdst__pass_note_failure(pass, *slot->error_at);
         if (pass->output && keep_output && overflows(slot, pass)) status = cut_slice(executor, pass, slot, error);
         else if (pass->output && keep_output && pass->failure == UINT64_MAX) status = take_output(executor, slot, pass, error);
     }
     executor->oldest = (executor->oldest + 1) % HDST__HOST_SLICES_IN_FLIGHT;
     executor->in_flight--;
     slot->segment->users--;
+    if (slot->chunk && status == HDST_OK) hdst__assembly_taken(pass->team->assembly, slot->chunk, count);
     return status;
 }
 
 static hdst_status slice_records(const hdst__pass *pass, uint64_t left, uint64_t *count, hdst_error *error)
 {
     const hdst__slice_limits limits = hdst__pass_slice_limits(pass, left);
-    *count = pass->policy->slice(pass->schedule, 0, &limits);
+    *count = pass->policy->slice(pass->schedule, pass->worker, &limits);
     if (*count && *count <= left) return HDST_OK;
     return hdst__error_set(error, HDST_E_INTERNAL, "the policy '%s' gives a slice of %llu records, there are %llu", pass->policy->name,
                            (unsigned long long)*count, (unsigned long long)left);
@@ -412,8 +426,9 @@ static bool awaits_limit(const hdst__executor *executor, const hdst__pass *pass)
     return rate <= 0 || (double)records * rate + (double)hdst__pass_output(pass) >= (double)pass->limit;
 }
 
-static bool stopped(const hdst__executor *executor, const hdst__pass *pass)
+bool hdst__pass_stops(const hdst__executor *executor, const hdst__pass *pass)
 {
+    if (pass->team) return hdst__team_stops(pass->team, pass->at) || hdst__cancel_asked(executor->device->runtime->cancel);
     if (pass->limit && hdst__pass_output(pass) >= pass->limit) return true;
     return pass->failure != UINT64_MAX || hdst__cancel_asked(executor->device->runtime->cancel);
 }
@@ -425,7 +440,7 @@ static hdst_status room_in_place(hdst__executor *executor, hdst__pass *pass, uin
     if (!window) return pass->in_place ? hdst__store_room(pass->output->store, count, room, error) : HDST_OK;
     hdst_status status = HDST_OK;
     if (window->is_open && pass->in_place && window->used == window->room) {
-        while (executor->in_flight && status == HDST_OK) status = finish_oldest(executor, pass, true, error);
+        while (executor->in_flight && status == HDST_OK) status = hdst__executor_finish_oldest(executor, pass, true, error);
         if (status == HDST_OK) status = hdst__window_close(window, error);
     }
     const uint64_t least = pass->in_place && count > HDST__SUB_BUFFER_RECORDS ? HDST__SUB_BUFFER_RECORDS : count;
@@ -435,16 +450,16 @@ static hdst_status room_in_place(hdst__executor *executor, hdst__pass *pass, uin
 }
 
 // Those records of the segment that belong to the share.
-static hdst_status submit_segment(hdst__executor *executor, hdst__pass *pass, hdst__segment *segment, const hdst__share *share, hdst_error *error)
+hdst_status hdst__executor_submit(hdst__executor *executor, hdst__pass *pass, hdst__segment *segment, const hdst__share *share, hdst_error *error)
 {
     const uint64_t begin = share->first > segment->first ? share->first - segment->first : 0, behind = share->first + share->count - segment->first;
     const uint64_t end = behind < segment->count ? behind : segment->count;
-    for (uint64_t skip = begin; skip < end && !stopped(executor, pass);) {
+    for (uint64_t skip = begin; skip < end && !hdst__pass_stops(executor, pass);) {
         while (executor->in_flight == HDST__HOST_SLICES_IN_FLIGHT || awaits_limit(executor, pass)) {
-            hdst_status status = finish_oldest(executor, pass, true, error);
+            hdst_status status = hdst__executor_finish_oldest(executor, pass, true, error);
             if (status != HDST_OK) return status;
         }
-        if (stopped(executor, pass)) break;
+        if (hdst__pass_stops(executor, pass)) break;
         uint64_t count = 0;
         hdst_status status = slice_records(pass, end - skip, &count, error);
         uint64_t room = count;
@@ -455,128 +470,4 @@ static hdst_status submit_segment(hdst__executor *executor, hdst__pass *pass, hd
         skip += count;
     }
     return HDST_OK;
-}
-
-// --- Segments ---
-
-static hdst_status free_segment(hdst__executor *executor, hdst__pass *pass, hdst__segment **out, hdst_error *error)
-{
-    hdst__segment *segment = &pass->ring->segment[pass->ring->next];
-    pass->ring->next = (pass->ring->next + 1) % pass->ring->count;
-    while (segment->users) {
-        hdst_status status = finish_oldest(executor, pass, true, error);
-        if (status != HDST_OK) return status;
-    }
-    *out = segment;
-    return HDST_OK;
-}
-
-static hdst_status load_cached(hdst__executor *executor, hdst__pass *pass, hdst__segment *segment, hdst_error *error)
-{
-    hdst__device *device = executor->device;
-    if (device->unified)
-        return hdst__segment_load(segment, device, pass->reader, segment->storage, segment->first, segment->count, &pass->stats->bytes_to_device, error);
-    hdst__segment *staging;
-    hdst_status status = free_segment(executor, pass, &staging, error);
-    if (status != HDST_OK) return status;
-    return hdst__segment_load_staged(segment, staging, pass->piece, device, pass->reader, &pass->stats->bytes_to_device, error);
-}
-
-static hdst_status cached_segment(hdst__executor *executor, hdst__pass *pass, uint64_t i, hdst__segment **out, hdst_error *error)
-{
-    hdst__dataset_cache *cache = pass->cache;
-    *out = &cache->segment[i];
-    if (i < cache->loaded) return HDST_OK;
-    double start = hdst__now();
-    hdst_status status = load_cached(executor, pass, *out, error);
-    pass->stats->read_seconds += hdst__now() - start;
-    if (status == HDST_OK) cache->loaded++;
-    return status;
-}
-
-static hdst_status streamed_segment(hdst__executor *executor, hdst__pass *pass, uint64_t i, hdst__segment **out, hdst_error *error)
-{
-    const hdst__reader *reader = pass->reader;
-    uint64_t first = i * pass->piece->capacity, left = reader->records - first;
-    bool is_last = left <= pass->piece->capacity;
-    hdst_status status = free_segment(executor, pass, out, error);
-    if (status != HDST_OK) return status;
-    double start = hdst__now();
-    status = hdst__segment_stream(*out, executor->device, reader, is_last ? pass->last : pass->piece, first, is_last ? left : pass->piece->capacity,
-                                &pass->stats->bytes_to_device, error);
-    pass->stats->read_seconds += hdst__now() - start;
-    return status;
-}
-
-static uint64_t segments_of(const hdst__pass *pass)
-{
-    return pass->cache ? pass->cache->count : (pass->reader->records + pass->piece->capacity - 1) / pass->piece->capacity;
-}
-
-// Segments from *at on, until the share ends; *at is the one where the next share begins.
-static hdst_status run_share(hdst__executor *executor, hdst__pass *pass, const hdst__share *share, uint64_t *at, hdst_error *error)
-{
-    const uint64_t segments = segments_of(pass), behind = share->first + share->count;
-    uint64_t end = share->first;
-    hdst_status status = HDST_OK;
-    while (status == HDST_OK && end < behind && *at < segments && !stopped(executor, pass)) {
-        hdst__segment *segment = NULL;
-        status = (pass->cache ? cached_segment : streamed_segment)(executor, pass, *at, &segment, error);
-        if (status == HDST_OK) status = submit_segment(executor, pass, segment, share, error);
-        if (status == HDST_OK) end = segment->first + segment->count;
-        if (status == HDST_OK && end <= behind) ++*at;
-    }
-    return status;
-}
-
-// With one worker its shares follow one another.
-static hdst_status check_share(const hdst__pass *pass, const hdst__share *share, uint64_t reached, hdst_error *error)
-{
-    if (share->first == reached && share->count && share->count <= pass->reader->records - reached) return HDST_OK;
-    return hdst__error_set(error, HDST_E_INTERNAL, "the policy '%s' goes on at record %llu, not at %llu", pass->policy->name,
-                           (unsigned long long)share->first, (unsigned long long)reached);
-}
-
-static hdst_status run_shares(hdst__executor *executor, hdst__pass *pass, hdst_error *error)
-{
-    uint64_t at = 0, reached = 0;
-    hdst__share share;
-    hdst_status status = HDST_OK;
-    while (status == HDST_OK && !stopped(executor, pass) && pass->policy->next(pass->schedule, 0, &share)) {
-        status = check_share(pass, &share, reached, error);
-        if (status == HDST_OK) status = run_share(executor, pass, &share, &at, error);
-        reached = share.first + share.count;
-    }
-    return status;
-}
-
-static hdst_status begin_schedule(hdst__executor *executor, hdst__pass *pass, hdst_error *error)
-{
-    const hdst__worker worker = {.power = pass->power};
-    const hdst__job job = {.records = pass->reader->records, .workers = 1, .worker = &worker};
-    pass->policy = hdst__policy_for(&job);
-    pass->schedule = pass->policy->begin(&job, executor->device->runtime->allocator);
-    return pass->schedule ? HDST_OK : hdst__error_memory(error, "the schedule of a run");
-}
-
-hdst_status hdst__execute(hdst__executor *executor, hdst__pass *pass, hdst_error *error)
-{
-    pass->failure = UINT64_MAX;
-    // Where records hold nothing there is nothing to fill meanwhile: whoever waits asks the device, which GPUs answer sooner than they tell.
-    pass->streams = pass->reader->record->leaf_count && (!pass->cache || pass->cache->loaded < pass->cache->count);
-    hdst_status status = begin_schedule(executor, pass, error);
-    if (status != HDST_OK) return status;
-    status = run_shares(executor, pass, error);
-    while (executor->in_flight) {
-        hdst_status ended = finish_oldest(executor, pass, status == HDST_OK, status == HDST_OK ? error : NULL);
-        if (status == HDST_OK) status = ended;
-    }
-    pass->policy->end(pass->schedule);
-    if (pass->window) {
-        hdst_status closed = hdst__window_close(pass->window, status == HDST_OK ? error : NULL);
-        if (status == HDST_OK) status = closed;
-    }
-    // A record that failed comes before whatever ended the submission of later ones.
-    if (pass->failure != UINT64_MAX && !hdst__given_up(executor->device)) return HDST_OK;
-    return status == HDST_OK ? hdst__cancel_check(executor->device->runtime->cancel, pass->stats->device[0].records, pass->reader->records, error) : status;
 }

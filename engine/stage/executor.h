@@ -7,7 +7,9 @@
 #include "engine/memory/dataset_cache.h"
 #include "engine/memory/output.h"
 #include "engine/memory/segment.h"
+#include "engine/stage/assembly.h"
 #include "engine/stage/shape_search.h"
+#include "engine/stage/team.h"
 #include "partition/policy.h"
 #include "partition/power_estimate.h"
 
@@ -30,6 +32,7 @@ typedef struct hdst__slot {             // a slice in flight
     const uint64_t *error_at;           // it, or what came back with the table
     hdst__program *program;
     uint32_t try;                       // with a pass's tuning: its shape
+    hdst__chunk *chunk;                 // where its output goes when several workers make it; NULL: to the pass's output
 } hdst__slot;
 
 struct hdst__executor {
@@ -72,8 +75,15 @@ typedef struct hdst__pass {
     double *outputs_per_record;         // COUNTED: measured here
     uint64_t outputs;                   // COUNTED: records that came out so far
     hdst__run_stats *stats;
-    const hdst__policy *policy;         // set here, as is its schedule
+    uint64_t base;                      // of the whole input: the reader's first record, where a worker has a part of its own
+    hdst__team *team;                   // NULL: this worker is alone
+    uint32_t worker;                    // its number in the schedule
+    bool gives;                         // it is the first, which gives away what all have made
+    bool reads_at_end;                  // nobody knows which slice is its last: the table is read once all have ended
+    const hdst__policy *policy;         // the team's, or set here, as is the schedule
     hdst__schedule *schedule;
+    hdst__chunk *chunk;                 // of the share in progress
+    uint64_t at;                        //     and where that begins
     uint64_t failure;                   // out: UINT64_MAX, or the error word of the failing record with the smallest index
 } hdst__pass;
 
@@ -89,8 +99,15 @@ enum { HDST__TOO_MANY = 0xffff };       // in place of a check in the error word
 hdst_status hdst__executor_create(hdst__device *device, const hdst__slot_sizes *sizes, hdst__executor **executor, hdst_error *error);
 void hdst__executor_destroy(hdst__executor *executor);      // NULL is fine
 
-// Runs all slices. When it returns nothing is in flight. HDST_OK also when a record failed: then `failure` says which.
+// Runs all slices that the schedule gives this worker. When it returns nothing is in flight. HDST_OK also when a record failed: then `failure` says which.
 hdst_status hdst__execute(hdst__executor *executor, hdst__pass *pass, hdst_error *error);
+
+// For executor_shares.c: waits for the slice that was submitted first; submits those records of a segment that belong to the share; whether no more is
+// to be submitted.
+hdst_status hdst__executor_finish_oldest(hdst__executor *executor, hdst__pass *pass, bool keep_output, hdst_error *error);
+hdst_status hdst__executor_submit(hdst__executor *executor, hdst__pass *pass, hdst__segment *segment, const hdst__share *share, hdst_error *error);
+bool hdst__pass_stops(const hdst__executor *executor, const hdst__pass *pass);
+void hdst__pass_note_failure(hdst__pass *pass, uint64_t word);      // an error word; UINT64_MAX: no record failed
 
 // slice_limits.c: of the next slice, with so many records at hand; output records of the slices that have ended (where each record has its place, of
 // those that have begun).

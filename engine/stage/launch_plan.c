@@ -77,7 +77,18 @@ static uint64_t flush_after(uint64_t adds)
     return adds ? HDST__FLUSH_ADDS / adds : HDST__FLUSH_ADDS;
 }
 
-static void make_tables(hdst__launch_plan *plan, const hdst__stage_values *values)
+// Workers of one run see the data as the first one's sample did.
+static void agree(hdst__launch_plan *plan, const hdst__launch_plan *like)
+{
+    const uint32_t scales = plan->tables ? plan->tables->scale_count : 0;
+    for (uint32_t i = 0; i < scales; i++) plan->addends[i] = like->addends[i];
+    *plan->rows_seen = *like->rows_seen;
+    plan->sampled = like->sampled;
+    plan->emitted = like->emitted;
+    plan->power = like->power;
+}
+
+static void make_tables(hdst__launch_plan *plan, const hdst__stage_values *values, const hdst__launch_plan *like)
 {
     plan->tables = hdst__ir_accum_tables(&plan->arena, plan->func, NULL);
     if (plan->tables->accum_count == 0) plan->tables = NULL;
@@ -89,7 +100,8 @@ static void make_tables(hdst__launch_plan *plan, const hdst__stage_values *value
     plan->precision = HDST__NEW_ARRAY(&plan->arena, hdst__precision_class, scales + 1);
     plan->scale = HDST__NEW_ARRAY(&plan->arena, int32_t, scales + 1);
     for (uint32_t i = 0; i < scales; i++) hdst__addends_init(&plan->addends[i]);
-    hdst__launch_plan_sample(plan, values);
+    if (like) agree(plan, like);
+    else hdst__launch_plan_sample(plan, values);
     if (!plan->tables) return;
     choose_classes(plan);
     plan->tables = hdst__ir_accum_tables(&plan->arena, plan->func, plan->precision);
@@ -416,7 +428,7 @@ static hdst_status build(hdst__launch_plan *plan, const hdst__launch_plan_reques
     choose_pieces(plan, &plan->arena);
     plan->code.callback = request->callback;
     bool own = request->separate || request->callback;
-    if (!request->fold && !own) make_tables(plan, request->values);
+    if (!request->fold && !own) make_tables(plan, request->values, request->agrees_with);
     hdst_status status = HDST_OK;
     if (plan->device->facts.target != HDST__TARGET_INTERP && !request->callback) status = make_kernel(plan, request, error);
     if (status != HDST_OK) return status;
@@ -442,7 +454,10 @@ hdst_status hdst__launch_plan_create(const hdst__launch_plan_request *request, h
     plan->keep_output = request->keep_output;
     plan->passes_on = request->passes_on;
     plan->limit = request->limit;
+    plan->shares = request->shares;
     plan->reader = *request->reader;
+    plan->whole = request->whole ? *request->whole : plan->reader;
+    plan->base = request->base;
     hdst__arena_init(&plan->arena, device->runtime->allocator, NULL);
     hdst__arena_init(&plan->pieces, device->runtime->allocator, NULL);
     hdst_status status = build(plan, request, error);
@@ -474,6 +489,7 @@ static bool choose_again(hdst__launch_plan *plan, uint64_t most_records)
 hdst_status hdst__launch_plan_move(hdst__launch_plan *plan, const hdst__reader *reader, uint64_t most_records, hdst_error *error)
 {
     plan->reader = *reader;
+    if (!plan->shares) plan->whole = *reader;
     return choose_again(plan, most_records) ? hdst__launch_plan_slots(plan, error) : hdst__error_memory(error, "a plan");
 }
 

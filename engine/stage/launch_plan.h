@@ -17,6 +17,8 @@ typedef struct hdst__launch_plan {
     hdst__device *device;
     const ir_func *func;
     hdst__reader reader;
+    hdst__reader whole;             // the input of which `reader` has a part, from record `base` on, or all
+    uint64_t base;
     uint64_t *rows;                 // by param
     const hdst__tables *tables;     // NULL: no accumulators
     const hdst__kernel *kernel;     // NULL on the interpreter
@@ -29,6 +31,9 @@ typedef struct hdst__launch_plan {
     bool keep_output, in_place;     // output goes to a store; kernels write each record at its own place there, or in a window
     bool in_window;                 // output goes to the host, where kernels write it themselves
     bool passes_on;                 // output goes to a consumer, from the slots
+    bool shares;                    // several workers share the input: their tables are merged on the host, their output is assembled there
+    hdst__team *team;               // in such a run
+    uint32_t worker;                //     the number of this plan's
     uint64_t limit;                 // of hdst__stage_spec; 0: all records
     uint64_t emitted;               // by the sample
 
@@ -76,6 +81,8 @@ typedef struct hdst__launch_plan_request {
     hdst__device *device;
     const ir_func *func;
     const hdst__reader *reader;
+    const hdst__reader *whole;      // NULL: the same
+    uint64_t base;
     uint64_t most_records;          // of a segment of a cached dataset; 0: streamed
     const hdst__stage_values *values;   // NULL for folds
     bool fold;
@@ -84,6 +91,8 @@ typedef struct hdst__launch_plan_request {
     bool keep_output, passes_on;    // goes to a store; goes to a consumer
     uint64_t limit;                 // of hdst__stage_spec
     bool makes_rows;                // the device makes rows of accumulators, so their table may be in fixed point
+    bool shares;                    // as in the plan
+    const hdst__launch_plan *agrees_with;   // NULL, or another worker's: what its sample saw is taken over, so that all choose the same scales
 } hdst__launch_plan_request;
 
 hdst_status hdst__launch_plan_create(const hdst__launch_plan_request *request, hdst__launch_plan **plan, hdst_error *error);

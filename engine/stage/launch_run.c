@@ -121,6 +121,8 @@ static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cach
         .table = table, .table_bytes = table ? (plan->first_level_words ? plan->first_level_words : plan->device_words) * sizeof(int64_t)
             : 0, .results = plan->results,
         .clear_words = clears_ahead(plan) ? plan->device_words : 0,
+        .base = plan->base, .team = plan->team, .worker = plan->worker, .reads_at_end = plan->team && plan->team->schedule,
+        .policy = plan->team ? plan->team->policy : NULL, .schedule = plan->team ? plan->team->schedule : NULL,
         .power = &plan->power, .measured = &measured, .outputs_per_record = &plan->outputs_per_record, .stats = stats,
     };
     status = hdst__execute(plan->executor, &pass, error);
@@ -148,7 +150,7 @@ static hdst_status run(hdst__launch_plan *plan, const hdst__stage_values *values
     if (status == HDST_OK) status = clear(plan, error);
     if (status == HDST_OK) status = prepare_ring(plan, cache, ring, error);
     if (status == HDST_OK) status = run_slices(plan, cache, ring, output, table ? table : own_table(plan), stats, failure, error);
-    if (status != HDST_OK || *failure != UINT64_MAX || plan->reader.records == 0) {
+    if (status != HDST_OK || *failure != UINT64_MAX || stats->device[0].slices == 0) {
         plan->device->ops->finish(plan->device);        // no slice was waited for, and the user's values were being copied
         plan->written = false;
         return status;
@@ -199,9 +201,9 @@ static hdst_status run_again(const hdst__launch_plan *plan, const hdst__stage_va
                              hdst__interp_run *run,
                              hdst_error *error)
 {
-    uint64_t unit = plan->code.fold ? HDST__FOLD_RECORDS : 1, first = record / unit * unit, left = plan->reader.records - first;
+    uint64_t unit = plan->code.fold ? HDST__FOLD_RECORDS : 1, first = record / unit * unit, left = plan->whole.records - first;
     uint64_t count = left < unit ? left : unit;
-    hdst_status status = plan->reader.fill(plan->reader.user, first, count, few->storage, few->buffers, 0, error);
+    hdst_status status = plan->whole.fill(plan->whole.user, first, count, few->storage, few->buffers, 0, error);
     if (status != HDST_OK) return status;
     hdst__interp_table *tables = hdst__alloc_zero(plan->device->runtime->allocator, (plan->func->param_count + 1) * sizeof *tables);
     if (!tables) return hdst__error_memory(error, "running a failed record again");
@@ -226,7 +228,7 @@ hdst_status hdst__launch_plan_record_error(const hdst__launch_plan *plan, const 
 {
     uint64_t record = word >> 16;
     uint32_t check = (uint32_t)(word & 0xffff);
-    if ((check >= plan->func->check_count && check != HDST__TOO_MANY) || record >= plan->reader.records)
+    if ((check >= plan->func->check_count && check != HDST__TOO_MANY) || record >= plan->whole.records)
         return hdst__error_set(error, HDST_E_INTERNAL, "%s reports a failed check that does not exist: %016llx", plan->device->info->name,
                                (unsigned long long)word);
     few_records few = {0};

@@ -59,6 +59,7 @@ void hdst__stage_destroy(hdst__stage *stage)
     hdst__runtime *runtime = stage->runtime;
     pthread_mutex_lock(&runtime->mutex);
     hdst__stage_drop_plans(stage);
+    if (stage->input.reader.fill) hdst__shared_reader_destroy(&stage->input);
     if (stage->spec.separate && !runtime->given_up) hdst__callback_destroy(&stage->callback);
     hdst__output_destroy(&stage->output);
     hdst__output_destroy(&stage->partial);
@@ -158,7 +159,8 @@ static void count_accums(hdst__stage *stage)
 {
     hdst__run_stats *stats = &stage->stats;
     const hdst__launch_plan *plan = stage->plan;
-    uint64_t cells = cells_of(plan), records = stats->device[0].records, blocks = plan->items;
+    uint64_t cells = cells_of(plan), records = 0, slices = 0, blocks = plan->items;
+    for (uint32_t i = 0; i < stats->device_count; i++) records += stats->device[i].records, slices += stats->device[i].slices;
     if (!plan->tables && plan->way == IR_OUTPUT_DENSE) return;
     if (!plan->tables) {        // what a filter or flat_map lets through meets nothing on the way up
         const uint64_t out = stage->stores ? stage->store.cache.reader.records : stage->output.count;
@@ -167,7 +169,7 @@ static void count_accums(hdst__stage *stage)
     }
     if (plan->kernel && !plan->kernel->one_group_per_strip) blocks = plan->items / plan->kernel->local_size;
     bool has_blocks = plan->private_words > 0 && plan->kernel && !hdst__tables_are_fixed_point(plan->tables);
-    hdst__levels_count(stats, hdst__engine_settings(stage->engine)->hpr, records, has_blocks ? blocks * stats->device[0].slices * cells : records, cells);
+    hdst__levels_count(stats, hdst__engine_settings(stage->engine)->hpr, records, has_blocks ? blocks * slices * cells : records, cells);
 }
 
 // A tree is the same whatever levels were asked for, or its bits would not be; one thread that goes from record to record has no levels below.
@@ -207,8 +209,9 @@ static hdst_status run(hdst__stage *stage, const hdst__stage_values *values, hds
     count_levels(stage);
     const hdst__memory *table = stage->plan ? stage->plan->table : NULL;
     *output = (hdst__stage_output){
-        .table = stage->finishes ? NULL : table && table->host ? table->host : stage->table, .tables = stage->plan ? stage->plan->tables : NULL,
-            .scale = stage->plan ? stage->plan->scale : NULL, .records = stage->output.records, .record_count = stage->output.count,
+        .partial = stage->merged, .table = stage->finishes || stage->merged ? NULL : table && table->host ? table->host : stage->table,
+        .tables = stage->plan ? stage->plan->tables : NULL, .scale = stage->plan ? stage->plan->scale : NULL,
+        .records = stage->output.records, .record_count = stage->output.count,
     };
     if (output->table && output->tables->first_level) output->first_level = hdst__first_level_of(output->tables, stage->plan->rows, output->table,
                                                                                                  stage->plan->scale);

@@ -4,11 +4,29 @@
 #define HDST_ENGINE_STAGE_STAGE_H
 
 #include "engine/device/callback.h"
+#include "accum/partial.h"
 #include "engine/stage/launch_plan.h"
 #include "engine/stage/stage_mode.h"
 #include "engine/stage/stage_run.h"
 #include "engine/memory/spill.h"
 #include "engine/memory/store.h"
+
+// What a stage has on a worker beside the first: its launch plan, the table that comes back, how its run ended.
+typedef struct hdst__stage_worker {
+    struct hdst__stage *stage;
+    const hdst__stage_values *values;   // during a call
+    const hdst__launch_plan_request *request;
+    struct hdst__device_worker *worker;
+    uint32_t number;                    // its, in the engine
+    hdst__launch_plan *plan;            // NULL: it takes no part
+    int64_t *table;
+    hdst__output output;                // of its kind, and empty: records go to chunks
+    hdst__run_stats stats;
+    uint64_t failure;
+    hdst_status status;
+    hdst_error error;
+    bool started;                       // its thread is at work
+} hdst__stage_worker;
 
 enum { HDST__FOLD_LEVELS = 11 };        // 64^11 > 2^64 records
 
@@ -20,6 +38,12 @@ struct hdst__stage {
     hdst__device *device;               // NULL before the first run
     hdst__stage_mode mode;
     bool moved;                         // the input is another one than the plan's
+    bool shares;                        // several workers run it
+    char alone[160];                    // or why not, where there are several
+    hdst__shared_reader input;          // of those workers
+    hdst__stage_worker *others;         // beside the first
+    uint32_t other_count;
+    hdst__partial *merged;              // what all of them have accumulated, once several ran
     const ir_func *skip_func;           // the function without the records that fail; NULL: none was seen to fail, or they end the run
     uint32_t skip_param;                // its accumulator that counts them
     const ir_func *skip_upper;          // of a fold: for the levels above the first
@@ -51,6 +75,18 @@ hdst_status hdst__stage_run_in_modes(hdst__stage *stage, const hdst__stage_value
 hdst_status hdst__stage_make_plan(hdst__stage *stage, const hdst__stage_values *values, hdst_error *error);     // unless there is one that fits
 void hdst__stage_drop_plans(hdst__stage *stage);
 void hdst__stage_drop_levels(hdst__stage *stage);       // those of a fold's higher levels
+
+// stage_share.c; the engine's mutex is held. Whether several workers may run this stage, as its input and mode are now; then the plans of those beside the
+// first, made like its own; and a run of all of them.
+bool hdst__stage_may_share(hdst__stage *stage);
+hdst_status hdst__stage_spread_cache(hdst__stage *stage, hdst_error *error);       // a cached input, over the workers
+void hdst__stage_input_of(hdst__stage *stage, uint32_t number, hdst__launch_plan_request *request);     // what that worker reads
+hdst_status hdst__stage_move_first(hdst__stage *stage, hdst_error *error);
+hdst_status hdst__stage_make_others(hdst__stage *stage, const hdst__launch_plan_request *request, hdst_error *error);
+hdst_status hdst__stage_move_others(hdst__stage *stage, hdst_error *error);
+void hdst__stage_drop_others(hdst__stage *stage);
+hdst_status hdst__stage_run_shared(hdst__stage *stage, const hdst__stage_values *values, uint64_t *failure, hdst_error *error);
+void hdst__stage_explain_workers(const hdst__stage *stage, hdst__buffer *out);
 
 // stage_skip.c: from now on the stage skips records with errors, such as `first`.
 hdst_status hdst__stage_skip(hdst__stage *stage, const hdst_error *first, hdst_error *error);

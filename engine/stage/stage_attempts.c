@@ -28,7 +28,9 @@ static hdst_status pass_over(hdst__stage *stage, const hdst__stage_values *value
     if (status != HDST_OK) return status;
     plan->finished = stage->finishes ? stage->finished_memory : NULL;
     if (!consumer) status = store ? hdst__store_begin(store, stage->device, expected, error) : hdst__output_reserve(&stage->output, expected, error);
-    if (status == HDST_OK) status = hdst__launch_plan_run(plan, values, cache, hdst__engine_ring(stage->engine), &stage->output, stage->table,
+    if (status == HDST_OK && stage->shares) status = hdst__stage_run_shared(stage, values, failure, error);
+    else if (status == HDST_OK)
+        status = hdst__launch_plan_run(plan, values, cache, hdst__engine_ring(stage->engine), &stage->output, stage->table,
                                                           &stage->stats, failure, error);
     if (status == HDST_OK && store) status = hdst__store_end(store, error);
     if (stage->spec.separate) {
@@ -42,7 +44,8 @@ static attempt attempt_map(hdst__stage *stage, const hdst__stage_values *values)
 {
     attempt a = {.error = HDST_ERROR_INIT};
     uint64_t failure;
-    a.kept_output = stage->spec.keep_output && !stage->spec.consumer && stage->plan->output_param && !stage->mode.is[HDST__MODE_OUTPUT_ON_HOST];
+    a.kept_output = stage->spec.keep_output && !stage->shares && !stage->spec.consumer && stage->plan->output_param &&
+                    !stage->mode.is[HDST__MODE_OUTPUT_ON_HOST];
     stage->stores = false;
     stage->output.leaves_room = !a.kept_output && hdst__stage_may_spill(stage);
     a.status = pass_over(stage, values, a.kept_output ? &stage->store : NULL, &failure, &a.error);
@@ -108,7 +111,7 @@ static hdst_status prepare_anew(hdst__stage *stage, const hdst__stage_values *va
     hdst_status status = hdst__stage_make_plan(stage, values, error);
     if (status != HDST_OK) return status;
     stage->stats.compile_seconds += stage->plan->compile_seconds;
-    stage->stats.device[0].records = stage->stats.device[0].slices = 0;
+    for (uint32_t i = 0; i < stage->stats.device_count; i++) stage->stats.device[i].records = stage->stats.device[i].slices = 0;
     return HDST_OK;
 }
 

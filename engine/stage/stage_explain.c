@@ -127,6 +127,7 @@ hdst_status hdst__stage_explain(hdst__stage *stage, const hdst__stage_values *va
     const hdst__device_info *info = stage->device->info;
     hdst__buffer_printf(out, "stage %s: %s\n  device: %u %s (%s)\n", stage->spec.func->name, kinds[stage->spec.kind], info->index, info->name,
                         hdst__device_class_name(info->class_));
+    hdst__stage_explain_workers(stage, out);
     explain_input(stage, out);
     hdst__mode_explain(&stage->mode, HDST__MODE_SKIP_FAILED, out);
     if (stage->plan) {

@@ -6,7 +6,8 @@
 
 bool hdst__stage_may_finish(const hdst__stage *stage)
 {
-    return stage->spec.takes_rows && !stage->device->unified && !stage->mode.is[HDST__MODE_SKIP_FAILED] && !stage->mode.is[HDST__MODE_ROUND_ON_HOST];
+    return stage->spec.takes_rows && !stage->shares && !stage->device->unified &&
+           !stage->mode.is[HDST__MODE_SKIP_FAILED] && !stage->mode.is[HDST__MODE_ROUND_ON_HOST];
 }
 
 static bool is_worthwhile(const hdst__stage *stage)

@@ -15,6 +15,7 @@ void hdst__stage_drop_plans(hdst__stage *stage)
 {
     hdst__launch_plan_destroy(stage->plan);
     stage->plan = NULL;
+    hdst__stage_drop_others(stage);
     hdst__stage_drop_levels(stage);
     hdst__free(stage->runtime->allocator, stage->table);
     stage->table = NULL;
@@ -75,25 +76,33 @@ hdst_status hdst__stage_make_plan(hdst__stage *stage, const hdst__stage_values *
     hdst_status status = hdst__engine_open(stage->engine, &stage->device, error);
     if (status != HDST_OK || stage->spec.kind == HDST__STAGE_FOLD_ORDERED) return status;
     hdst__dataset_cache *cache = stage->spec.cache;
-    if (cache) status = hdst__dataset_cache_prepare(cache, stage->device, error);
+    const bool shares = hdst__stage_may_share(stage);
+    if (shares) status = hdst__stage_spread_cache(stage, error);
+    if (cache && status == HDST_OK) status = hdst__dataset_cache_prepare(cache, stage->device, error);
     if (status != HDST_OK) return status;
+    if (cache) stage->reader = cache->reader;
     bool fold = stage->spec.kind == HDST__STAGE_FOLD;
-    if (stage->plan && (fold || (hdst__launch_plan_fits(stage->plan, values) && has_bits(stage)))) {
-        if (stage->moved) status = hdst__launch_plan_move(stage->plan, &stage->reader, segment_records(cache), error);
+    if (stage->plan && shares == stage->shares && (fold || (hdst__launch_plan_fits(stage->plan, values) && has_bits(stage)))) {
+        if (stage->moved) status = shares ? hdst__stage_move_first(stage, error)
+                                          : hdst__launch_plan_move(stage->plan, &stage->reader, segment_records(cache), error);
+        if (status == HDST_OK && stage->moved) status = hdst__stage_move_others(stage, error);
         stage->moved = status != HDST_OK;
         return status;
     }
     stage->moved = false;
     hdst__stage_drop_plans(stage);
+    stage->shares = shares;
     hdst__launch_plan_request request = {
         .device = stage->device, .func = stage->skip_func ? stage->skip_func : stage->spec.func, .reader = &stage->reader, .values = values, .fold = fold,
-        .most_records = segment_records(cache), .keep_output = stage->spec.keep_output && !stage->mode.is[HDST__MODE_OUTPUT_ON_HOST],
-        .passes_on = stage->spec.consumer || stage->mode.is[HDST__MODE_OUTPUT_IN_FILE], .limit = stage->spec.limit,
-        .makes_rows = hdst__stage_may_finish(stage) && !stage->mode.is[HDST__MODE_SUPERACCUMULATORS],
+        .most_records = segment_records(cache), .keep_output = stage->spec.keep_output && !shares && !stage->mode.is[HDST__MODE_OUTPUT_ON_HOST],
+        .shares = shares, .passes_on = shares || stage->spec.consumer || stage->mode.is[HDST__MODE_OUTPUT_IN_FILE], .limit = stage->spec.limit,
+        .makes_rows = !shares && hdst__stage_may_finish(stage) && !stage->mode.is[HDST__MODE_SUPERACCUMULATORS],
     };
+    if (shares) hdst__stage_input_of(stage, 0, &request);
     status = choose_code(stage, &request, error);
     if (status == HDST_OK) status = hdst__launch_plan_create(&request, &stage->plan, error);
     if (status == HDST_OK) status = take_table(stage, error);
+    if (status == HDST_OK && shares) status = hdst__stage_make_others(stage, &request, error);
     if (status != HDST_OK) hdst__stage_drop_plans(stage);
     return status;
 }

@@ -6,6 +6,7 @@
 #ifndef HDST_ENGINE_STAGE_STAGE_RUN_H
 #define HDST_ENGINE_STAGE_STAGE_RUN_H
 
+#include "accum/partial.h"
 #include "accum/reduce.h"
 #include "base/buffer.h"
 #include "codegen/ir/ir.h"
@@ -49,6 +50,7 @@ typedef struct hdst__stage_output { // owned by the stage, valid until its next 
     hdst__first_level first_level;             // where tables->first_level: the parts of the table
     const hdst__tables *tables;
     const int32_t *scale;           // by scale: of what the table has in fixed point
+    const hdst__partial *partial;   // not NULL: the accumulators of several workers, merged; then `table` is NULL
     const void *records;            // C structs, in input order, only the kept ones
     uint64_t record_count;
     hdst__dataset_cache *resident;  // not NULL: the records stayed on the device, where a stage reads them as a cached dataset; then `records` is NULL and

@@ -75,6 +75,7 @@ uint64_t hdst__stage_skipped(const hdst__stage *stage)
     const int64_t *table = plan->table->host ? plan->table->host : stage->table;
     for (size_t i = 0; i < plan->tables->accum_count; i++)
         if (plan->tables->accum[i].param == stage->skip_param) {
+            if (stage->merged) return hdst__partial_read(stage->merged, i, 0, 0, 0);
             if (!plan->tables->first_level) return hdst__table_read(plan->tables, plan->rows, table, i, 0, 0, 0);
             const hdst__first_level level = hdst__first_level_of(plan->tables, plan->rows, table, plan->scale);
             return hdst__first_level_read(plan->tables, plan->rows, &level, i, 0, 0, 0);

@@ -23,7 +23,7 @@ static option_table list_options(const program_info *program, common_options *c)
         {"columns", OPTION_TEXT, &c->columns, "LIST", "columns to read, by name or index from 0: x,y or 0,3-5", true},
         {"output", OPTION_TEXT, &c->output, "PATH", "where the results go; - is standard output", true},
         {"device", OPTION_TEXT, &c->device, "WHICH", "all, cpu, gpu, interp, or indices as `hdst devices` lists them", true},
-        {"policy", OPTION_WORD, &c->policy, "auto|static|dynamic", "how the work is shared among devices", true, "static|dynamic"},
+        {"policy", OPTION_WORD, &c->policy, "auto|static|dynamic", "how the work is shared among devices", true},
         {"layout", OPTION_WORD, &c->layout, "aos|soa|aosoa|aop", "how the records lie in memory", true},
         {"memory", OPTION_SIZE, &c->memory, "SIZE", "host memory to stay within: 512MiB, 1.5G", true},
         {"device-memory", OPTION_SIZE, &c->device_memory, "SIZE", "memory to take on each device", true},

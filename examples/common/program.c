@@ -119,6 +119,7 @@ static hdst_context *create_context(const program_info *info, const common_optio
     options.on_error = (hdst_on_error)c->on_error;
     options.unchecked = c->unchecked;
     options.fast_sums = c->fast_sums;
+    options.policy = (hdst_policy)c->policy;
     options.hpr = c->hpr < 0 ? HDST_HPR_AUTO : (hdst_hpr)(HDST_HPR_NONE + c->hpr);
     options.log = report_log;
     options.log_user = (void *)info->name;

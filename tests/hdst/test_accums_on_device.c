@@ -222,7 +222,7 @@ Test(accums_on_device, without_room_there_the_host_rounds_with_one_warning)
     for (int t = 0; t < 3; t++) {
         hdst_error error;
         RUN(r);
-        context->engine->open->budget.limit = atomic_load(&context->engine->open->budget.used);     // of the device: nothing more fits
+        context->engine->worker[0].device->budget.limit = atomic_load(&context->engine->worker[0].device->budget.used);     // of the device: nothing more fits
         cr_assert_eq(hdst_value_set_result(taken, r, "t", &error), HDST_OK, "%s", error.message);
         cr_assert_arr_eq(hdst_result_rows(r, "t", NULL), expected, sizeof expected);
     }

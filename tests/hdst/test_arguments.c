@@ -503,6 +503,12 @@ Test(arguments, options_that_mean_nothing)
     options = none;
     options.hpr = (hdst_hpr)(HDST_HPR_CLUSTER + 1);
     expect_refused(options, "hpr is");
+    options = (hdst_context_options)HDST_CONTEXT_OPTIONS_INIT;
+    options.policy = (hdst_policy)(HDST_POLICY_DYNAMIC + 1);
+    expect_refused(options, "policy is");
+    options = (hdst_context_options)HDST_CONTEXT_OPTIONS_INIT;
+    options.cpu_parts = 17;
+    expect_refused(options, "cpu_parts is 17, the most is 16");
     // The context that tells it takes its memory elsewhere.
     options = none;
     options.allocator.allocate = never_allocated;

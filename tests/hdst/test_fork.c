@@ -65,7 +65,7 @@ static void trap(void) { _exit(100); }
 static void trap_driver(hdst_context *context)
 {
     void (*const to)(void) = trap;
-    const hdst__opencl_devices *found = hdst__device_list_own(&context->engine->list, context->engine->chosen);
+    const hdst__opencl_devices *found = hdst__device_list_own(&context->engine->list, context->engine->worker[0].info);
     char *table = (char *)found->cl;
     for (size_t at = sizeof(void *); at < sizeof *found->cl; at += sizeof to) memcpy(table + at, &to, sizeof to);
 }

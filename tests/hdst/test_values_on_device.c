@@ -181,11 +181,12 @@ Test(values_on_device, no_room_on_the_device)
     hdst_error error;
     for (int t = 0; t < 2; t++) {
         RUN(twice);
-        if (t == 1) context->engine->open->budget.limit = atomic_load(&context->engine->open->budget.used) + 4096;     // of the device: nothing more fits
+        hdst__budget *const of_device = &context->engine->worker[0].device->budget;
+        if (t == 1) of_device->limit = atomic_load(&of_device->used) + 4096;        // nothing more fits
         cr_assert_eq(hdst_value_set_result(v, twice, NULL, &error), HDST_OK, "%s", error.message);
     }
     cr_assert_eq(warnings, 1);
-    context->engine->open->budget.limit = UINT64_MAX;
+    context->engine->worker[0].device->budget.limit = UINT64_MAX;
     hdst_map_spec *pick = hdst_map_spec_create(m, "pick");
     hdst_bind_value(pick, "v", v);
     hdst_result *picked = hdst_result_create(hdst_map(indices, pick));

@@ -94,6 +94,9 @@ Test(joint_additions, lanes_fill_their_words_no_further_than_they_have_room)
     cr_expect_str_eq(words_of(one, many(arena, "accum s.y += p.x[0u]", 8, 0), NULL), "  tables copies 16 lane adds 774");   // 31 * 25 - 1
     cr_expect_str_eq(words_of(one, many(arena, "accum s.y += p.x[0u]", 16, 0), NULL), "  tables copies 16 lane adds 526");  // 31 * 17 - 1
     cr_expect_str_eq(words_of(one, many(arena, "accum s.y += p.x[0u]", 17, 0), NULL), "  tables copies 16 lane adds 480");
+    // Two of the eight share a test with what stands before them, and six have one of their own.
+    const char *apart = hdst__arena_printf(arena, "%s%s", many(arena, "accum t[0u].x[0u] += p.x[0u]", 30, 0), many(arena, "accum s.y += p.x[0u]", 8, 0));
+    cr_expect_str_eq(words_of(one, apart, NULL), "  tables copies 16 lane adds 836");                                       // 31 * 27 - 1
     const char *other = hdst__arena_printf(arena, "%s  accum s.w += p.x[1u]\n", one);
     cr_expect_str_eq(words_of(other, other, NULL), "  tables copies 16 lane adds 991", "each sum counts by itself");
 }

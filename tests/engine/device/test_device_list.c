@@ -20,40 +20,64 @@ static hdst__device_info machine[] = {
 };
 static hdst__device_list list = {.info = machine, .count = 5};
 
-static size_t choose(const char *wanted, size_t *others)
+// "2 1 0": the places, the fastest first.
+static const char *choose(const char *wanted)
 {
-    size_t chosen = 99;
+    static char text[64];
+    hdst__device_choice choice;
     hdst_error error = HDST_ERROR_INIT;
-    cr_assert_eq(hdst__device_list_choose(&list, wanted, &chosen, others, &error), HDST_OK, "%s: %s", wanted, error.message);
-    return chosen;
+    cr_assert_eq(hdst__device_list_choose(&list, wanted, &choice, &error), HDST_OK, "%s: %s", wanted, error.message);
+    size_t used = 0;
+    text[0] = 0;
+    for (size_t i = 0; i < choice.count; i++) used += (size_t)snprintf(text + used, sizeof text - used, "%s%zu", i ? " " : "", choice.at[i]);
+    return text;
 }
 
 static hdst_error refuse(const char *wanted, hdst_status status)
 {
-    size_t chosen, others;
+    hdst__device_choice choice;
     hdst_error error = HDST_ERROR_INIT;
-    cr_assert_eq(hdst__device_list_choose(&list, wanted, &chosen, &others, &error), status, "%s", wanted);
+    cr_assert_eq(hdst__device_list_choose(&list, wanted, &choice, &error), status, "%s", wanted);
     return error;
 }
 
-Test(device_list, all_takes_the_fastest_usable_one_and_counts_the_rest)
+Test(device_list, all_names_every_usable_device_the_fastest_first)
 {
-    size_t others;
-    cr_assert_eq(choose("all", &others), 2);
-    cr_assert_eq(others, 2);
+    cr_assert_str_eq(choose("all"), "2 1 0");
 }
 
 Test(device_list, classes_and_indices)
 {
-    size_t others;
-    cr_assert_eq(choose("cpu", &others), 0);
-    cr_assert_eq(others, 0);
-    cr_assert_eq(choose("gpu", &others), 2);
-    cr_assert_eq(choose("interp", &others), 4);
-    cr_assert_eq(choose("1", &others), 1);
-    cr_assert_eq(choose("0,1", &others), 1);
-    cr_assert_eq(others, 1);
-    cr_assert_eq(choose("4", &others), 4);
+    cr_assert_str_eq(choose("cpu"), "0");
+    cr_assert_str_eq(choose("gpu"), "2 1");
+    cr_assert_str_eq(choose("interp"), "4");
+    cr_assert_str_eq(choose("1"), "1");
+    cr_assert_str_eq(choose("0,1"), "1 0");
+    cr_assert_str_eq(choose("4,0,2"), "2 0 4");
+    cr_assert_str_eq(choose("4"), "4");
+}
+
+Test(device_list, a_device_named_twice_is_wrong_use)
+{
+    hdst_error error = refuse("0,1,0", HDST_E_USAGE);
+    cr_assert(strstr(error.message, "names device 0 twice"), "%s", error.message);
+}
+
+Test(device_list, of_equal_devices_those_found_first_are_taken_as_far_as_a_run_can_use)
+{
+    enum { MANY = HDST__MOST_WORKERS + 4 };
+    static hdst__device_info equal[MANY];
+    for (uint32_t i = 0; i < MANY; i++) equal[i] = (hdst__device_info){.index = i, .class_ = HDST__DEVICE_GPU, .compute_units = 7, .usable = true};
+    const hdst__device_list many = {.info = equal, .count = MANY};
+    hdst__device_choice choice;
+    hdst_error error = HDST_ERROR_INIT;
+    cr_assert_eq(hdst__device_list_choose(&many, "gpu", &choice, &error), HDST_OK);
+    cr_assert_eq(choice.count, HDST__MOST_WORKERS);
+    cr_assert_eq(choice.left_out, 4);
+    for (size_t i = 0; i < choice.count; i++) cr_assert_eq(choice.at[i], i);
+    char all[256] = "0";
+    for (size_t i = 1; i < MANY; i++) snprintf(all + strlen(all), sizeof all - strlen(all), ",%zu", i);
+    cr_assert_eq(hdst__device_list_choose(&many, all, &choice, &error), HDST_E_USAGE);
 }
 
 Test(device_list, a_device_that_is_not_there_is_a_device_error_that_lists_what_is)

@@ -145,15 +145,15 @@ Test(device_opencl, a_program_on_disk_without_the_kernel_is_compiled_anew_and_re
     device->ops->unload(device, program);
     const hdst__hash a = hdst__device_program_key(device, &first), b = hdst__device_program_key(device, &second);
     size_t length, kept;
-    void *bytes = hdst__program_cache_read(&engine->cache, &a, &length);
+    void *bytes = hdst__program_cache_read(&engine->worker[0].cache, &a, &length);
     cr_assert_not_null(bytes);
-    hdst__program_cache_write(&engine->cache, &b, bytes, length);
+    hdst__program_cache_write(&engine->worker[0].cache, &b, bytes, length);
     cr_assert_eq(device->ops->load(device, &(hdst__code){.kernel = &second, .items = 1}, &program, &error), HDST_OK, "%s", error.message);
     cr_assert_eq(error.code, HDST_OK, "what went well has an error: %s", error.message);
     cr_assert(hdst__opencl_proven(device, program));
     hdst__driver_run_end();
     device->ops->unload(device, program);
-    void *now = hdst__program_cache_read(&engine->cache, &b, &kept);
+    void *now = hdst__program_cache_read(&engine->worker[0].cache, &b, &kept);
     cr_assert_not_null(now);
     cr_assert(kept != length || memcmp(now, bytes, length) != 0, "the wrong program stays on disk");
     hdst__free(engine->runtime.allocator, bytes);

@@ -37,14 +37,14 @@ static void make_rows(fixture *f)
 
 static void leave(hdst__budget *budget, uint64_t bytes) { budget->limit = atomic_load(&budget->used) + bytes; }
 
-static void fill_device(fixture *f) { leave(&f->engine->open->budget, RECORDS * sizeof(fixture_pick) - 1); }
+static void fill_device(fixture *f) { leave(&f->engine->worker[0].device->budget, RECORDS * sizeof(fixture_pick) - 1); }
 
 // Once the segments of the input have theirs.
 static void fill_device_up(fixture *f)
 {
     cr_assert_eq(fixture_run(f), HDST_OK, "%s", f->error.message);
     f->stage->spec.takes_rows = true;
-    leave(&f->engine->open->budget, ROWS * sizeof(float));
+    leave(&f->engine->worker[0].device->budget, ROWS * sizeof(float));
 }
 
 static void fill_host(fixture *f) { leave(&f->engine->runtime.memory, RECORDS * sizeof(fixture_pick)); }

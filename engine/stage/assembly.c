@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Output records of several workers in the order of the input (engine/stage/assembly.h).
+#include "engine/stage/assembly.h"
+
+#include "base/costs_host.h"
+
+hdst_status hdst__assembly_init(hdst__assembly *assembly, hdst__output *to, bool in_place, uint64_t records, hdst_error *error)
+{
+    *assembly = (hdst__assembly){.to = to, .in_place = in_place, .records = records, .expected = records};
+    assembly->most_waiting = hdst__budget_left(to->budget) / HDST__HOST_WAITING_SHARE;
+    pthread_mutex_init(&assembly->mutex, NULL);
+    pthread_cond_init(&assembly->changed, NULL);
+    return in_place ? hdst__output_reserve(to, records, error) : HDST_OK;
+}
+
+static void free_chunk(const hdst__assembly *assembly, hdst__chunk *chunk)
+{
+    if (!assembly->in_place) hdst__output_destroy(&chunk->output);
+    hdst__free(assembly->to->allocator, chunk);
+}
+
+void hdst__assembly_destroy(hdst__assembly *assembly)
+{
+    while (assembly->first) {
+        hdst__chunk *chunk = assembly->first;
+        assembly->first = chunk->next;
+        free_chunk(assembly, chunk);
+    }
+    pthread_cond_destroy(&assembly->changed);
+    pthread_mutex_destroy(&assembly->mutex);
+}
+
+// --- Workers ---
+
+static hdst__chunk *make_chunk(hdst__assembly *assembly, const hdst__share *share)
+{
+    hdst__output *to = assembly->to;
+    hdst__chunk *chunk = hdst__alloc_zero(to->allocator, sizeof *chunk);
+    if (!chunk) return NULL;
+    chunk->share = *share;
+    hdst__output_init(&chunk->output, to->allocator, to->budget, to->record_bytes);
+    if (!assembly->in_place) return chunk;
+    chunk->output.records = to->records + share->first * to->record_bytes;
+    chunk->output.capacity = share->count;
+    return chunk;
+}
+
+hdst__chunk *hdst__assembly_begin(hdst__assembly *assembly, const hdst__share *share, bool may_wait)
+{
+    pthread_mutex_lock(&assembly->mutex);
+    // The share that all wait for must not wait itself.
+    while (may_wait && !assembly->ends && share->first > assembly->reached && assembly->waiting_bytes > assembly->most_waiting)
+        pthread_cond_wait(&assembly->changed, &assembly->mutex);
+    hdst__chunk *chunk = make_chunk(assembly, share), **at = &assembly->first;
+    while (chunk && *at && (*at)->share.first < share->first) at = &(*at)->next;
+    if (chunk) {
+        chunk->next = *at;
+        *at = chunk;
+    }
+    pthread_mutex_unlock(&assembly->mutex);
+    return chunk;
+}
+
+static bool is_whole(const hdst__chunk *chunk) { return chunk->taken == chunk->share.count; }
+
+static uint64_t bytes_of(const hdst__assembly *assembly, const hdst__chunk *chunk)
+{
+    return assembly->in_place ? 0 : chunk->output.count * chunk->output.record_bytes;
+}
+
+void hdst__assembly_taken(hdst__assembly *assembly, hdst__chunk *chunk, uint64_t records)
+{
+    pthread_mutex_lock(&assembly->mutex);
+    chunk->taken += records;
+    if (is_whole(chunk)) {
+        assembly->waiting_bytes += bytes_of(assembly, chunk);
+        pthread_cond_broadcast(&assembly->changed);
+    }
+    pthread_mutex_unlock(&assembly->mutex);
+}
+
+void hdst__assembly_end(hdst__assembly *assembly)
+{
+    pthread_mutex_lock(&assembly->mutex);
+    assembly->ends = true;
+    pthread_cond_broadcast(&assembly->changed);
+    pthread_mutex_unlock(&assembly->mutex);
+}
+
+// --- The first worker ---
+
+static hdst_status give_chunk(hdst__assembly *assembly, const hdst__chunk *chunk, hdst_error *error)
+{
+    hdst__output *to = assembly->to;
+    const hdst__output *from = &chunk->output;
+    const hdst__consumer *consumer = to->consumer;
+    if (assembly->in_place || consumer) to->count += from->count;
+    if (assembly->in_place) return HDST_OK;
+    if (consumer) return from->count ? consumer->take(consumer->user, from->records, from->count, assembly->expected, error) : HDST_OK;
+    return hdst__output_add(to, from->records, from->count, error);
+}
+
+// With the mutex held; NULL: what comes next is not whole yet.
+static hdst__chunk *next_whole(hdst__assembly *assembly)
+{
+    hdst__chunk *chunk = assembly->first;
+    if (!chunk || chunk->share.first != assembly->reached || !is_whole(chunk)) return NULL;
+    assembly->first = chunk->next;
+    return chunk;
+}
+
+// The workers go on meanwhile.
+static hdst_status give_one(hdst__assembly *assembly, hdst__chunk *chunk, hdst_error *error)
+{
+    pthread_mutex_unlock(&assembly->mutex);
+    hdst_status status = give_chunk(assembly, chunk, error);
+    pthread_mutex_lock(&assembly->mutex);
+    assembly->reached += chunk->share.count;
+    assembly->waiting_bytes -= bytes_of(assembly, chunk);
+    free_chunk(assembly, chunk);
+    pthread_cond_broadcast(&assembly->changed);
+    return status;
+}
+
+hdst_status hdst__assembly_give(hdst__assembly *assembly, bool all, hdst_error *error)
+{
+    hdst_status status = HDST_OK;
+    pthread_mutex_lock(&assembly->mutex);
+    while (status == HDST_OK && assembly->reached < assembly->records) {
+        hdst__chunk *chunk = next_whole(assembly);
+        if (chunk) status = give_one(assembly, chunk, error);
+        else if (!all || assembly->ends) break;
+        else pthread_cond_wait(&assembly->changed, &assembly->mutex);
+    }
+    pthread_mutex_unlock(&assembly->mutex);
+    return status;
+}

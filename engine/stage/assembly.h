@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Output records of several workers, put in the order of the input. Each share of the input has a chunk; a worker fills those of its own shares, one thread
+// (that of the first worker) takes chunks that are whole, in order, and gives them to the output or to who consumes it.
+//
+// Where each record of the input gives one, its place is known beforehand: a chunk then is a stretch of the output itself and nothing is copied twice.
+// Where a consumer takes them, chunks wait for those before them; so that they do not pile up, a worker that is far ahead waits before its next share.
+#ifndef HDST_ENGINE_STAGE_ASSEMBLY_H
+#define HDST_ENGINE_STAGE_ASSEMBLY_H
+
+#include "engine/memory/consumer.h"
+#include "engine/memory/output.h"
+#include "partition/policy.h"
+
+#include <pthread.h>
+
+typedef struct hdst__chunk {
+    hdst__share share;              // of the input
+    uint64_t taken;                 // records of it whose output is here
+    hdst__output output;
+    struct hdst__chunk *next;       // in order of the input
+} hdst__chunk;
+
+typedef struct hdst__assembly {
+    pthread_mutex_t mutex;          // guards all below
+    pthread_cond_t changed;
+    hdst__output *to;               // its consumer takes the records, or it holds them
+    bool in_place;                  // chunks are stretches of it
+    uint64_t expected;              // records that a consumer is told to expect
+    uint64_t records;               // of the input
+    hdst__chunk *first;
+    uint64_t reached;               // records of the input whose output was given away
+    uint64_t waiting_bytes, most_waiting;   // of whole chunks that wait for others; what may wait before workers do
+    bool ends;                      // no more will come: an error, or a record failed
+} hdst__assembly;
+
+// `in_place`: one output record for each record of the input; there must be room for all.
+hdst_status hdst__assembly_init(hdst__assembly *assembly, hdst__output *to, bool in_place, uint64_t records, hdst_error *error);
+void hdst__assembly_destroy(hdst__assembly *assembly);
+
+// The chunk of a share. A worker other than the first waits here while too much waits for those before its share. NULL: out of memory.
+hdst__chunk *hdst__assembly_begin(hdst__assembly *assembly, const hdst__share *share, bool may_wait);
+// So many more records of the chunk's share have their output in it.
+void hdst__assembly_taken(hdst__assembly *assembly, hdst__chunk *chunk, uint64_t records);
+// Gives away what is whole, in order. With `all` it waits for the rest, until all is given away or nothing more comes. On the first worker's thread.
+hdst_status hdst__assembly_give(hdst__assembly *assembly, bool all, hdst_error *error);
+void hdst__assembly_end(hdst__assembly *assembly);     // no more will come: nobody waits any longer
+
+#endif

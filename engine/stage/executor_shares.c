@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// One scan over an input: segments are filled, or are there, and their records submitted, share by share as the schedule has them
+// (engine/stage/executor.h).
+#include "engine/stage/executor.h"
+
+#include "base/clock.h"
+#include "engine/device/give_up.h"
+#include "engine/memory/window.h"
+
+// --- Segments ---
+
+static hdst_status free_segment(hdst__executor *executor, hdst__pass *pass, hdst__segment **out, hdst_error *error)
+{
+    hdst__segment *segment = &pass->ring->segment[pass->ring->next];
+    pass->ring->next = (pass->ring->next + 1) % pass->ring->count;
+    while (segment->users) {
+        hdst_status status = hdst__executor_finish_oldest(executor, pass, true, error);
+        if (status != HDST_OK) return status;
+    }
+    *out = segment;
+    return HDST_OK;
+}
+
+static hdst_status load_cached(hdst__executor *executor, hdst__pass *pass, hdst__segment *segment, hdst_error *error)
+{
+    hdst__device *device = executor->device;
+    if (device->unified)
+        return hdst__segment_load(segment, device, pass->reader, segment->storage, segment->first, segment->count, &pass->stats->bytes_to_device, error);
+    hdst__segment *staging;
+    hdst_status status = free_segment(executor, pass, &staging, error);
+    if (status != HDST_OK) return status;
+    return hdst__segment_load_staged(segment, staging, pass->piece, device, pass->reader, &pass->stats->bytes_to_device, error);
+}
+
+// The segment in which record `at` of the pass's input lies; segments are loaded in their order.
+static hdst_status cached_segment(hdst__executor *executor, hdst__pass *pass, uint64_t at, hdst__segment **out, hdst_error *error)
+{
+    hdst__dataset_cache *cache = pass->cache;
+    uint64_t i = 0;
+    while (i + 1 < cache->count && cache->segment[i + 1].first <= at) i++;
+    *out = &cache->segment[i];
+    if (i < cache->loaded) return HDST_OK;
+    double start = hdst__now();
+    hdst_status status = load_cached(executor, pass, *out, error);
+    pass->stats->read_seconds += hdst__now() - start;
+    if (status == HDST_OK) cache->loaded++;
+    return status;
+}
+
+// Records of the input from `at` on, as many as a segment has room for, but not beyond `behind`.
+static hdst_status streamed_segment(hdst__executor *executor, hdst__pass *pass, uint64_t at, uint64_t behind, hdst__segment **out, hdst_error *error)
+{
+    const hdst__reader *reader = pass->reader;
+    const uint64_t left = behind - at, count = left < pass->piece->capacity ? left : pass->piece->capacity;
+    const bool is_last = at + count == reader->records && count == pass->last->capacity;
+    hdst_status status = free_segment(executor, pass, out, error);
+    if (status != HDST_OK) return status;
+    double start = hdst__now();
+    status = hdst__segment_stream(*out, executor->device, reader, is_last ? pass->last : pass->piece, at, count, &pass->stats->bytes_to_device, error);
+    pass->stats->read_seconds += hdst__now() - start;
+    return status;
+}
+
+// --- Shares ---
+
+static hdst_status run_share(hdst__executor *executor, hdst__pass *pass, const hdst__share *share, hdst_error *error)
+{
+    const uint64_t behind = share->first + share->count;
+    hdst_status status = HDST_OK;
+    for (uint64_t at = share->first; status == HDST_OK && at < behind && !hdst__pass_stops(executor, pass);) {
+        hdst__segment *segment = NULL;
+        status = pass->cache ? cached_segment(executor, pass, at, &segment, error) : streamed_segment(executor, pass, at, behind, &segment, error);
+        if (status == HDST_OK) status = hdst__executor_submit(executor, pass, segment, share, error);
+        if (status == HDST_OK) at = segment->first + segment->count;
+    }
+    return status;
+}
+
+static hdst_status check_share(const hdst__pass *pass, const hdst__share *share, hdst_error *error)
+{
+    const uint64_t records = pass->reader->records;
+    if (share->count && share->first < records && share->count <= records - share->first) return HDST_OK;
+    return hdst__error_set(error, HDST_E_INTERNAL, "the policy '%s' gives %llu records from %llu on, of %llu", pass->policy->name,
+                           (unsigned long long)share->count, (unsigned long long)share->first, (unsigned long long)records);
+}
+
+static hdst_status begin_chunk(hdst__pass *pass, const hdst__share *share, hdst_error *error)
+{
+    hdst__assembly *assembly = pass->team ? pass->team->assembly : NULL;
+    pass->at = pass->base + share->first;
+    if (!assembly) return HDST_OK;
+    const hdst__share of_all = {pass->at, share->count};
+    pass->chunk = hdst__assembly_begin(assembly, &of_all, !pass->gives);
+    return pass->chunk ? HDST_OK : hdst__error_memory(error, "output records");
+}
+
+// The first worker gives away what all have made.
+static hdst_status give_output(hdst__pass *pass, hdst_error *error)
+{
+    hdst__assembly *assembly = pass->team ? pass->team->assembly : NULL;
+    return assembly && pass->gives ? hdst__assembly_give(assembly, false, error) : HDST_OK;
+}
+
+// A policy that has nothing for this worker now may have once what is in flight has ended, for then it knows more.
+static bool next_share(hdst__executor *executor, hdst__pass *pass, hdst__share *share, hdst_status *status, hdst_error *error)
+{
+    while (*status == HDST_OK) {
+        if (pass->policy->next(pass->schedule, pass->worker, share)) return true;
+        if (!executor->in_flight) return false;
+        *status = hdst__executor_finish_oldest(executor, pass, true, error);
+    }
+    return false;
+}
+
+static hdst_status run_shares(hdst__executor *executor, hdst__pass *pass, hdst_error *error)
+{
+    hdst__share share;
+    hdst_status status = HDST_OK;
+    while (next_share(executor, pass, &share, &status, error)) {
+        status = check_share(pass, &share, error);
+        if (status == HDST_OK) status = begin_chunk(pass, &share, error);
+        if (status == HDST_OK) status = run_share(executor, pass, &share, error);
+        if (status == HDST_OK) status = give_output(pass, error);
+        if (!pass->team && hdst__pass_stops(executor, pass)) break;
+    }
+    return status;
+}
+
+static hdst_status begin_schedule(hdst__executor *executor, hdst__pass *pass, hdst_error *error)
+{
+    if (pass->schedule) return HDST_OK;
+    const hdst__worker worker = {.power = pass->power};
+    const hdst__job job = {.records = pass->reader->records, .workers = 1, .worker = &worker};
+    pass->policy = hdst__policy_for(&job);
+    pass->schedule = pass->policy->begin(&job, executor->device->runtime->allocator);
+    return pass->schedule ? HDST_OK : hdst__error_memory(error, "the schedule of a run");
+}
+
+// What the last slice reads where it is known to be the last.
+static hdst_status read_at_end(hdst__executor *executor, hdst__pass *pass, hdst_error *error)
+{
+    hdst__device *device = executor->device;
+    uint64_t word = UINT64_MAX;
+    if (!pass->reads_at_end || pass->stats->device[0].slices == 0) return HDST_OK;
+    hdst_status status = HDST_OK;
+    if (pass->table) status = device->ops->read(device, pass->launch.table, 0, pass->table, pass->table_bytes, true, error);
+    if (status == HDST_OK && pass->checks) status = device->ops->read(device, pass->launch.error, 0, &word, sizeof word, true, error);
+    pass->stats->bytes_from_device += (pass->table ? pass->table_bytes : 0) + (pass->checks ? sizeof word : 0);
+    if (status == HDST_OK) hdst__pass_note_failure(pass, word);
+    return status;
+}
+
+static hdst_status run_all(hdst__executor *executor, hdst__pass *pass, hdst_error *error)
+{
+    hdst_status status = run_shares(executor, pass, error);
+    while (executor->in_flight) {
+        hdst_status ended = hdst__executor_finish_oldest(executor, pass, status == HDST_OK, status == HDST_OK ? error : NULL);
+        if (status == HDST_OK) status = ended;
+    }
+    return status == HDST_OK ? read_at_end(executor, pass, error) : status;
+}
+
+hdst_status hdst__execute(hdst__executor *executor, hdst__pass *pass, hdst_error *error)
+{
+    pass->failure = UINT64_MAX;
+    // Where records hold nothing there is nothing to fill meanwhile: whoever waits asks the device, which GPUs answer sooner than they tell.
+    pass->streams = pass->reader->record->leaf_count && (!pass->cache || pass->cache->loaded < pass->cache->count);
+    const bool own_schedule = !pass->schedule;
+    pass->gives = pass->worker == 0;
+    if (own_schedule) pass->worker = 0;
+    hdst_status status = begin_schedule(executor, pass, error);
+    if (status != HDST_OK) return status;
+    status = run_all(executor, pass, error);
+    if (own_schedule) pass->policy->end(pass->schedule);
+    if (pass->window) {
+        hdst_status closed = hdst__window_close(pass->window, status == HDST_OK ? error : NULL);
+        if (status == HDST_OK) status = closed;
+    }
+    // A record that failed comes before whatever ended the submission of later ones.
+    if (pass->failure != UINT64_MAX && !hdst__given_up(executor->device)) return HDST_OK;
+    return status == HDST_OK ? hdst__cancel_check(executor->device->runtime->cancel, pass->stats->device[0].records, pass->reader->records, error) : status;
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Workers: devices in use, each with a thread that waits for work (engine/worker.h).
+#include "engine/worker.h"
+
+#include <signal.h>
+
+void hdst__worker_init(hdst__device_worker *worker, const hdst__device_info *info)
+{
+    worker->info = info;
+    pthread_mutex_init(&worker->mutex, NULL);
+    pthread_cond_init(&worker->changed, NULL);
+}
+
+static void end_thread(hdst__device_worker *worker)
+{
+    if (!worker->has_thread) return;
+    pthread_mutex_lock(&worker->mutex);
+    worker->ends = true;
+    pthread_cond_broadcast(&worker->changed);
+    pthread_mutex_unlock(&worker->mutex);
+    pthread_join(worker->thread, NULL);
+    worker->has_thread = false;
+}
+
+void hdst__worker_destroy(hdst__device_worker *worker)
+{
+    end_thread(worker);
+    if (worker->device) {
+        hdst__ring_destroy(&worker->ring, worker->device);
+        worker->device->ops->destroy(worker->device);
+    }
+    if (worker->has_cache) hdst__program_cache_destroy(&worker->cache);
+    pthread_cond_destroy(&worker->changed);
+    pthread_mutex_destroy(&worker->mutex);
+}
+
+static void *serve(void *user)
+{
+    hdst__device_worker *worker = user;
+    pthread_mutex_lock(&worker->mutex);
+    while (!worker->ends) {
+        if (!worker->work) {
+            pthread_cond_wait(&worker->changed, &worker->mutex);
+            continue;
+        }
+        void (*const work)(void *) = worker->work;
+        pthread_mutex_unlock(&worker->mutex);
+        work(worker->user);
+        pthread_mutex_lock(&worker->mutex);
+        worker->work = NULL;
+        pthread_cond_broadcast(&worker->changed);
+    }
+    pthread_mutex_unlock(&worker->mutex);
+    return NULL;
+}
+
+// Signals are for the program's own threads, but for those that an instruction of the thread itself raises.
+static bool make_thread(hdst__device_worker *worker)
+{
+    static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
+    sigset_t all, before;
+    sigfillset(&all);
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) sigdelset(&all, own[i]);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    worker->has_thread = pthread_create(&worker->thread, NULL, serve, worker) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return worker->has_thread;
+}
+
+bool hdst__worker_start(hdst__device_worker *worker, void (*work)(void *user), void *user)
+{
+    if (!worker->has_thread && !make_thread(worker)) return false;
+    pthread_mutex_lock(&worker->mutex);
+    worker->user = user;
+    worker->work = work;
+    pthread_cond_broadcast(&worker->changed);
+    pthread_mutex_unlock(&worker->mutex);
+    return true;
+}
+
+void hdst__worker_wait(hdst__device_worker *worker)
+{
+    pthread_mutex_lock(&worker->mutex);
+    while (worker->work) pthread_cond_wait(&worker->changed, &worker->mutex);
+    pthread_mutex_unlock(&worker->mutex);
+}

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs that several devices share: two halves of a CPU, and the interpreter beside them. Whatever the split, results have the bits that the interpreter
+// alone gives: accumulators, output with and without gaps, what consumers take, cached input. A record that fails is the first of the input that does.
+#include "tests/hdst/support.h"
+
+#include "partition/policy.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+enum { RECORDS = 20000, ROWS = 29 };
+
+typedef struct row { uint32_t k; float v; double w; } row;
+
+static const char text[] =
+    "struct row { uint32_t k; float v; double w; };\n"
+    "struct total { float v; uint32_t n; double w; int32_t least; uint32_t bits; };\n"
+    "struct sums { double w; uint64_t n; };\n"
+    "map gather(row r, accum total t[], accum total all)\n"
+    "{\n"
+    "    t[r.k % 29].v += r.v;\n"
+    "    t[r.k % 29].w += r.w;\n"
+    "    t[r.k % 29].n += 1;\n"
+    "    acc_min(t[r.k % 29].least, (int32_t)r.k);\n"
+    "    t[r.k % 29].bits |= r.k;\n"
+    "    all.v += r.v;\n"
+    "    all.w += r.w;\n"
+    "}\n"
+    "map twice(row r) -> row { return (row){ .k = r.k * 2u, .v = r.v * 2.0f, .w = r.w + 1.0 }; }\n"
+    "filter odd(row r) { return (r.k & 1u) == 1u; }\n"
+    "map pairs(row r) -> (key uint32_t k, double w, uint64_t n) { return (r.k % 290u, r.w, 1); }\n"
+    "reduce add(sums a, sums b) { return (sums){ .w = a.w + b.w, .n = a.n + b.n }; }\n"
+    "map at(row r, broadcast float v[], accum sums s) { s.w += (double)v[r.k]; s.n += 1; }\n";
+
+static row rows[RECORDS];
+
+static void fill(void)
+{
+    uint64_t state = 88172645463325252;
+    for (uint32_t i = 0; i < RECORDS; i++) {
+        state ^= state << 13, state ^= state >> 7, state ^= state << 17;
+        const double v = ldexp((double)(int32_t)(state >> 40) - 8388608, (int)(state % 70) - 50);
+        rows[i] = (row){(uint32_t)(state >> 20), (float)v, v * 1.0009765625};
+    }
+}
+
+// --- A policy that cuts as it likes ---
+
+struct hdst__schedule {
+    const hdst__allocator *allocator;
+    pthread_mutex_t mutex;
+    uint64_t records, reached, random;
+};
+
+static uint64_t seed;
+
+static bool suits(const hdst__job *job) { return job->workers > 1; }
+
+static hdst__schedule *begin(const hdst__job *job, const hdst__allocator *allocator)
+{
+    hdst__schedule *schedule = hdst__alloc_zero(allocator, sizeof *schedule);
+    cr_assert_not_null(schedule);
+    schedule->allocator = allocator;
+    schedule->records = job->records;
+    schedule->random = seed * 2654435761u + 1;
+    pthread_mutex_init(&schedule->mutex, NULL);
+    return schedule;
+}
+
+// Shares of 64 to 64 * 64 records, to a worker that is drawn, so that who asks too early has to ask again, or goes with nothing.
+static bool next(hdst__schedule *schedule, uint32_t worker, hdst__share *share)
+{
+    (void)worker;
+    pthread_mutex_lock(&schedule->mutex);
+    schedule->random ^= schedule->random << 13, schedule->random ^= schedule->random >> 7, schedule->random ^= schedule->random << 17;
+    const uint64_t left = schedule->records - schedule->reached, wanted = (schedule->random % 64 + 1) * 64;
+    *share = (hdst__share){schedule->reached, wanted < left ? wanted : left};
+    schedule->reached += share->count;
+    pthread_mutex_unlock(&schedule->mutex);
+    return share->count > 0;
+}
+
+static uint64_t slice(hdst__schedule *schedule, uint32_t worker, const hdst__slice_limits *limits)
+{
+    (void)schedule, (void)worker;
+    return limits->most < limits->left ? limits->most : limits->left;
+}
+
+static void done(hdst__schedule *schedule, uint32_t worker, const hdst__slice_cost *cost) { (void)schedule, (void)worker, (void)cost; }
+
+static void end(hdst__schedule *schedule)
+{
+    pthread_mutex_destroy(&schedule->mutex);
+    hdst__free(schedule->allocator, schedule);
+}
+
+static const hdst__policy at_random = {.name = "at random", .suits = suits, .begin = begin, .next = next, .slice = slice, .done = done, .end = end};
+
+// --- Jobs ---
+
+typedef struct job {
+    hdst_context *context;
+    hdst_module *module;
+    hdst_dataset *data;
+} job;
+
+static job open_job(const char *device, hdst_on_error on_error)
+{
+    hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
+    options.device = device;
+    options.cpu_parts = 2;
+    options.on_error = on_error;
+    options.replay_dir = "";
+    job j = {.context = hdst_context_create(&options)};
+    cr_assert_eq(hdst_context_status(j.context, NULL), HDST_OK);
+    hdst__engine_limits(j.context->engine)->share_bytes = 0;
+    j.module = module_of(j.context, text);
+    j.data = hdst_read(hdst_source_from_memory(j.context, rows, RECORDS, sizeof(row)), j.module, "row");
+    return j;
+}
+
+// Whether there are two halves of a CPU.
+static bool have_halves(void)
+{
+    hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
+    options.cpu_parts = 2;
+    hdst_context *context = hdst_context_create(&options);
+    uint32_t count = 0;
+    const bool have = hdst_device_count(context, &count, NULL) == HDST_OK && count >= 3;
+    if (!have) cr_log_warn("no OpenCL CPU device that can be halved: skipped");
+    hdst_context_destroy(context);
+    return have;
+}
+
+static const char *const teams[] = {"0,1", "0,1,2", "1,2"};
+#define ON_EACH_TEAM(team) for (size_t team = 0; team < sizeof teams / sizeof *teams; team++)
+
+typedef enum kind { GATHERED, DENSE, FILTERED, SORTED, BY_KEY, CACHED, KINDS } kind;
+
+static hdst_result *make(const job *j, kind k)
+{
+    hdst_map_spec *gather = hdst_map_spec_create(j->module, "gather");
+    hdst_bind_accum(gather, "t", ROWS);
+    hdst_dataset *odd = hdst_filter_function(j->data, j->module, "odd");
+    switch (k) {
+    case GATHERED: return hdst_result_create(hdst_map(j->data, gather));
+    case DENSE: return hdst_result_create(hdst_map_function(j->data, j->module, "twice"));
+    case FILTERED: return hdst_result_create(odd);
+    case SORTED: return hdst_result_create(hdst_sort(odd, "w"));
+    case BY_KEY: return hdst_result_create(hdst_reduce_by_key(hdst_map_function(odd, j->module, "pairs"), j->module, "add"));
+    default: return hdst_result_create(hdst_map(hdst_cache(j->data), gather));
+    }
+}
+
+static const char *table_of(kind k) { return k == GATHERED || k == CACHED ? "t" : NULL; }
+
+typedef struct answer {
+    char *bytes;
+    uint64_t rows, size;
+} answer;
+
+static uint64_t row_size(kind k) { return k == BY_KEY || k == GATHERED || k == CACHED ? 24 : sizeof(row); }
+
+static answer answer_of(hdst_result *r, kind k)
+{
+    answer a = {.size = row_size(k)};
+    const void *from = hdst_result_rows(r, table_of(k), &a.rows);
+    cr_assert_not_null(from);
+    a.bytes = malloc(a.rows * a.size);
+    memcpy(a.bytes, from, a.rows * a.size);
+    return a;
+}
+
+static answer alone(kind k)
+{
+    const job j = open_job("interp", HDST_ON_ERROR_FAIL);
+    hdst_result *r = make(&j, k);
+    RUN(r);
+    const answer a = answer_of(r, k);
+    hdst_context_destroy(j.context);
+    return a;
+}
+
+static void expect(const answer *right, hdst_result *r, kind k, const char *team)
+{
+    const answer a = answer_of(r, k);
+    cr_assert_eq(a.rows, right->rows, "%s, kind %d: %llu rows, not %llu", team, (int)k, (unsigned long long)a.rows, (unsigned long long)right->rows);
+    cr_assert(!memcmp(a.bytes, right->bytes, a.rows * a.size), "%s, kind %d", team, (int)k);
+    free(a.bytes);
+}
+
+Test(several_devices, results_have_the_bits_of_one)
+{
+    fill();
+    if (!have_halves()) cr_skip("no halves\n");
+    for (kind k = 0; k < KINDS; k++) {
+        const answer right = alone(k);
+        ON_EACH_TEAM(t) {
+            const job j = open_job(teams[t], HDST_ON_ERROR_FAIL);
+            hdst_result *r = make(&j, k);
+            RUN(r);
+            expect(&right, r, k, teams[t]);
+            RUN(r);                                 // with what the first run learnt
+            expect(&right, r, k, teams[t]);
+            const hdst_run_stats stats = hdst_result_stats(r);
+            uint64_t records = 0;
+            for (uint32_t i = 0; i < stats.device_count; i++) records += stats.device[i].records;
+            cr_assert_geq(stats.device_count, 2, "%s, kind %d", teams[t], (int)k);
+            cr_assert_eq(records % RECORDS, 0, "every record once, in each stage");
+            hdst_context_destroy(j.context);
+        }
+        free(right.bytes);
+    }
+}
+
+Test(several_devices, any_split_gives_the_same_bits)
+{
+    fill();
+    if (!have_halves()) cr_skip("no halves\n");
+    for (kind k = 0; k < CACHED; k++) {
+        const answer right = alone(k);
+        const job j = open_job("0,1,2", HDST_ON_ERROR_FAIL);
+        hdst__engine_limits(j.context->engine)->policy = &at_random;
+        hdst_result *r = make(&j, k);
+        for (seed = 0; seed < 10; seed++) {
+            RUN(r);
+            expect(&right, r, k, "a random split");
+        }
+        hdst_context_destroy(j.context);
+        free(right.bytes);
+    }
+}
+
+// --- Records that fail ---
+
+enum { FIRST_BAD = 7777 };
+
+static hdst_result *failing(const job *j, const float *values)
+{
+    hdst_value *v = hdst_value_create(j->module, "float", 100);
+    cr_assert_eq(hdst_value_set(v, values, 100), HDST_OK);
+    hdst_map_spec *at = hdst_map_spec_create(j->module, "at");
+    hdst_bind_value(at, "v", v);
+    return hdst_result_create(hdst_map(j->data, at));
+}
+
+Test(several_devices, of_records_that_fail_the_first_of_the_input_is_told)
+{
+    float values[100];
+    if (!have_halves()) cr_skip("no halves\n");
+    for (int i = 0; i < 100; i++) values[i] = (float)i;
+    for (uint32_t i = 0; i < RECORDS; i++) rows[i] = (row){.k = i % 100};
+    for (uint32_t i = FIRST_BAD; i < RECORDS; i += 1111) rows[i].k = 100 + i;
+    ON_EACH_TEAM(t) {
+        const job j = open_job(teams[t], HDST_ON_ERROR_FAIL);
+        hdst__engine_limits(j.context->engine)->policy = &at_random;
+        hdst_result *r = failing(&j, values);
+        for (seed = 0; seed < 5; seed++) {
+            hdst_error error;
+            cr_assert_eq(hdst_run(r, &error), HDST_E_RECORD);
+            cr_assert(strstr(error.message, "in record 7,777"), "%s", error.message);
+        }
+        hdst_context_destroy(j.context);
+    }
+}
+
+Test(several_devices, records_that_fail_are_left_out_and_counted)
+{
+    float values[100];
+    uint64_t bad = 0;
+    double sum = 0;
+    if (!have_halves()) cr_skip("no halves\n");
+    for (int i = 0; i < 100; i++) values[i] = (float)i;
+    for (uint32_t i = 0; i < RECORDS; i++) rows[i] = (row){.k = i % 101};
+    for (uint32_t i = 0; i < RECORDS; i++) bad += rows[i].k == 100, sum += rows[i].k == 100 ? 0 : rows[i].k;
+    ON_EACH_TEAM(t) {
+        const job j = open_job(teams[t], HDST_ON_ERROR_SKIP);
+        hdst_result *r = failing(&j, values);
+        RUN(r);
+        cr_assert_eq(hdst_result_stats(r).records_skipped, bad);
+        cr_assert_eq(hdst_view_double(hdst_result_field(r, "s", "w"), 0, 0), sum);
+        cr_assert_eq(hdst_view_int64(hdst_result_field(r, "s", "n"), 0, 0), (int64_t)(RECORDS - bad));
+        hdst_context_destroy(j.context);
+    }
+}
+
+// --- Which devices ---
+
+Test(several_devices, explain_says_who_works_and_who_does_not)
+{
+    fill();
+    if (!have_halves()) cr_skip("no halves\n");
+    const job j = open_job("0,1,2", HDST_ON_ERROR_FAIL);
+    hdst_result *r = make(&j, GATHERED);
+    const char *words = hdst_explain(r, NULL);
+    cr_assert(strstr(words, "part 1 of 2") && strstr(words, "part 2 of 2") && strstr(words, "2 interpreter (interp)"), "%s", words);
+    hdst__engine_limits(j.context->engine)->share_bytes = UINT64_MAX;
+    RUN(r);
+    words = hdst_explain(r, NULL);
+    cr_assert(strstr(words, "other devices: not used: its input is too small"), "%s", words);
+    cr_assert_eq(hdst_result_stats(r).device_count, 1);
+    hdst_context_destroy(j.context);
+}
+
+Test(several_devices, a_device_named_twice_is_wrong_use)
+{
+    hdst_context *context = context_on("0,0");
+    hdst_device_info info;
+    hdst_error error;
+    cr_assert_eq(hdst_device_chosen(context, &info, &error), HDST_E_USAGE);
+    cr_assert(strstr(error.message, "twice"), "%s", error.message);
+    hdst_context_destroy(context);
+}
+
+Test(several_devices, what_the_environment_says)
+{
+    setenv("HDST_DEVICES", "interp", 1);
+    hdst_context *context = context_on(NULL);
+    hdst_device_info info;
+    cr_assert_eq(hdst_device_chosen(context, &info, NULL), HDST_OK);
+    cr_assert_eq(info.device_class, HDST_DEVICE_INTERP);
+    hdst_context_destroy(context);
+    setenv("HDST_DEVICES", "interpreter", 1);
+    context = context_on(NULL);
+    cr_assert_eq(hdst_device_chosen(context, &info, NULL), HDST_E_USAGE);
+    hdst_context_destroy(context);
+}

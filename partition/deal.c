@@ -120,6 +120,7 @@ void hdst__deal_done(hdst__schedule *schedule, uint32_t number, const hdst__slic
     pthread_mutex_lock(&schedule->mutex);
     hdst__dealt_worker *worker = &schedule->worker[number];
     no_longer_under_way(worker, cost->records);
+    worker->waits = false;              // it asks again
     if (cost->kernel > 0 && cost->records) learn(worker, cost);
     if (worker->slices > worker->power->slices)
         *worker->power = (hdst__power){.fixed = worker->fixed, .copy = worker->copy, .kernel = worker->kernel, .spread = worker->spread,

@@ -21,7 +21,7 @@ typedef struct hdst__dealt_worker {
     bool had_any;                   // shares
     bool had_resident;              // last
     bool leaves;
-    bool waits;                     // was told that there is nothing for it: the others must do without it
+    bool waits;                     // was told that there is nothing for it, and no slice of it has ended since: the others must do without it
     const char *reason;             // why it has nothing; NULL: it has its part
 } hdst__dealt_worker;
 

@@ -66,10 +66,8 @@ void hdst__dealt_split(hdst__schedule *schedule)
 {
     hdst__allotment *all = schedule->allotment;
     uint32_t last = 0;
-    for (uint32_t i = 0; i < schedule->workers; i++) {
+    for (uint32_t i = 0; i < schedule->workers; i++)
         if (!hdst__ranges_reserve(&schedule->worker[i].own, schedule->pool.count + 1)) return;
-        schedule->worker[i].waits = false;
-    }
     hdst__dealt_allotments(schedule, UINT32_MAX, all);
     const double end = hdst__allot(all, schedule->workers, schedule->pool.records, schedule->unit);
     if (!(end < HUGE_VAL)) return;

@@ -64,7 +64,8 @@ typedef struct hdst__policy {
     hdst__schedule *(*begin)(const hdst__job *job, const hdst__allocator *allocator);      // NULL: out of memory
     // The worker's next share, not empty. All shares together are the input, once. What lies with a worker ascends, and so does what does not, but for
     // what others have given back and for what it steals where it has nothing of its own left. False: there is nothing for it as things are. It asks
-    // again when it or another worker has ended a slice or given something back; while records are left, one of those that are at work gets some.
+    // again when a slice of its own has ended. One that has none under way may ask again when another worker has ended a slice, and should when one has
+    // given something back; it is not counted on: all records are given out by those that go on asking.
     bool (*next)(hdst__schedule *schedule, uint32_t worker, hdst__share *share);
     uint64_t (*slice)(hdst__schedule *schedule, uint32_t worker, const hdst__slice_limits *limits);        // records, from 1 to limits->left
     void (*done)(hdst__schedule *schedule, uint32_t worker, const hdst__slice_cost *cost);

@@ -16,6 +16,7 @@ typedef struct job {
     hdst__schedule *schedule;
     pthread_mutex_t mutex;
     pthread_cond_t changed;
+    bool patient;                       // who has nothing to do asks again when others have done something; else it never does
     uint64_t changes, left;             // guarded: how often something happened; records that are not done
     unsigned char *times;               // of each record: it was done
 } job;
@@ -92,7 +93,7 @@ static void *work(void *user)
         if (j->policy->next(j->schedule, w->number, &share)) {
             if (++shares == w->fails_at) return leave(w, share), NULL;
             run_share(w, share);
-        } else if (!wait_for_change(j, &seen)) return NULL;
+        } else if (!j->patient || !wait_for_change(j, &seen)) return NULL;
         j->policy->left_out(j->schedule, w->number);
     }
 }
@@ -102,7 +103,7 @@ static bool run(const hdst__policy *policy, hdst__wish wish, uint64_t seed)
     hdst__power power[WORKERS] = {{0}};
     hdst__worker told[WORKERS];
     const hdst__share resident[2] = {{1000, RESIDENT}, {150000, RESIDENT}};
-    job j = {.policy = policy, .left = RECORDS, .times = calloc(RECORDS, 1)};
+    job j = {.policy = policy, .patient = seed % 3, .left = RECORDS, .times = calloc(RECORDS, 1)};
     pthread_mutex_init(&j.mutex, NULL);
     pthread_cond_init(&j.changed, NULL);
     for (uint32_t i = 0; i < WORKERS; i++) {
@@ -113,7 +114,7 @@ static bool run(const hdst__policy *policy, hdst__wish wish, uint64_t seed)
     worker w[WORKERS];
     pthread_t thread[WORKERS];
     for (uint32_t i = 0; i < WORKERS; i++) {
-        w[i] = (worker){&j, i, i + 1 < WORKERS && (seed >> i) % 3 == 0 ? 1 + (uint32_t)(seed % 5) : 0, seed + i};
+        w[i] = (worker){&j, i, j.patient && i + 1 < WORKERS && (seed >> i) % 3 == 0 ? 1 + (uint32_t)(seed % 5) : 0, seed + i};
         if (pthread_create(&thread[i], NULL, work, &w[i])) exit(2);
     }
     for (uint32_t i = 0; i < WORKERS; i++) pthread_join(thread[i], NULL);

@@ -241,7 +241,6 @@ static void check_all_done_once(sim_run *run)
                  (unsigned long long)run->job->records);
 }
 
-// Whoever has nothing asks again whenever something has happened.
 sim_result simulate(const sim_job *job, const hdst__policy *policy)
 {
     sim_run *run = calloc(1, sizeof *run);
@@ -257,7 +256,7 @@ sim_result simulate(const sim_job *job, const hdst__policy *policy)
         dies ? die(run, number) : end_slice(run, number);
         if (!dies) fill(run, number, now);
         for (uint32_t i = 0; i < job->devices; i++)
-            if (i != number && !run->worker[i].under_way) fill(run, i, now);
+            if (i != number && !run->worker[i].under_way && (job->patient || dies)) fill(run, i, now);
     }
     check_all_done_once(run);
     for (uint32_t i = 0; i < job->devices; i++) run->result.left_out[i] = policy->left_out(run->schedule, i);

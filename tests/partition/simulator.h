@@ -28,6 +28,7 @@ typedef struct sim_job {
     uint32_t devices;
     double (*weight)(uint64_t first, uint64_t count);      // NULL, or how many average records these are worth
     uint64_t seed;
+    bool patient;                   // who has nothing to do asks again when others have ended something; else it never does
 } sim_job;
 
 typedef struct sim_result {

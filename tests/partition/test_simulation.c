@@ -29,7 +29,8 @@ static sim_job random_job(sim_device *device, uint32_t devices, double seconds)
         random_device(&device[i]);
         rate += 1 / (device[i].copies_apart ? fmax(device[i].copy, device[i].kernel) : device[i].copy + device[i].kernel);
     }
-    return (sim_job){.records = (uint64_t)(seconds * rate), .unit = 64, .device = device, .devices = devices, .seed = random_below(1 << 30)};
+    return (sim_job){.records = (uint64_t)(seconds * rate), .unit = 64, .device = device, .devices = devices, .seed = random_below(1 << 30),
+                     .patient = random_below(2)};
 }
 
 static const uint32_t counts[] = {1, 2, 3, 5, 8, 16, 64};
@@ -235,6 +236,24 @@ Test(simulation, records_of_the_dynamic_pool_need_not_weigh_the_same)
             check(&job, &hdst__policy_dynamic, 1.10, "irregular");
         }
     cr_log_info("worst: %g\n", worst);
+}
+
+// Of all sizes, in units of all sizes, with residents: simulate() looks that each record is done once, also where nobody asks a second time.
+Test(simulation, small_jobs_are_done_too)
+{
+    static const hdst__policy *const policies[] = {&hdst__policy_static, &hdst__policy_dynamic, &hdst__policy_auto};
+    static void (*const changes[])(sim_device *, double) = {constant, told, told_wrong, step, noise, told_noise, told_drift};
+    for (int k = 0; k < 3000; k++) {
+        sim_device device[SIM_WORKERS];
+        sim_job job = random_job(device, counts[random_below(COUNTS - 2)], 1);
+        job.records = random_below((uint64_t)1 << random_below(24));
+        job.unit = (uint64_t)64 << random_below(12);
+        const double times = (double)((uint64_t)1 << random_below(16));         // a few slices, or some hundred
+        for (uint32_t j = 0; j < job.devices; j++) device[j].kernel *= times, device[j].copy *= times;
+        for (uint32_t j = 0; j < job.devices; j++) changes[random_below(sizeof changes / sizeof *changes)](&device[j], 0.01);
+        if (random_below(2)) device[random_below(job.devices)].resident = (hdst__share){job.records / 3, job.records / 4};
+        simulate(&job, policies[k % 3]);
+    }
 }
 
 Test(simulation, shares_of_the_dynamic_pool_ascend)

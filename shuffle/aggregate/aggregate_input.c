@@ -110,8 +110,8 @@ hdst_status hdst__aggregate_next(hdst__aggregation *run, uint64_t most, void **c
 
 hdst_status hdst__aggregate_read_stretch(const hdst__aggregation *run, void **copy, hdst__aggregate_stretch *stretch, hdst_error *error)
 {
+    if (!stretch->unread) return HDST_OK;           // as always where records come in slices, which have no input
     const hdst__reader *reader = run->input->reader;
-    if (!stretch->unread) return HDST_OK;
     stretch->unread = false;
     return reader->fill(reader->user, stretch->first - run->before, stretch->count, run->copied, copy, 0, error);
 }

@@ -7,8 +7,6 @@
 #include "io/decimal.h"
 #include "io/decimal_short.h"
 
-#include <math.h>
-
 typedef struct row_text {
     char delimiter, other_blank;        // what else than ' ' is a blank: '\t', or ' ' again where tabs delimit
     const char *limit;
@@ -75,8 +73,8 @@ static inline bool store_whole(const hdst__short_decimal *d, hdst__kind as, char
 static inline bool store_short(const hdst__short_decimal *d, hdst__kind as, char *cell)
 {
     if (as != HDST__F32 && as != HDST__F64) return as != HDST__BOOL && store_whole(d, as, cell);
-    const double value = hdst__short_decimal_double(d);
-    if (isnan(value)) return false;
+    double value;
+    if (!hdst__short_decimal_double(d, &value)) return false;
     if (as == HDST__F64) memcpy(cell, &value, sizeof value);
     else memcpy(cell, &(float){(float)value}, sizeof(float));
     return true;

@@ -4,7 +4,6 @@
 #ifndef HDST_IO_DECIMAL_SHORT_H
 #define HDST_IO_DECIMAL_SHORT_H
 
-#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -80,15 +79,17 @@ static inline const char *hdst__short_decimal_read(const char *p, hdst__short_de
     return places < 8 || (unsigned char)(*p - '0') > 9 ? p : NULL;
 }
 
-// The number that is nearest: digits and power of ten are exact, so the division is all that rounds. NAN: there are more digits than a double has.
+// The number that is nearest: digits and power of ten are exact, so the division is all that rounds. false: there are more digits than a double
+// has.
 // Rounded again it is the nearest float: a text that is not exactly between two floats is 2^(e-24) / 5^8 or further from there where it lies between 2^e and
 // 2^(e+1), above 2^16 it is 2^-8 / 5^8 or further, and the double is nearer to the text than that, 2^(e-53), for all that eight digits reach.
-static inline double hdst__short_decimal_double(const hdst__short_decimal *d)
+static inline bool hdst__short_decimal_double(const hdst__short_decimal *d, double *value)
 {
     static const double tens[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8};
-    if (d->digits > UINT64_C(1) << 53) return NAN;
-    const double value = (double)d->digits / tens[d->places];
-    return d->negative ? -value : value;
+    if (d->digits > UINT64_C(1) << 53) return false;
+    const int64_t sign = -(int64_t)d->negative, digits = ((int64_t)d->digits ^ sign) - sign;     // without a branch: nobody can guess the sign
+    *value = digits || !d->negative ? (double)digits / tens[d->places] : -0.0;
+    return true;
 }
 
 #endif

@@ -60,9 +60,20 @@ typedef struct side {       // one context: a device in a form
     hdst_module *module;
 } side;
 
+// "team": both halves of the CPU and the interpreter share each run, however small it is.
+static hdst_context *context_of_team(void)
+{
+    hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
+    options.device = "0,1,2";
+    options.cpu_parts = 2;
+    hdst_context *context = hdst_context_create(&options);
+    if (context->engine) hdst__engine_limits(context->engine)->share_bytes = 0;
+    return context;
+}
+
 static side open_side(const char *form)
 {
-    side s = {.context = context_in_form(form)};
+    side s = {.context = strcmp(form, "team") ? context_in_form(form) : context_of_team()};
     s.module = module_of(s.context, text);
     return s;
 }
@@ -166,6 +177,24 @@ Test(partial, parts_on_several_devices_have_the_bits_of_one_run)
     fill();
     run_splits((const char *const[]){"cpu", "gpu-form", "interp"}, 3, 7, 2);
     run_splits((const char *const[]){"cpu", "gpu-form", "interp"}, 3, ROWS, 2);
+}
+
+Test(partial, parts_that_several_devices_share)
+{
+    hdst_error error;
+    hdst_device_info info;
+    hdst_context *team = context_of_team();
+    const bool have = hdst_device_chosen(team, &info, &error) == HDST_OK;
+    hdst_context_destroy(team);
+    if (!have) cr_skip();
+    fill();
+    side s = open_side("team");
+    hdst_result *shared = gather(s, "gather", 0, RECORDS, 7);
+    hdst_partial_destroy(partial_of(shared));
+    cr_assert_gt(hdst_result_stats(shared).device_count, 1, "the run is not shared: %s", hdst_explain(shared, NULL));
+    hdst_context_destroy(s.context);
+    run_splits((const char *const[]){"team", "interp"}, 2, 7, 2);
+    run_splits((const char *const[]){"team"}, 1, ROWS, 2);
 }
 
 // A result that ran before it was asked, and one that runs again: the partial is the last run's, and a copy.

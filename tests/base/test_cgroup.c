@@ -70,6 +70,8 @@ Test(cgroup, v2_has_time_and_period_in_one_file_and_the_least_share_counts)
     cr_assert_eq(hdst__cgroup_processors("0::/user/me\n", root), 1.5);
     cr_assert(isinf(hdst__cgroup_processors("0::/other\n", root)));
     cr_assert(isinf(hdst__cgroup_processors("", root)));
+    put(root, "user/more", "cpu.max", "400000 100000\n");
+    cr_assert_eq(hdst__cgroup_processors("0::/user/more\n", root), 3, "what the group above it has is the limit");
     put(root, "user/odd", "cpu.max", "nonsense\n");
     cr_assert_eq(hdst__cgroup_processors("0::/user/odd\n", root), 3);
     remove_all(root);

@@ -157,3 +157,31 @@ Test(source_memory, parts_of_unlike_width_are_refused)
     cr_assert_null(hdst__source_concat(NULL, parts, 2, &error));
     cr_assert_str_eq(error.message, "'range' has 1 numbers in a row, 'memory' has 2");
 }
+
+// What a device may read without a copy: the record's own bytes, aligned, and no bool, of which any byte but 0 has to become 1.
+Test(source_memory, tells_where_rows_lie_that_are_structs_to_the_byte)
+{
+    static const char *const names[] = {"x", "y"};
+    static const struct { hdst__kind kinds[2]; uint64_t bytes, shift; bool direct; } cases[] = {
+        {{HDST__F32, HDST__F32}, 8, 0, true}, {{HDST__F32, HDST__F32}, 8, 4, true}, {{HDST__F32, HDST__F32}, 8, 2, false},
+        {{HDST__U8, HDST__U8}, 2, 1, true}, {{HDST__BOOL, HDST__U8}, 2, 0, false},
+    };
+    static _Alignas(8) char bytes[64];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        hdst__source *source = OPEN_OK(hdst__source_memory(NULL, bytes + cases[i].shift, 3, cases[i].bytes, error));
+        hdst__bound_source *bound;
+        cr_assert_eq(hdst__source_bind(source, scalars_record(2, names, cases[i].kinds), &bound, NULL), HDST_OK);
+        cr_assert_eq(hdst__bound_source_rows(bound), cases[i].direct ? bytes + cases[i].shift : NULL, "case %zu", i);
+        hdst__source_unbind(bound);
+        hdst__source_close(source);
+    }
+    static const float table[6];
+    for (int same = 0; same < 2; same++) {
+        hdst__source *source = OPEN_OK(hdst__source_floats(NULL, table, 3, 2, error));
+        hdst__bound_source *bound;
+        cr_assert_eq(hdst__source_bind(source, array_record(same ? HDST__F32 : HDST__F64, 2), &bound, NULL), HDST_OK);
+        cr_assert_eq(hdst__bound_source_rows(bound), same ? table : NULL);
+        hdst__source_unbind(bound);
+        hdst__source_close(source);
+    }
+}

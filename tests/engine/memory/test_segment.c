@@ -167,6 +167,25 @@ Test(segment, registered_rows_are_lent_to_a_segment_and_copied_to_what_stays)
     cr_assert_eq(hdst__registered_remove(engine->runtime.registered, rows, &error), HDST_OK);
 }
 
+Test(segment, memory_is_registered_where_all_of_it_lies_in_one_range)
+{
+    static const char bytes[100];
+    hdst__registered *all = engine->runtime.registered;
+    cr_assert_not(hdst__registered_holds(all, device, bytes, 1));
+    cr_assert_eq(hdst__registered_add(all, bytes + 10, 40, NULL), HDST_OK);
+    cr_assert_eq(hdst__registered_add(all, bytes + 50, 20, NULL), HDST_OK);
+    cr_assert(hdst__registered_holds(all, device, bytes + 10, 40));
+    cr_assert(hdst__registered_holds(all, device, bytes + 49, 1));
+    cr_assert(hdst__registered_holds(all, device, bytes + 50, 20));
+    cr_assert_not(hdst__registered_holds(all, device, bytes + 9, 2));
+    cr_assert_not(hdst__registered_holds(all, device, bytes + 40, 11), "neighbours are not one range");
+    cr_assert_not(hdst__registered_holds(all, device, bytes + 69, 2));
+    cr_assert_not(hdst__registered_holds(all, device, bytes + 10, UINT64_MAX));
+    cr_assert_eq(hdst__registered_remove(all, bytes + 10, NULL), HDST_OK);
+    cr_assert_not(hdst__registered_holds(all, device, bytes + 10, 1));
+    cr_assert_eq(hdst__registered_remove(all, bytes + 50, NULL), HDST_OK);
+}
+
 Test(segment, the_ring_keeps_its_memory_while_it_fits_and_shrinks_to_the_budget)
 {
     hdst_error error = HDST_ERROR_INIT;

@@ -72,7 +72,7 @@ typedef struct hdst__policy {
     // Records that were this worker's and that it will not have done: the rest of its share when it stops, all of its shares when what it made of them is
     // lost. Others get them. From `leaves` on it gets no more itself. False: out of memory, and the records are still the caller's.
     bool (*give_back)(hdst__schedule *schedule, uint32_t worker, const hdst__share *share, bool leaves);
-    const char *(*left_out)(hdst__schedule *schedule, uint32_t worker);    // why the worker is to have nothing, in words, until `end`; NULL: it has its part
+    const char *(*left_out)(hdst__schedule *schedule, uint32_t worker);    // why the worker has nothing, a constant text; NULL: it has its part
     double (*seconds)(hdst__schedule *schedule);    // that the job will take, as was thought when it began; 0: not known
     void (*end)(hdst__schedule *schedule);          // of a job that is complete, or was broken off
 } hdst__policy;

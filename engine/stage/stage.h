@@ -26,6 +26,7 @@ typedef struct hdst__stage_worker {
     hdst_status status;
     hdst_error error;
     bool started;                       // its thread is at work
+    const char *left_out;               // why the policy had nothing for it in the last run; NULL: it had
 } hdst__stage_worker;
 
 enum { HDST__FOLD_LEVELS = 11 };        // 64^11 > 2^64 records
@@ -43,6 +44,9 @@ struct hdst__stage {
     hdst__shared_reader input;          // of those workers
     hdst__stage_worker *others;         // beside the first
     uint32_t other_count;
+    const char *left_out;               // the first; as of the others
+    const char *shared_by;              // the policy of the last run on several; NULL: there was none
+    double shared_seconds;              // that it expected; 0: it could not tell
     hdst__partial *merged;              // what all of them have accumulated, once several ran
     const ir_func *skip_func;           // the function without the records that fail; NULL: none was seen to fail, or they end the run
     uint32_t skip_param;                // its accumulator that counts them

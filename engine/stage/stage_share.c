@@ -3,6 +3,7 @@
 // the shares that the schedule gives it, on its own thread; what they computed is merged on the host, their output is put in order there (assembly.h).
 #include "base/costs_gpu.h"
 #include "engine/device/device_list.h"
+#include "engine/stage/launch_power.h"
 #include "engine/stage/stage.h"
 #include "engine/worker.h"
 
@@ -365,10 +366,12 @@ static hdst_status gather(hdst__stage *stage, hdst__team *team, hdst_status stat
 
 static hdst_status begin_schedule(hdst__stage *stage, hdst__team *team, hdst_error *error)
 {
+    hdst__plan_power_before(stage->plan);
     hdst__worker worker[HDST__MOST_WORKERS] = {{.power = &stage->plan->power, .copies_apart = !stage->device->unified}};
     hdst__job job = {.records = stage->reader.records, .workers = 1, .worker = worker, .wish = (hdst__wish)hdst__engine_settings(stage->engine)->policy};
     for (uint32_t i = 0; i < stage->other_count; i++) {
         hdst__launch_plan *plan = stage->others[i].plan;
+        if (plan) hdst__plan_power_before(plan);
         if (plan) worker[job.workers++] = (hdst__worker){.power = &plan->power, .copies_apart = !plan->device->unified};
     }
     if (team->assembly && stage->output.consumer) job.wish = HDST__POLICY_DYNAMIC;     // in order, or nearly so
@@ -376,6 +379,17 @@ static hdst_status begin_schedule(hdst__stage *stage, hdst__team *team, hdst_err
     team->policy = own ? own : hdst__policy_for(&job);
     team->schedule = team->policy->begin(&job, stage->runtime->allocator);
     return team->schedule ? HDST_OK : hdst__error_memory(error, "the schedule of a run");
+}
+
+// What the policy thought, for explain.
+static void end_schedule(hdst__stage *stage, hdst__team *team)
+{
+    stage->shared_by = team->policy->name;
+    stage->shared_seconds = team->policy->seconds(team->schedule);
+    stage->left_out = team->policy->left_out(team->schedule, 0);
+    for (uint32_t i = 0, number = 1; i < stage->other_count; i++)
+        stage->others[i].left_out = stage->others[i].plan ? team->policy->left_out(team->schedule, number++) : NULL;
+    team->policy->end(team->schedule);
 }
 
 // A schedule that leaves records out would be a wrong sum.
@@ -395,7 +409,7 @@ static hdst_status run_team(hdst__stage *stage, const hdst__stage_values *values
     start_others(stage, values, team);
     status = run_first(stage, values, team, failure, error);
     status = gather(stage, team, status, failure, error);
-    if (!stays) team->policy->end(team->schedule);
+    if (!stays) end_schedule(stage, team);
     if (status != HDST_OK || *failure != UINT64_MAX) return status;
     status = check_all_ran(stage, error);
     return status == HDST_OK ? merge_tables(stage, error) : status;
@@ -419,6 +433,22 @@ hdst_status hdst__stage_run_shared(hdst__stage *stage, const hdst__stage_values 
 
 // --- Explaining ---
 
+static void explain_left_out(const char *name, const char *reason, hdst__buffer *out)
+{
+    if (reason) hdst__buffer_printf(out, "  %s has had nothing: %s\n", name, reason);
+}
+
+static void explain_schedule(const hdst__stage *stage, hdst__buffer *out)
+{
+    if (!stage->shared_by || stage->alone[0]) return;
+    hdst__buffer_printf(out, "  shares: policy %s", stage->shared_by);
+    if (stage->shared_seconds > 0) hdst__buffer_printf(out, ", %.3g s expected", stage->shared_seconds);
+    hdst__buffer_puts(out, "\n");
+    explain_left_out(hdst__engine_worker_info(stage->engine, 0)->name, stage->left_out, out);
+    for (uint32_t i = 0; i < stage->other_count; i++)
+        explain_left_out(hdst__engine_worker_info(stage->engine, i + 1)->name, stage->others[i].left_out, out);
+}
+
 void hdst__stage_explain_workers(const hdst__stage *stage, hdst__buffer *out)
 {
     if (stage->alone[0]) hdst__buffer_printf(out, "  other devices: not used: %s\n", stage->alone);
@@ -428,4 +458,5 @@ void hdst__stage_explain_workers(const hdst__stage *stage, hdst__buffer *out)
         hdst__buffer_printf(out, "  device: %u %s (%s)%s%s\n", info->index, info->name, hdst__device_class_name(info->class_),
                             other->plan ? "" : ", not used: ", other->plan ? "" : other->error.message);
     }
+    explain_schedule(stage, out);
 }

@@ -95,7 +95,22 @@ static void end(hdst__schedule *schedule)
     hdst__free(schedule->allocator, schedule);
 }
 
-static const hdst__policy at_random = {.name = "at random", .suits = suits, .begin = begin, .next = next, .slice = slice, .done = done, .end = end};
+// For explain alone.
+static const char *left_out(hdst__schedule *schedule, uint32_t worker)
+{
+    (void)schedule;
+    return worker == 2 ? "the test says so" : NULL;
+}
+
+static double seconds(hdst__schedule *schedule)
+{
+    (void)schedule;
+    return 2.5;
+}
+
+static const hdst__policy at_random = {
+    .name = "at random", .suits = suits, .begin = begin, .next = next, .slice = slice, .done = done, .left_out = left_out, .seconds = seconds, .end = end,
+};
 
 // --- Jobs ---
 
@@ -295,10 +310,18 @@ Test(several_devices, explain_says_who_works_and_who_does_not)
     hdst_result *r = make(&j, GATHERED);
     const char *words = hdst_explain(r, NULL);
     cr_assert(strstr(words, "part 1 of 2") && strstr(words, "part 2 of 2") && strstr(words, "2 interpreter (interp)"), "%s", words);
+    cr_assert_null(strstr(words, "shares:"), "%s", words);
+    RUN(r);
+    words = hdst_explain(r, NULL);
+    cr_assert(strstr(words, "shares: policy auto"), "%s", words);
+    hdst__engine_limits(j.context->engine)->policy = &at_random;
+    RUN(r);
+    words = hdst_explain(r, NULL);
+    cr_assert(strstr(words, "shares: policy at random, 2.5 s expected\n  interpreter has had nothing: the test says so\n"), "%s", words);
     hdst__engine_limits(j.context->engine)->share_bytes = UINT64_MAX;
     RUN(r);
     words = hdst_explain(r, NULL);
-    cr_assert(strstr(words, "other devices: not used: its input is too small"), "%s", words);
+    cr_assert(strstr(words, "other devices: not used: its input is too small") && !strstr(words, "shares:"), "%s", words);
     cr_assert_eq(hdst_result_stats(r).device_count, 1);
     hdst_context_destroy(j.context);
 }

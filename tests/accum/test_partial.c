@@ -122,6 +122,41 @@ Test(partial, any_two_scales)
         }
 }
 
+// Sums that fit two words, which are rounded by the processor: both words of either sign.
+Test(partial, words_alone)
+{
+    uint64_t seed = 11;
+    for (int kind = HDST__F32; kind <= HDST__F64; kind++) {
+        addend_case sums[CASE_ROWS][CASE_ELEMENTS] = {0};
+        case_shape s;
+        case_table table;
+        case_shape_init(&s, (hdst__kind)kind, HDST__SUM);
+        case_table_init(&table, &s, FORM_FIRST_LEVEL, HDST__CLASS_TWO_WORDS, 0);
+        for (uint64_t row = 0; row < CASE_ROWS; row++)
+            for (uint64_t e = 0; e < CASE_ELEMENTS; e++) {
+                addend_case *c = &sums[row][e];
+                c->kind = (hdst__kind)kind;
+                for (c->count = 0; c->count < 1 + (row + e) % 4; c->count++) {
+                    const int bits = kind == HDST__F32 ? 23 : 50;
+                    const int64_t units = (int64_t)(random_word(&seed) >> (64 - bits)) - (INT64_C(1) << (bits - 1));
+                    c->v[c->count] = ldexp((double)units, kind == HDST__F32 ? -30 : -40);
+                    case_add(&table, 1, row, e, bits_of_value(c->kind, c->v[c->count]));
+                }
+            }
+        hdst__partial *all = new_partial(&table);
+        add_table(all, &table);
+        case_row out[CASE_ROWS];
+        hdst__partial_read_rows(all, 0, &s.record, 0, CASE_ROWS, out);
+        for (uint64_t row = 0; row < CASE_ROWS; row++)
+            for (uint64_t e = 0; e < CASE_ELEMENTS; e++) {
+                cr_expect_eq(out[row].value[e], true_sum(&sums[row][e], 0), "kind %d, row %d, element %d", kind, (int)row, (int)e);
+                cr_expect_eq(hdst__partial_read(all, 0, row, 1, e), true_sum(&sums[row][e], 0));
+            }
+        hdst__partial_destroy(all);
+        case_table_destroy(&table);
+    }
+}
+
 // --- What is refused ---
 
 Test(partial, tables_and_partials_of_other_accumulators_are_refused)

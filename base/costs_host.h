@@ -140,7 +140,8 @@ enum {
 enum {
     HDST__HOST_CSV_WINDOW_BYTES = 1 << 18, HDST__HOST_CSV_MOST_BYTES = 1 << 26,         // of a file that are held at once, at first; of a row, at most
     HDST__HOST_CSV_ROW_BYTES = 1 << 10,         // that a row may have beyond a block of a file without another read
-    HDST__HOST_CSV_BLOCK_BYTES = 1 << 14,       // of a file, between two places that are noted
+    HDST__HOST_CSV_BLOCK_BYTES = 1 << 13,       // of a file, between two places that are noted
+    HDST__HOST_CSV_GROUP_BLOCKS = 8,           // that a thread reads at once
     HDST__HOST_CSV_MOST_BLOCKS = 1 << 18,       // of a file: larger files have larger blocks
     HDST__HOST_CSV_SAMPLE_ROWS = 32,            // looked at to tell what columns are
     HDST__HOST_WRITE_BUFFER_BYTES = 1 << 16,    // that are gathered before they are written

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of a text file, counted by all threads. A line end within quotes ends no row, which only who has read from the start can tell. So each block supposes
-// that a row starts behind its first line end and is gone through from there, up to the end of the last row that starts in it. Afterwards blocks are put
-// together in order: where one does not begin where the one before it ended it had supposed wrong, and is gone through again. Mistakes are reported there too,
-// so that it is the first one and its line is known.
+// Rows of a text file, counted by all threads. A line end within quotes ends no row, which only who has read from the start can tell. So each group of blocks
+// supposes that a row starts behind its first line end and is gone through from there, up to the end of the last row that starts in it. Afterwards blocks are
+// put together in order: where one does not begin where the one before it ended it had supposed wrong, and is gone through again. Mistakes are reported there
+// too, so that it is the first one and its line is known.
 #include "io/csv_index.h"
 
 #include "io/decimal.h"
@@ -19,6 +19,7 @@ typedef struct block_rows {
 typedef struct index_run {
     const hdst__csv_index_job *job;
     block_rows *block;
+    uint64_t blocks;
     uint64_t bytes;             // of the file
 } index_run;
 
@@ -89,30 +90,34 @@ static hdst_status find_start(const index_run *run, hdst__csv_reader *reader, ui
     return HDST_OK;
 }
 
-static void go_through(const index_run *run, hdst__csv_reader *reader, uint64_t i, block_rows *block)
+// Goes through a block from `*start` on, or from where its first row is supposed to start; *start becomes where the next block's first row does.
+static void go_through(const index_run *run, hdst__csv_reader *reader, uint64_t i, uint64_t *start)
 {
-    hdst__csv_place place = {0};
-    block->begins = run->job->first.offset;
-    hdst_status status = HDST_OK;
-    if (i > 0) {
-        block->begins = UINT64_MAX;
-        status = find_start(run, reader, i, &block->begins);
+    block_rows *block = &run->block[i];
+    const uint64_t end = block_end(run, i);
+    hdst_status status = *start == UINT64_MAX ? find_start(run, reader, i, start) : HDST_OK;
+    if (status == HDST_OK && *start < end) {
+        hdst__csv_place place = {.offset = *start};
+        block->begins = *start;
+        status = take_rows(run, reader, &place, end, &block->not_finite, NULL);
+        block->behind = place;
+        *start = place.offset;
     }
-    place.offset = block->begins;
-    if (status == HDST_OK && block->begins != UINT64_MAX) status = take_rows(run, reader, &place, block_end(run, i), &block->not_finite, NULL);
-    block->behind = place;
     block->failed = status != HDST_OK;
+    if (block->failed) *start = UINT64_MAX;
 }
 
-static void work(void *user, uint64_t i)
+// Blocks that are read at once.
+static void work(void *user, uint64_t group)
 {
     const index_run *run = user;
-    block_rows *block = &run->block[i];
+    const uint64_t most = run->job->group_blocks, begin = group * most, end = run->blocks - begin < most ? run->blocks : begin + most;
+    uint64_t start = begin ? UINT64_MAX : run->job->first.offset;
     hdst__csv_cursor *cursor = hdst__csv_cursors_take(run->job->cursors, UINT64_MAX, NULL);
-    *block = (block_rows){.failed = true};
+    for (uint64_t i = begin; i < end; i++) run->block[i] = (block_rows){.begins = UINT64_MAX, .failed = true};
     if (!cursor) return;
-    cursor->reader.until = block_end(run, i);
-    go_through(run, &cursor->reader, i, block);
+    cursor->reader.until = block_end(run, end - 1);
+    for (uint64_t i = begin; i < end; i++) go_through(run, &cursor->reader, i, &start);
     cursor->place.row = UINT64_MAX;
     hdst__csv_cursors_give(run->job->cursors, cursor);
 }
@@ -129,10 +134,10 @@ static hdst_status again(const index_run *run, hdst__csv_place *place, uint64_t 
     return status;
 }
 
-static hdst_status put_together(const index_run *run, uint64_t blocks, hdst__csv_index *index, hdst_error *error)
+static hdst_status put_together(const index_run *run, hdst__csv_index *index, hdst_error *error)
 {
     hdst__csv_place place = run->job->first;
-    for (uint64_t i = 0; i < blocks; i++) {
+    for (uint64_t i = 0; i < run->blocks; i++) {
         const block_rows *block = &run->block[i];
         if (place.offset >= block_end(run, i)) continue;        // within a row
         index->place[index->count++] = place;
@@ -148,10 +153,11 @@ static hdst_status put_together(const index_run *run, uint64_t blocks, hdst__csv
     return HDST_OK;
 }
 
-static void run_blocks(index_run *run, uint64_t blocks)
+static void run_blocks(index_run *run)
 {
-    if (run->job->threads) hdst__thread_pool_run(run->job->threads, blocks, work, run);
-    else for (uint64_t i = 0; i < blocks; i++) work(run, i);
+    const uint64_t groups = (run->blocks + run->job->group_blocks - 1) / run->job->group_blocks;
+    if (run->job->threads) hdst__thread_pool_run(run->job->threads, groups, work, run);
+    else for (uint64_t i = 0; i < groups; i++) work(run, i);
 }
 
 hdst_status hdst__csv_index_make(const hdst__csv_index_job *job, hdst__csv_index *index, hdst_error *error)
@@ -160,13 +166,14 @@ hdst_status hdst__csv_index_make(const hdst__csv_index_job *job, hdst__csv_index
     index_run run = {.job = job, .bytes = job->cursors->file->bytes};
     const uint64_t data = run.bytes - job->first.offset, blocks = data / job->block_bytes + (data % job->block_bytes > 0);
     *index = (hdst__csv_index){0};
+    run.blocks = blocks;
     if (!blocks) return HDST_OK;
     run.block = hdst__alloc(allocator, blocks * sizeof *run.block);
     index->place = hdst__alloc(allocator, blocks * sizeof *index->place);
     hdst_status status = run.block && index->place ? hdst__cancel_check(job->cancel, 0, 0, error) : hdst__error_memory(error, "the index of a text file");
     if (status == HDST_OK) {
-        run_blocks(&run, blocks);
-        status = put_together(&run, blocks, index, error);
+        run_blocks(&run);
+        status = put_together(&run, index, error);
     }
     hdst__free(allocator, run.block);
     if (status != HDST_OK) hdst__csv_index_free(index, allocator);

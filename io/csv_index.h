@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many rows a text file has and where they are: all threads go through it once, in blocks, and leave the place of each block's first row behind.
+// How many rows a text file has and where they are: all threads go through it once, in groups of blocks, and leave the place of each
+// block's first row behind.
 #ifndef HDST_IO_CSV_INDEX_H
 #define HDST_IO_CSV_INDEX_H
 
@@ -20,7 +21,8 @@ typedef struct hdst__csv_index_job {
     uint64_t model_line;        // the row whose number of fields the others must have
     const size_t *fields;       // the chosen ones
     size_t field_count;
-    uint64_t block_bytes;
+    uint64_t block_bytes;       // between two places
+    uint64_t group_blocks;      // that a thread goes through at once
     hdst__thread_pool *threads; // NULL: the calling thread alone
     const hdst__cancel *cancel;
 } hdst__csv_index_job;

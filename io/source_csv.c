@@ -168,7 +168,8 @@ static hdst_status count_csv(hdst__source *source, hdst_error *error)
 {
     csv_state *state = source->state;
     const hdst__csv_index_job job = {.cursors = &state->cursors, .first = state->first, .model_line = state->model_line, .fields = state->fields,
-                                     .field_count = source->column_count, .block_bytes = state->block_bytes, .threads = source->threads,
+                                     .field_count = source->column_count, .block_bytes = state->block_bytes,
+                                     .group_blocks = HDST__HOST_CSV_GROUP_BLOCKS, .threads = source->threads,
                                      .cancel = state->cancel};
     hdst_status status = hdst__csv_index_make(&job, &state->index, error);
     if (status != HDST_OK) return status;

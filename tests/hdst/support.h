@@ -18,10 +18,32 @@ static inline hdst_context *context_on(const char *device)
     return hdst_context_create(&options);
 }
 
-// "gpu-form" is the CPU device with kernels as a GPU gets them, and memory that is not shared with the host.
+// Both halves of the CPU and the interpreter share each run, however small it is.
+static inline hdst_context *context_of_team(void)
+{
+    hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
+    options.device = "0,1,2";
+    options.cpu_parts = 2;
+    hdst_context *context = hdst_context_create(&options);
+    if (context->engine) hdst__engine_limits(context->engine)->share_bytes = 0;
+    return context;
+}
+
+static inline bool have_team(void)
+{
+    hdst_context *team = context_of_team();
+    hdst_device_info info;
+    const bool have = hdst_device_chosen(team, &info, NULL) == HDST_OK;
+    if (!have) cr_log_warn("no OpenCL CPU device that can be halved: skipped");
+    hdst_context_destroy(team);
+    return have;
+}
+
+// "gpu-form" is the CPU device with kernels as a GPU gets them, and memory that is not shared with the host; "team" is context_of_team.
 static inline hdst_context *context_in_form(const char *form)
 {
     bool gpu = !strcmp(form, "gpu-form");
+    if (!strcmp(form, "team")) return context_of_team();
     hdst_context *context = context_on(gpu ? "cpu" : form);
     if (context->engine) context->engine->options.gpu_form_on_cpu = gpu;       // no device is open yet
     return context;

@@ -60,20 +60,9 @@ typedef struct side {       // one context: a device in a form
     hdst_module *module;
 } side;
 
-// "team": both halves of the CPU and the interpreter share each run, however small it is.
-static hdst_context *context_of_team(void)
-{
-    hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
-    options.device = "0,1,2";
-    options.cpu_parts = 2;
-    hdst_context *context = hdst_context_create(&options);
-    if (context->engine) hdst__engine_limits(context->engine)->share_bytes = 0;
-    return context;
-}
-
 static side open_side(const char *form)
 {
-    side s = {.context = strcmp(form, "team") ? context_in_form(form) : context_of_team()};
+    side s = {.context = context_in_form(form)};
     s.module = module_of(s.context, text);
     return s;
 }
@@ -181,12 +170,7 @@ Test(partial, parts_on_several_devices_have_the_bits_of_one_run)
 
 Test(partial, parts_that_several_devices_share)
 {
-    hdst_error error;
-    hdst_device_info info;
-    hdst_context *team = context_of_team();
-    const bool have = hdst_device_chosen(team, &info, &error) == HDST_OK;
-    hdst_context_destroy(team);
-    if (!have) cr_skip();
+    if (!have_team()) cr_skip();
     fill();
     side s = open_side("team");
     hdst_result *shared = gather(s, "gather", 0, RECORDS, 7);

@@ -159,6 +159,12 @@ Test(partial_by_key, parts_on_several_devices_have_the_rows_of_one_run)
     run_all((const char *const[]){"cpu", "gpu-form", "interp"}, 3, 1);
 }
 
+Test(partial_by_key, parts_that_several_devices_share)
+{
+    if (!have_team()) cr_skip();
+    run_all((const char *const[]){"team", "interp"}, 2, 1);
+}
+
 // Little memory: parts of the keys are reduced piece by piece, and the states go through a file.
 Test(partial_by_key, with_little_memory)
 {

@@ -163,6 +163,8 @@ typedef enum hdst_type {
 // A file, its format by its name: .npy, .csv (.tsv, .txt, .data: separated numbers). Columns are known at once; the rows of a text are counted when they are
 // asked for or read, which is also when mistakes in them are found.
 HDST_API hdst_source *hdst_source_open(hdst_context *context, const char *path);
+// A folder: its files of these formats in the order of the bytes of their names, one after another, as with hdst_source_open_all; those whose names begin with
+// a point, other files and folders in it are passed over.
 // columns: names or 0-based indices, comma-separated ("x,y" or "0,3-5"); NULL: all.
 HDST_API hdst_source *hdst_source_open_columns(hdst_context *context, const char *path, const char *columns);
 // Several files of equal columns, their rows one after another.

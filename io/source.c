@@ -76,7 +76,7 @@ static const hdst__source_format concat_format = {.name = "files", .count = coun
 
 static hdst_status check_part(const hdst__source *first, const hdst__source *part, hdst_error *error)
 {
-    if (part->width == first->width && !part->columns == !first->columns && !part->parts) return HDST_OK;
+    if (part->width == first->width && !part->columns == !first->columns) return HDST_OK;
     hdst__error_set(error, HDST_E_FORMAT, "'%s' has %llu numbers in a row, '%s' has %llu", part->name, (unsigned long long)part->width, first->name,
                     (unsigned long long)first->width);
     hdst__error_at(error, part->name, 0, 0);
@@ -98,12 +98,31 @@ static hdst_status add_parts(hdst__source *source, hdst__source **parts, size_t 
     return HDST_OK;
 }
 
+// A part that is several itself is taken apart: all parts of a source are files, or what else one format reads.
+static bool take_parts(hdst__source *source, hdst__source **parts, size_t count)
+{
+    size_t all = 0;
+    for (size_t i = 0; i < count; i++) all += parts[i]->parts ? parts[i]->part_count : 1;
+    source->parts = hdst__alloc(source->allocator, all * sizeof *parts);
+    if (!source->parts) return false;
+    for (size_t i = 0; i < count; i++) {
+        hdst__source *const *from = parts[i]->parts ? parts[i]->parts : &parts[i];
+        const size_t more = parts[i]->parts ? parts[i]->part_count : 1;
+        memcpy(source->parts + source->part_count, from, more * sizeof *from);
+        source->part_count += more;
+        if (!parts[i]->parts) continue;
+        parts[i]->part_count = 0;           // they are this one's now
+        hdst__source_close(parts[i]);
+    }
+    return true;
+}
+
 hdst__source *hdst__source_concat(const hdst__allocator *allocator, hdst__source **parts, size_t count, hdst_error *error)
 {
     hdst__source *source = NULL;
     if (count == 0) hdst__error_set(error, HDST_E_USAGE, "a concatenation of no sources");
     else source = hdst__source_new(allocator, &concat_format, parts[0]->name, error);
-    if (source && !(source->parts = hdst__alloc(allocator, count * sizeof *parts))) {
+    if (source && !take_parts(source, parts, count)) {
         hdst__error_memory(error, source->name);
         hdst__source_close(source);
         source = NULL;
@@ -112,9 +131,7 @@ hdst__source *hdst__source_concat(const hdst__allocator *allocator, hdst__source
         for (size_t i = 0; i < count; i++) hdst__source_close(parts[i]);
         return NULL;
     }
-    memcpy(source->parts, parts, count * sizeof *parts);
-    source->part_count = count;
-    if (add_parts(source, parts, count, error) == HDST_OK) return source;
+    if (add_parts(source, source->parts, source->part_count, error) == HDST_OK) return source;
     hdst__source_close(source);
     return NULL;
 }

@@ -65,7 +65,7 @@ struct hdst__source {
 // columns: names or 0-based numbers and ranges, comma-separated ("x,y", "0,2-4"); NULL: all.
 // cancel: polled while rows are counted, so it must outlive the source; NULL: never.
 hdst__source *hdst__source_open(const hdst__allocator *allocator, const char *path, const char *columns, const hdst__cancel *cancel,
-                                hdst_error *error); // by the name's ending
+                                hdst_error *error); // by the name's ending; a folder as its files
 hdst__source *hdst__source_npy(const hdst__allocator *allocator, const char *path, const char *columns, hdst_error *error);
 hdst__source *hdst__source_csv(const hdst__allocator *allocator, const char *path, const char *columns, const hdst__cancel *cancel, hdst_error *error);
 hdst__source *hdst__source_raw(const hdst__allocator *allocator, const char *path, hdst_error *error);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens a file of numbers in the format of its name, or of its first bytes where the name says nothing.
+// Opens a file of numbers in the format of its name, or of its first bytes where the name says nothing; a folder as its files in the order of their names.
 #include "io/source.h"
 
 #include "io/file.h"
+#include "io/folder.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -84,7 +85,7 @@ static hdst__source *refused(const char *path, hdst_error *error)
     return NULL;
 }
 
-hdst__source *hdst__source_open(const hdst__allocator *allocator, const char *path, const char *columns, const hdst__cancel *cancel, hdst_error *error)
+static hdst__source *open_file(const hdst__allocator *allocator, const char *path, const char *columns, const hdst__cancel *cancel, hdst_error *error)
 {
     const struct format *format = by_name(path, true);
     if (!format) {
@@ -95,4 +96,44 @@ hdst__source *hdst__source_open(const hdst__allocator *allocator, const char *pa
     }
     if (!format) format = by_name(path, false);
     return format ? format->open(allocator, path, columns, cancel, error) : refused(path, error);
+}
+
+// --- Folders ---
+
+static bool has_format(const char *name) { return by_name(name, true) || by_name(name, false); }
+
+static hdst__source *open_parts(const hdst__allocator *allocator, const hdst__folder *folder, const char *columns, const hdst__cancel *cancel,
+                                hdst_error *error)
+{
+    hdst__source **parts = hdst__alloc_zero(allocator, folder->count * sizeof *parts), *all = NULL;
+    size_t opened = 0;
+    if (!parts) hdst__error_memory(error, "a list of files");
+    while (parts && opened < folder->count && (parts[opened] = open_file(allocator, folder->paths[opened], columns, cancel, error))) opened++;
+    if (parts && opened == folder->count) all = hdst__source_concat(allocator, parts, opened, error);
+    else while (opened) hdst__source_close(parts[--opened]);
+    hdst__free(allocator, parts);
+    return all;
+}
+
+static hdst__source *open_folder(const hdst__allocator *allocator, const char *path, const char *columns, const hdst__cancel *cancel, hdst_error *error)
+{
+    hdst__folder folder;
+    char text[200];
+    hdst__source *all = NULL;
+    if (hdst__folder_read(&folder, allocator, path, has_format, error) == HDST_OK) {
+        if (folder.count) {
+            all = open_parts(allocator, &folder, columns, cancel, error);
+        } else {
+            hdst__error_set(error, HDST_E_IO, "the folder '%s' has no files of numbers", path);
+            hdst__error_at(error, path, 0, 0);
+            hdst__error_hint(error, "their names end in %s; folders within it are not looked into", all_endings(text, sizeof text));
+        }
+    }
+    hdst__folder_free(&folder);
+    return all;
+}
+
+hdst__source *hdst__source_open(const hdst__allocator *allocator, const char *path, const char *columns, const hdst__cancel *cancel, hdst_error *error)
+{
+    return (hdst__is_folder(path) ? open_folder : open_file)(allocator, path, columns, cancel, error);
 }

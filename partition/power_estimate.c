@@ -78,7 +78,9 @@ bool hdst__power_estimate_read(const hdst__power_estimate *estimate, hdst__power
     const hdst__slice_cost *sample = estimate->sample;
     const uint32_t count = estimate->slices < HDST__POWER_SAMPLES ? estimate->slices : HDST__POWER_SAMPLES;
     if (count < HDST__HOST_STEADY_SLICES) return false;
-    const line kernel = fit(sample, count, kernel_of);
+    line kernel = fit(sample, count, kernel_of);
+    // Where slices differ much, what is left beside a line is noise too, and a fixed part that is not there would keep work from a device.
+    if (spread_of(sample, count, &kernel) > HDST__HOST_STEADY) kernel = (line){0, median_each(sample, count, kernel_of)};
     double fixed[HDST__POWER_SAMPLES];
     for (uint32_t i = 0; i < count; i++) fixed[i] = fixed_of(&sample[i]);
     *power = (hdst__power){.fixed = kernel.fixed + median(fixed, count), .copy = median_each(sample, count, copy_of), .kernel = kernel.each,

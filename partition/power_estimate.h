@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A worker's power from the slices that it ran, as robust as slices are not: one that met another program, a clock that went up late or a page fault does
 // not matter. Per record and fixed part by Theil and Sen: the median of the slopes between all pairs of slices of lengths that differ, then the median of
-// what is left beside; where lengths do not differ enough, the median of seconds per record. Up to 29 in 100 slices may be wrong by any amount.
+// what is left beside; where lengths do not differ enough, or slices of one length differ by more than HDST__HOST_STEADY, the median of seconds per record.
+// Up to 29 in 100 slices may be wrong by any amount.
 #ifndef HDST_PARTITION_POWER_ESTIMATE_H
 #define HDST_PARTITION_POWER_ESTIMATE_H
 

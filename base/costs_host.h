@@ -38,6 +38,7 @@ enum {
 };
 
 #define HDST__HOST_SHARE_MIXED_BYTES ((uint64_t)1 << 30)       // the same of a CPU beside a GPU that nobody asked for by name: PoCL compiles for 0.7 s
+#define HDST__HOST_EVEN 1.1                     // a cached input whose devices end together within this stays where it lies
 #define HDST__HOST_CHUNK_BYTES ((uint64_t)2 << 30)     // of a cached dataset's segment, or of output that stays, at most: each is a launch
 #define HDST__HOST_OUTPUT_MARGIN 1.25           // a slice's output is expected to fit with so much to spare: one that does not runs twice
 #define HDST__HOST_WINDOW_MARGIN 1.05           // the same of a window; more would have the budget hold what nobody needs

@@ -19,6 +19,7 @@ struct hdst__dataset_cache {
     // Spread over several devices (spread_cache.c): runs of the records, each a cache of its own. Those who know nothing of it take it for streamed.
     struct hdst__dataset_cache **part;      // NULL: it is not
     uint32_t parts;
+    uint32_t spreads;           // how often it was laid out: who knows an older layout has to look again
     hdst__reader source;        // where the parts come from; `reader` then reads them
     pthread_mutex_t in_turn;    // held while the source is read: its parts are loaded by several threads
     struct hdst__dataset_cache *whole;      // of a part: what it is a part of

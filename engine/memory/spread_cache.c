@@ -66,6 +66,7 @@ hdst_status hdst__dataset_cache_spread(hdst__dataset_cache *cache, hdst__device 
         return status;
     }
     cache->device = devices[0];
+    cache->spreads++;
     cache->streamed = true;
     cache->reader.fill = fill_from_parts;
     cache->reader.user = cache;

@@ -269,13 +269,22 @@ static void slow_down(const hdst__executor *executor, hdst__slot *slot)
     slot->ticket.seconds *= times;
 }
 
-static void count_slice(const hdst__slot *slot, const hdst__pass *pass)
+// What a record takes that streams through this worker, its way in included: the time from the end of a slice to that of the next, while there are some.
+static double seconds_since_last(hdst__pass *pass)
+{
+    const double now = hdst__now(), since = pass->streams && pass->last_end > 0 ? now - pass->last_end : 0;
+    pass->last_end = now;
+    return since;
+}
+
+static void count_slice(const hdst__slot *slot, hdst__pass *pass)
 {
     hdst__device_use *use = &pass->stats->device[0];
     use->slices++;
     use->records += slot->count;
     use->busy_seconds += slot->ticket.seconds;
-    const hdst__slice_cost cost = {.records = slot->count, .kernel = slot->ticket.seconds};
+    const hdst__slice_cost cost = {.records = slot->count, .kernel = slot->ticket.seconds,
+                                   .copy = pass->team ? seconds_since_last(pass) : 0};
     pass->policy->done(pass->schedule, pass->worker, &cost);
     if (pass->measured) hdst__power_estimate_add(pass->measured, &cost);
     if (pass->tuning) hdst__tuning_note(pass->tuning, slot->try, slot->ticket.seconds, slot->count, !overflows(slot, pass));

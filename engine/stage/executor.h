@@ -82,6 +82,7 @@ typedef struct hdst__pass {
     bool reads_at_end;                  // nobody knows which slice is its last: the table is read once all have ended
     const hdst__policy *policy;         // the team's, or set here, as is the schedule
     hdst__schedule *schedule;
+    double last_end;                    // when the last slice ended; 0: it was waited for, or there was none
     hdst__chunk *chunk;                 // of the share in progress
     uint64_t at;                        //     and where that begins
     uint64_t failure;                   // out: UINT64_MAX, or the error word of the failing record with the smallest index

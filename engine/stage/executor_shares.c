@@ -107,6 +107,7 @@ static bool next_share(hdst__executor *executor, hdst__pass *pass, hdst__share *
     while (*status == HDST_OK) {
         if (pass->policy->next(pass->schedule, pass->worker, share)) return true;
         if (!executor->in_flight) return false;
+        if (executor->in_flight == 1) pass->last_end = 0;
         *status = hdst__executor_finish_oldest(executor, pass, true, error);
     }
     return false;

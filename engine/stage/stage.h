@@ -47,6 +47,7 @@ struct hdst__stage {
     const char *left_out;               // the first; as of the others
     const char *shared_by;              // the policy of the last run on several; NULL: there was none
     double shared_seconds;              // that it expected; 0: it could not tell
+    uint32_t spreads;                   // of the cached input, as the plans know it
     hdst__partial *merged;              // what all of them have accumulated, once several ran
     const ir_func *skip_func;           // the function without the records that fail; NULL: none was seen to fail, or they end the run
     uint32_t skip_param;                // its accumulator that counts them

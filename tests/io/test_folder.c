@@ -30,6 +30,22 @@ Test(folder, files_come_in_the_order_of_their_names)
     hdst__source_close(source);
 }
 
+// More than a file system gives in this order by chance, however they were made.
+Test(folder, many_files_are_sorted)
+{
+    enum { FILES = 40 };
+    float expected[FILES][2];
+    for (int i = 0; i < FILES; i++) {
+        const int n = i * 13 % FILES;
+        put(hdst__arena_printf(&arena, "part-%02d.npy", n), (float)n, 1);
+        expected[i][0] = (float)i;
+        expected[i][1] = 1;
+    }
+    hdst__source *source = OPEN_OK(open_all(error));
+    expect_records(source, array_record(HDST__F32, 2), expected, FILES);
+    hdst__source_close(source);
+}
+
 Test(folder, formats_may_differ_and_a_folder_may_be_one_of_several_inputs)
 {
     static const float expected[] = {1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6};

@@ -10,6 +10,7 @@
 #include "base/cancel.h"
 #include "base/log.h"
 #include "base/thread_pool.h"
+#include "base/timeline.h"
 
 #include <pthread.h>
 
@@ -19,6 +20,7 @@ typedef struct hdst__runtime {
     hdst__thread_pool *threads;         // for all work on the host that pays to be shared
     struct hdst__registered *registered;        // memory of the program's that devices read where it lies (engine/memory/registered.h)
     hdst__log log;
+    hdst__timeline *timeline;           // of what is done; NULL: nobody asked for one
     const hdst__cancel *cancel;         // of the call in progress, which whoever works for long looks at; NULL: cannot be cancelled
     pthread_mutex_t mutex;
     _Atomic bool given_up;              // a device was (engine/device/give_up.h): what it may still touch is never freed

@@ -7,6 +7,7 @@
 #include "base/thread_pool.h"
 
 #include "base/processors.h"
+#include "base/timeline.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -30,6 +31,7 @@ struct hdst__thread_pool {
     long process;               // whose threads these are
     uint32_t size;
     hdst__processors processors;
+    hdst__timeline *timeline;
     pthread_mutex_t lock;       // of all below
     pthread_cond_t work, ended; // there is a run, or the pool ends; the last thread has left a run
     run *runs;
@@ -75,6 +77,8 @@ void hdst__thread_pool_destroy(hdst__thread_pool *pool)
 }
 
 uint32_t hdst__thread_pool_size(const hdst__thread_pool *pool) { return pool->size; }
+void hdst__thread_pool_record(hdst__thread_pool *pool, hdst__timeline *timeline) { pool->timeline = timeline; }
+hdst__timeline *hdst__thread_pool_timeline(const hdst__thread_pool *pool) { return pool->timeline; }
 
 // --- A thread. With the lock held, but in do_work ---
 
@@ -102,7 +106,9 @@ static void join_run(hdst__thread_pool *pool, run *r)
     r->inside++;
     wake(pool);
     pthread_mutex_unlock(&pool->lock);
+    const double begin = hdst__timeline_begin(pool->timeline);
     do_work(r);
+    hdst__timeline_end(pool->timeline, begin, "work for the caller", NULL, 0);
     pthread_mutex_lock(&pool->lock);
     if (--r->inside == 0) pthread_cond_broadcast(&pool->ended);
 }
@@ -110,6 +116,7 @@ static void join_run(hdst__thread_pool *pool, run *r)
 static void *thread_main(void *user)
 {
     hdst__thread_pool *pool = user;
+    hdst__timeline_name_thread(pool->timeline, "thread of the pool");
     pthread_mutex_lock(&pool->lock);
     while (!pool->ending) {
         run *r = find_run(pool);

@@ -14,6 +14,7 @@
 enum { HDST__MOST_THREADS = 256 };      // of a pool
 
 typedef struct hdst__thread_pool hdst__thread_pool;
+struct hdst__timeline;
 
 // threads: how many work at once, the caller of run included; 0: as many as this process may use processors (base/processors.h). Starts none. NULL: out of
 // memory.
@@ -21,6 +22,9 @@ hdst__thread_pool *hdst__thread_pool_create(const hdst__allocator *allocator, ui
 void hdst__thread_pool_destroy(hdst__thread_pool *pool);        // while nothing runs; NULL is fine
 
 uint32_t hdst__thread_pool_size(const hdst__thread_pool *pool); // threads that work at once, the caller included: 1 or more, HDST__MOST_THREADS at most
+// What its threads do is on the timeline from now on; before the first run. NULL: nobody asks.
+void hdst__thread_pool_record(hdst__thread_pool *pool, struct hdst__timeline *timeline);
+struct hdst__timeline *hdst__thread_pool_timeline(const hdst__thread_pool *pool);
 // Calls work(user, i) once for each i < count, in that order but several at once, on the calling thread and those of the pool that are free; returns when all
 // have ended. Whoever waits in work(i) for an earlier one waits for one that has begun, for a later one maybe for ever. Threads that cannot be started are
 // done without. Several runs may be under way, one inside another too: each has its caller at least.

@@ -67,11 +67,13 @@ hdst__engine *hdst__engine_create(const hdst__engine_options *options)
     runtime->allocator = &engine->counting;
     if (options->log) runtime->log = *options->log;
     runtime->cancel = options->cancel;
+    runtime->timeline = options->timeline;
     pthread_mutex_init(&runtime->mutex, NULL);
     set_limits(&engine->limits);
     set_sharing(&engine->limits, &runtime->log);
     const bool copied = copy_options(engine, options);
     runtime->threads = hdst__thread_pool_create(runtime->allocator, engine->options.threads);
+    if (runtime->threads) hdst__thread_pool_record(runtime->threads, options->timeline);
     runtime->registered = hdst__registered_create(runtime->allocator);
     if (copied && runtime->threads && runtime->registered) return engine;
     hdst__engine_destroy(engine);

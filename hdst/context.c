@@ -98,6 +98,7 @@ hdst_context *hdst_context_create(const hdst_context_options *given)
     if (status != HDST_OK) options.allocator = (hdst_allocator){0};     // whose parts may be missing
     hdst_context *context = allocate_context(&options);
     if (context == &no_context) return context;
+    if (status == HDST_OK && options.trace) status = hdst__timeline_create(&context->hook, &context->log, options.trace, &context->timeline, &error);
     if (status != HDST_OK) {
         hdst__object_fail(&context->object, &error);
         return context;
@@ -108,7 +109,7 @@ hdst_context *hdst_context_create(const hdst_context_options *given)
             .allocator = &context->hook, .log = &context->log, .cancel = &context->cancel, .device = context->device, .memory = options.memory,
             .device_memory = options.device_memory, .skip_failed = options.on_error == HDST_ON_ERROR_SKIP, .fast_sums = options.fast_sums,
             .tuning = (hdst__tuning_mode)options.tuning, .hpr = (hdst__hpr)options.hpr, .cache_dir = context->cache_dir,
-            .policy = (hdst__sharing)options.policy, .cpu_parts = options.cpu_parts});
+            .policy = (hdst__sharing)options.policy, .cpu_parts = options.cpu_parts, .timeline = context->timeline});
     if (context->engine) context->allocator = *hdst__engine_allocator(context->engine);
     else context->object.error = &hdst__no_memory;
     return context;
@@ -122,8 +123,10 @@ void hdst_context_destroy(hdst_context *context)
     for (size_t i = 0; i < context->mapped_count; i++) hdst__rows_free(hdst__engine_runtime(context->engine), &context->mapped[i]);
     hdst__free(&context->allocator, context->mapped);
     if (context->object.error != &hdst__no_memory) hdst__free(&context->allocator, context->object.error);
+    hdst__timeline_flush(context->timeline);
     if (context->engine && hdst__engine_given_up(context->engine)) return;     // a device may still use what there was
     if (context->engine) hdst__engine_destroy(context->engine);
+    hdst__timeline_destroy(context->timeline);
     hdst__allocator allocator = context->hook;
     hdst__free(&allocator, context->device);
     hdst__free(&allocator, context->cache_dir);

@@ -118,11 +118,15 @@ typedef struct hdst_context_options {
     hdst_hpr hpr;               // of reductions
     hdst_policy policy;         // of several devices
     uint32_t cpu_parts;         // each CPU device is taken as so many of equal size, 16 at most; 0: $HDST_CPU_PARTS if set, else whole
+    uint8_t reserved2[4];       // zeroes
+    const char *trace;          // a file for a timeline of all that is done, for Chrome (chrome://tracing) or Perfetto: the commands of each device
+                                // as its driver times them, what the threads of the host do, memory in use (docs/observing.md); NULL: none, which costs
+                                // nothing. HDST_E_IO where the file cannot be made; where it cannot be written later that is logged, and calls go on
 } hdst_context_options;
 
 #define HDST_CONTEXT_OPTIONS_INIT                                                                                                     \
     {sizeof(hdst_context_options), NULL, 0, 0, NULL, {NULL, NULL, NULL, NULL}, NULL, NULL, HDST_LOG_WARN, HDST_ON_ERROR_FAIL, NULL,     \
-     false, {0}, false, HDST_TUNING_AUTO, HDST_HPR_AUTO, HDST_POLICY_AUTO, 0}
+     false, {0}, false, HDST_TUNING_AUTO, HDST_HPR_AUTO, HDST_POLICY_AUTO, 0, {0}, NULL}
 
 // After fork() in a process that has looked for devices the child has HDST_E_DEVICE from all but the interpreter: fork first, or exec.
 // NULL options: the defaults. Opens no device yet (the first run or device query does).

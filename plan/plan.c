@@ -58,6 +58,15 @@ static hdst_status find_device(const hdst__plan *plan, hdst_error *error)
     return HDST_OK;
 }
 
+static hdst_status run_node(hdst__plan *plan, hdst__node *node, hdst_error *error)
+{
+    hdst__timeline *timeline = hdst__engine_runtime(plan->context->engine)->timeline;
+    const double begin = hdst__timeline_begin(timeline);
+    const hdst_status status = node->op->run(plan, node, error);
+    hdst__timeline_end(timeline, begin, node->op->name, NULL, 0);
+    return status;
+}
+
 hdst_status hdst__plan_run(hdst__plan *plan, hdst_error *error)
 {
     hdst_status status = find_device(plan, error);
@@ -65,7 +74,7 @@ hdst_status hdst__plan_run(hdst__plan *plan, hdst_error *error)
     hdst__plan_drop_last_run(plan);
     for (size_t i = 0; i < plan->node_count && status == HDST_OK; i++) {
         hdst__node *node = plan->nodes[i];
-        if (!node->consumer) status = node->op->run(plan, node, error);
+        if (!node->consumer) status = run_node(plan, node, error);
         if (status == HDST_OK) hdst__plan_drop_unread(plan, node);
     }
     return status;

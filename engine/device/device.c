@@ -3,7 +3,7 @@
 #define _DEFAULT_SOURCE     // madvise
 #include "engine/device/device.h"
 #include "base/costs_host.h"
-
+#include "engine/device/backend.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -53,6 +53,27 @@ void hdst__device_free_host_memory(hdst__device *device, hdst__memory *memory)
     if (!memory->allocation) return;
     hdst__free(device->runtime->allocator, memory->allocation);
     memory->allocation = memory->host = NULL;
+}
+
+uint32_t hdst__device_process(const hdst__device *device) { return HDST__TIMELINE_HOST + 1 + device->info->index; }
+
+void hdst__device_name_tracks(const hdst__device *device)
+{
+    static const char *const names[] = {"in", "compute", "out"};
+    hdst__timeline *timeline = device->runtime->timeline;
+    if (!timeline) return;
+    hdst__timeline_name_process(timeline, hdst__device_process(device), device->info->name);
+    for (uint32_t track = HDST__TRACK_IN; track <= HDST__TRACK_OUT; track++)
+        if (device->info->backend->has_driver || track == HDST__TRACK_COMPUTE)
+            hdst__timeline_name_track(timeline, hdst__device_process(device), track, names[track - HDST__TRACK_IN]);
+}
+
+void hdst__device_count_memory(const hdst__device *device)
+{
+    hdst__timeline *timeline = device->runtime->timeline;
+    if (!timeline) return;
+    hdst__timeline_count(timeline, HDST__TIMELINE_HOST, "host memory", atomic_load(&device->runtime->memory.used));
+    hdst__timeline_count(timeline, hdst__device_process(device), "device memory", atomic_load(&device->budget.used));
 }
 
 hdst__hash hdst__device_program_key(const hdst__device *device, const hdst__kernel *kernel)

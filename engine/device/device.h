@@ -133,6 +133,7 @@ struct hdst__device {
     bool has_sub_buffers;
     hdst__target_facts facts;   // for the compiler
     hdst__budget budget;        // of the device's memory
+    const char *function;       // of the stage that runs on it, for the timeline; NULL: none
 };
 
 // What a device is opened with. All of it outlives the device.
@@ -151,6 +152,12 @@ typedef struct hdst__device_setup {
 hdst_status hdst__device_host_memory(hdst__device *device, hdst__memory *memory, const char *what, hdst_error *error);
 void hdst__device_free_host_memory(hdst__device *device, hdst__memory *memory);
 uint64_t hdst__page_round(uint64_t bytes);
+// On the runtime's timeline, where there is one: a device is a process there, with a track for each of its queues. What their names are; what is done
+// there; the memory in use now, of the device and of the host.
+enum { HDST__TRACK_IN = 1, HDST__TRACK_COMPUTE, HDST__TRACK_OUT };
+uint32_t hdst__device_process(const hdst__device *device);
+void hdst__device_name_tracks(const hdst__device *device);
+void hdst__device_count_memory(const hdst__device *device);
 // Of hdst, the device, its driver, the options and the source.
 hdst__hash hdst__device_program_key(const hdst__device *device, const hdst__kernel *kernel);
 

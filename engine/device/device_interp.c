@@ -184,6 +184,7 @@ static hdst_status interpret(hdst__device *device, hdst__program *program, const
 static hdst_status launch(hdst__device *device, hdst__program *program, const hdst__launch *at, hdst_error *error)
 {
     double start = now();
+    hdst__timeline *timeline = device->runtime->timeline;
     hdst_status status = HDST_OK;
     if (program->code.callback) {
         hdst__callback_slice slice = hdst__callback_slice_of(program->code.func, at);
@@ -191,7 +192,12 @@ static hdst_status launch(hdst__device *device, hdst__program *program, const hd
     } else {
         status = interpret(device, program, at, error);
     }
-    ((interp_device *)device)->seconds = now() - start;
+    const double end = now();
+    ((interp_device *)device)->seconds = end - start;
+    if (timeline)
+        hdst__timeline_add(timeline, &(hdst__timeline_span){.process = hdst__device_process(device), .track = HDST__TRACK_COMPUTE,
+            .name = program->code.func->name, .function = device->function, .begin = start, .end = end, .queued = start, .submitted = start,
+            .records = at->count});
     return status;
 }
 
@@ -253,6 +259,7 @@ static hdst_status open_device(const hdst__device_setup *setup, hdst__device **o
     device->facts = (hdst__target_facts){.target = HDST__TARGET_INTERP, .max_group = 1, .compute_units = 1, .correctly_rounded = true,
                                          .has_double = true, .has_int64_atomics = true};
     hdst__budget_init(&device->budget, "interpreter memory", "--memory", UINT64_MAX);
+    hdst__device_name_tracks(device);
     *out = device;
     return HDST_OK;
 }

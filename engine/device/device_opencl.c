@@ -13,6 +13,7 @@ static void destroy(hdst__device *device)
 {
     hdst__opencl_device *self = (hdst__opencl_device *)device;
     const hdst__opencl *cl = self->cl;
+    hdst__opencl_timeline_end(self);
     hdst__opencl_forget_built(self);
     hdst__opencl_release_event(self, &self->last_in);
     hdst__opencl_release_event(self, &self->last_launch);
@@ -97,6 +98,7 @@ static hdst_status open_device(const hdst__device_setup *setup, hdst__device **o
     if (self->cl->clGetDeviceInfo(self->device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof align_bits, &align_bits, NULL) == CL_SUCCESS)
         self->base.has_sub_buffers = align_bits / 8 <= HDST__SUB_BUFFER_BYTES;
     hdst_status status = create_context(self, error);
+    if (status == HDST_OK) hdst__opencl_timeline_begin(self);
     if (status == HDST_OK) *out = &self->base;
     else destroy(&self->base);
     return status;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An OpenCL device: its own context and queues, so that it can be dropped alone. Shared by the files device_opencl*.c, each of which stands
-// on those behind it: device_opencl.c on ..._program.c on ..._call.c and ..._memory.c on ..._order.c on ..._wait.c.
+// on those behind it: device_opencl.c on ..._program.c on ..._call.c and ..._memory.c on ..._order.c on ..._wait.c; all on ..._timeline.c.
 #ifndef HDST_ENGINE_DEVICE_DEVICE_OPENCL_H
 #define HDST_ENGINE_DEVICE_DEVICE_OPENCL_H
 
@@ -43,6 +43,7 @@ typedef struct hdst__opencl_device {
     uint64_t launches, ended;       // launches so far; of them, those that are known to have ended
     hdst__opencl_wait wait;
     hdst__built *built;
+    struct hdst__opencl_timeline *timeline;     // NULL: commands are not recorded
 } hdst__opencl_device;
 
 struct hdst__program {
@@ -105,6 +106,13 @@ void hdst__opencl_replace_event(const hdst__opencl_device *self, cl_event *event
 hdst_status hdst__opencl_await(hdst__opencl_device *device, cl_event event, cl_int *code, hdst_error *error);      // code: how it ended; may be NULL
 hdst_status hdst__opencl_await_queue(hdst__opencl_device *device, cl_command_queue queue, hdst_error *error);
 hdst_status hdst__opencl_await_launches(hdst__opencl_device *device, hdst_error *error);
+
+// device_opencl_timeline.c: once the device has its queues; at its end; what has ended goes to the timeline. A command of the queue of that track
+// (HDST__TRACK_IN ...): a copy into the device, what the launches' queue does for `records` records (0: none), a copy out of it.
+void hdst__opencl_timeline_begin(hdst__opencl_device *device);
+void hdst__opencl_timeline_end(hdst__opencl_device *device);
+void hdst__opencl_timeline_look(hdst__opencl_device *device);
+void hdst__opencl_record(hdst__opencl_device *device, uint32_t track, cl_event event, const char *name, uint64_t records, uint64_t bytes);
 
 // device_opencl_call.c: the callback of a program in place of its kernel
 hdst_status hdst__opencl_call(hdst__opencl_device *device, hdst__program *program, const hdst__launch *launch, hdst_error *error);

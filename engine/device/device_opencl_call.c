@@ -23,5 +23,6 @@ hdst_status hdst__opencl_call(hdst__opencl_device *self, hdst__program *program,
     HDST__CL_TRY(self->cl, self->base.info->name, error, clEnqueueNativeKernel, self->compute, run_call, &arguments, sizeof arguments, 0, NULL, NULL,
                  waits ? 1 : 0,
                  waits ? &self->last_in : NULL, &event);
+    hdst__opencl_record(self, HDST__TRACK_COMPUTE, event, program->code.func->name, at->count, 0);
     return hdst__opencl_launched(self, event, error);
 }

@@ -86,6 +86,7 @@ hdst_status hdst__opencl_to_device(hdst__device *device, hdst__memory *memory, h
     if (!memory->mapped) return HDST_OK;
     cl_event event;
     TRY(self, error, clEnqueueUnmapMemObject, self->in, memory->object, memory->host, 0, NULL, &event);
+    hdst__opencl_record(self, HDST__TRACK_IN, event, "hand over", 0, memory->bytes);
     hdst__opencl_note_in(self, event);
     memory->mapped = false;
     return HDST_OK;
@@ -149,6 +150,7 @@ hdst_status hdst__opencl_write(hdst__device *device, hdst__memory *memory, uint6
     if (status != HDST_OK) return status;
     TRY(self, error, clEnqueueWriteBuffer, small ? self->compute : self->in, memory->object, wait && !awaits ? CL_TRUE : CL_FALSE, offset, count,
         bytes, 0, NULL, &event);
+    hdst__opencl_record(self, small ? HDST__TRACK_COMPUTE : HDST__TRACK_IN, event, "copy in", 0, count);
     if (small) hdst__opencl_note_small(self, event);
     else hdst__opencl_note_in(self, event);
     return awaits ? await_copy(self, "clEnqueueWriteBuffer", event, error) : HDST_OK;
@@ -174,6 +176,7 @@ hdst_status hdst__opencl_read(hdst__device *device, hdst__memory *memory, uint64
     TRY(self, error, clEnqueueReadBuffer, small ? self->compute : self->out, memory->object, wait && !awaits ? CL_TRUE : CL_FALSE, offset, count,
         bytes, waits, waits ? after : NULL,
         &event);
+    hdst__opencl_record(self, small ? HDST__TRACK_COMPUTE : HDST__TRACK_OUT, event, "copy out", 0, count);
     hdst__opencl_replace_event(self, &self->last_out, event);
     self->last_out_is_small = small;
     self->has_new[small ? HDST__OPENCL_COMPUTE : HDST__OPENCL_OUT] = !wait || awaits;
@@ -236,6 +239,7 @@ hdst_status hdst__opencl_copy(hdst__device *device, hdst__memory *to, uint64_t t
     const bool waits = self->last_in && !self->in_awaited;
     TRY(self, error, clEnqueueCopyBuffer, self->compute, from->object, to->object, from_offset, to_offset, count, waits ? 1 : 0,
         waits ? &self->last_in : NULL, &event);
+    hdst__opencl_record(self, HDST__TRACK_COMPUTE, event, "copy", 0, count);
     return hdst__opencl_launched(self, event, error);
 }
 
@@ -247,6 +251,7 @@ hdst_status hdst__opencl_fill(hdst__device *device, hdst__memory *memory, uint64
     const bool waits = self->last_out && !self->last_out_is_small;      // what is filled may be read still
     TRY(self, error, clEnqueueFillBuffer, self->compute, memory->object, &pattern, sizeof pattern, 0, words * sizeof pattern, waits ? 1 : 0,
         waits ? &self->last_out : NULL, &event);
+    hdst__opencl_record(self, HDST__TRACK_COMPUTE, event, "fill", 0, words * sizeof pattern);
     hdst__opencl_note_small(self, event);
     return hdst__opencl_flush(self, error);          // it may be for later
 }

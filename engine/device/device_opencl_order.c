@@ -109,6 +109,7 @@ hdst_status hdst__opencl_settle(hdst__device *device, hdst__ticket *ticket, hdst
     hdst_status status = !ticket->notify && ticket->finished ? hdst__opencl_await(self, ticket->finished, &code, error) : HDST_OK;
     if (status != HDST_OK) return status;
     if (ticket->launches > self->ended) self->ended = ticket->launches;
+    hdst__opencl_timeline_look(self);
     if (ticket->launch) self->cl->clGetEventInfo(ticket->launch, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof launch, &launch, NULL);
     ticket->seconds = launch_seconds(self, ticket->begun, ticket->launch);
     hdst__opencl_release_event(self, (cl_event *)&ticket->begun);

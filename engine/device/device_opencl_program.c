@@ -92,8 +92,11 @@ static hdst_status find_or_build(hdst__opencl_device *self, const hdst__kernel *
     hdst__built *built = hdst__alloc_zero(self->base.runtime->allocator, sizeof *built);
     if (!built) return hdst__error_memory(error, "a program");
     built->key = key;
+    hdst__timeline *timeline = self->base.runtime->timeline;
+    const double begin = hdst__timeline_begin(timeline);
     built->on_disk = build_from_disk(self, kernel, &key, &built->program);
     hdst_status status = built->on_disk ? HDST_OK : build_from_source(self, kernel, &key, &built->program, error);
+    hdst__timeline_end(timeline, begin, built->on_disk ? "load a compiled kernel" : "compile", kernel->func ? kernel->func->name : kernel->name, 0);
     hdst__log_write(&self->base.runtime->log, HDST__LOG_DEBUG, "kernel %s for %s: %s", kernel->name, self->base.info->name,
                     built->on_disk ? "from the kernel cache" : status == HDST_OK ? "compiled" : "refused");
     if (status != HDST_OK) {
@@ -328,13 +331,25 @@ static hdst_status set_arguments(hdst__opencl_device *self, const hdst__code *co
     return set_listed(self, code, code->kernel->args, code->kernel->arg_count, kernel, at, error);
 }
 
+// For the timeline: what the kernel is to its program.
+static const char *name_of(const hdst__program *program, cl_kernel kernel)
+{
+    return kernel == program->kernel ? (program->code.func ? program->code.func->name : program->code.kernel->name)
+        : kernel == program->count ? "count output"
+        : kernel == program->scan ? "place output"
+        : kernel == program->merge ? "merge accumulators"
+        : kernel == program->finish || kernel == program->spare ? "finish accumulators" : "sort tuples";
+}
+
 // Kernels of one launch follow each other in the queue.
-static hdst_status enqueue(hdst__opencl_device *self, cl_kernel kernel, size_t global, size_t local, hdst_error *error)
+static hdst_status enqueue(hdst__opencl_device *self, const hdst__program *program, cl_kernel kernel, uint64_t records, size_t global, size_t local,
+                           hdst_error *error)
 {
     cl_event event;
     const bool waits = self->last_in && !self->in_awaited;
     HDST__CL_TRY(self->cl, self->base.info->name, error, clEnqueueNDRangeKernel, self->compute, kernel, 1, NULL, &global, &local, waits ? 1 : 0,
                  waits ? &self->last_in : NULL, &event);
+    hdst__opencl_record(self, HDST__TRACK_COMPUTE, event, name_of(program, kernel), records, 0);
     return hdst__opencl_launched(self, event, error);
 }
 
@@ -351,18 +366,18 @@ static hdst_status merge_after(hdst__opencl_device *self, const hdst__program *p
 {
     hdst_status status = program->count ? HDST_OK : begins_here(self, error);
     if (status == HDST_OK) status = set_arguments(self, &program->code, program->merge, at, error);
-    return status == HDST_OK ? enqueue(self, program->merge, global, local, error) : status;
+    return status == HDST_OK ? enqueue(self, program, program->merge, at->count, global, local, error) : status;
 }
 
 static hdst_status count_first(hdst__opencl_device *self, const hdst__program *program, const hdst__launch *at, size_t global, size_t local, hdst_error *error)
 {
     hdst_status status = set_arguments(self, &program->code, program->count, at, error);
-    if (status == HDST_OK) status = enqueue(self, program->count, global, local, error);
+    if (status == HDST_OK) status = enqueue(self, program, program->count, at->count, global, local, error);
     if (status != HDST_OK) return status;
     status = begins_here(self, error);
     if (status != HDST_OK || !program->scan) return status;
     status = set_arguments(self, &program->code, program->scan, at, error);
-    return status == HDST_OK ? enqueue(self, program->scan, local, local, error) : status;
+    return status == HDST_OK ? enqueue(self, program, program->scan, at->count, local, local, error) : status;
 }
 
 // All whole tiles of the slice. *rest is what is left of it.
@@ -373,7 +388,7 @@ static hdst_status launch_parts(hdst__opencl_device *self, const hdst__program *
     hdst_status status = HDST_OK;
     for (uint32_t i = 0; i < kernel->tuple_kernel_count && status == HDST_OK; i++) {
         status = set_arguments(self, &program->code, program->tuple_kernel[i], at, error);
-        if (status == HDST_OK) status = enqueue(self, program->tuple_kernel[i], global, local, error);
+        if (status == HDST_OK) status = enqueue(self, program, program->tuple_kernel[i], at->count, global, local, error);
         if (status == HDST_OK && i == 0) status = begins_here(self, error);
     }
     const uint64_t whole = at->count / kernel->tuple_tile * kernel->tuple_tile;
@@ -402,7 +417,7 @@ hdst_status hdst__opencl_launch(hdst__device *device, hdst__program *program, co
         at = &rest;
     }
     if (status == HDST_OK) status = set_arguments(self, &program->code, program->kernel, at, error);
-    if (status == HDST_OK) status = enqueue(self, program->kernel, global, local, error);
+    if (status == HDST_OK) status = enqueue(self, program, program->kernel, at->count, global, local, error);
     return status == HDST_OK && program->merge ? merge_after(self, program, at, global, local, error) : status;
 }
 
@@ -414,10 +429,10 @@ hdst_status hdst__opencl_finish_table(hdst__device *device, hdst__program *progr
     hdst_status status = self->begun || !self->last_launch ? HDST_OK : begins_here(self, error);
     if (status == HDST_OK) status = set_listed(self, &program->code, kernel->finish_args, kernel->finish_arg_count, program->finish, at, error);
     const size_t global = device->info->compute_units * HDST__GPU_FINISH_GROUPS_PER_UNIT * local;
-    if (status == HDST_OK) status = enqueue(self, program->finish, global, local, error);
+    if (status == HDST_OK) status = enqueue(self, program, program->finish, 0, global, local, error);
     if (status != HDST_OK || !program->spare) return status;
     status = set_listed(self, &program->code, kernel->finish_args, kernel->finish_arg_count, program->spare, at, error);
-    return status == HDST_OK ? enqueue(self, program->spare, global, local, error) : status;
+    return status == HDST_OK ? enqueue(self, program, program->spare, 0, global, local, error) : status;
 }
 
 hdst_status hdst__opencl_work(hdst__device *device, hdst__program *program, const hdst__work_arg *args, size_t count, uint64_t groups, uint32_t local,
@@ -430,5 +445,5 @@ hdst_status hdst__opencl_work(hdst__device *device, hdst__program *program, cons
         else set_number(&arg, args[i].number);
         HDST__CL_TRY(self->cl, device->info->name, error, clSetKernelArg, program->kernel, (cl_uint)i, arg.size, arg.value);
     }
-    return enqueue(self, program->kernel, (size_t)groups * local, local, error);
+    return enqueue(self, program, program->kernel, 0, (size_t)groups * local, local, error);
 }

@@ -3,12 +3,14 @@
 #include "engine/memory/reader.h"
 
 #include "base/costs_host.h"
+#include "base/timeline.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 
 typedef struct filling {
     const hdst__reader *reader;
+    hdst__timeline *timeline;
     uint64_t first, count, to_first;
     const hdst__storage *storage;
     void *const *buffers;
@@ -36,8 +38,11 @@ static void fill_part(void *user, uint64_t part)
     filling *f = user;
     if (part > atomic_load(&f->failed)) return;
     const uint64_t begin = part ? f->lead + (part - 1) * f->each : 0, most = part ? f->each : f->lead, left = f->count - begin;
+    const uint64_t count = left < most ? left : most;
     hdst_error error = HDST_ERROR_INIT;
-    hdst_status status = f->reader->fill(f->reader->user, f->first + begin, left < most ? left : most, f->storage, f->buffers, f->to_first + begin, &error);
+    const double start = hdst__timeline_begin(f->timeline);
+    hdst_status status = f->reader->fill(f->reader->user, f->first + begin, count, f->storage, f->buffers, f->to_first + begin, &error);
+    hdst__timeline_end(f->timeline, start, "read a part", NULL, count);
     if (status != HDST_OK) note_failure(f, part, status, &error);
 }
 
@@ -58,6 +63,7 @@ hdst_status hdst__reader_fill(const hdst__reader *reader, hdst__thread_pool *poo
         return reader->fill(reader->user, first, count, storage, buffers, to_first, error);
     f.lead = f.each - to_first % f.each;
     pthread_mutex_init(&f.lock, NULL);
+    f.timeline = hdst__thread_pool_timeline(pool);
     hdst__thread_pool_run(pool, 1 + (count - f.lead + f.each - 1) / f.each, fill_part, &f);
     pthread_mutex_destroy(&f.lock);
     return f.status;

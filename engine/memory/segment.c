@@ -99,7 +99,9 @@ static hdst_status call_reader(hdst__segment *segment, hdst__device *device, con
     void **buffers = segment->buffers <= FEW ? few : hdst__alloc(allocator, segment->buffers * sizeof *buffers);
     if (!buffers) return hdst__error_memory(error, "addresses of a segment");
     for (uint32_t i = 0; i < storage->buffers; i++) buffers[i] = segment->memory[i]->host;
+    const double begin = hdst__timeline_begin(device->runtime->timeline);
     hdst_status status = hdst__reader_fill(reader, device->runtime->threads, first, count, storage, buffers, 0, error);
+    hdst__timeline_end(device->runtime->timeline, begin, "read into a segment", device->function, count);
     if (buffers != few) hdst__free(allocator, buffers);
     return status;
 }

@@ -396,13 +396,16 @@ hdst_status hdst__executor_finish_oldest(hdst__executor *executor, hdst__pass *p
 {
     hdst__slot *slot = &executor->slot[executor->oldest];
     const uint64_t count = slot->count;         // a slice that is cut has less in the end
+    const double begin = hdst__timeline_begin(executor->device->runtime->timeline);
     hdst_status status = wait_for(executor, slot, error);
+    hdst__timeline_end(executor->device->runtime->timeline, begin, "wait for a slice", executor->device->function, 0);
     while (status == HDST_OK && keep_output && pass->failure == UINT64_MAX && lacks_room(slot, pass)) {
         status = enlarge_window(executor, pass, error);
         if (status == HDST_OK) status = wait_for(executor, slot, error);
     }
     if (status == HDST_OK) {
         slow_down(executor, slot);
+        hdst__device_count_memory(executor->device);
         count_slice(slot, pass);
         count_outputs(slot, pass);
         if (pass->checks) hdst__pass_note_failure(pass, *slot->error_at);

@@ -469,6 +469,7 @@ hdst_status hdst__launch_plan_create(const hdst__launch_plan_request *request, h
     if (status == HDST_OK) status = take_memory(plan, error);
     if (status == HDST_OK) status = hdst__launch_plan_slots(plan, error);
     plan->compile_seconds = hdst__now() - start;
+    if (device->runtime->timeline) hdst__timeline_end(device->runtime->timeline, start, "prepare", request->func->name, 0);
     if (status == HDST_OK) *out = plan;
     else hdst__launch_plan_destroy(plan);
     return status;

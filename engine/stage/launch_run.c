@@ -168,9 +168,14 @@ static hdst_status run(hdst__launch_plan *plan, const hdst__stage_values *values
 hdst_status hdst__launch_plan_run(hdst__launch_plan *plan, const hdst__stage_values *values, hdst__dataset_cache *cache, hdst__ring *ring, hdst__output *output,
                                   int64_t *table, hdst__run_stats *stats, uint64_t *failure, hdst_error *error)
 {
+    hdst__device *device = plan->device;
     hdst__driver_run_begin();
+    device->function = plan->func->name;
+    const double begin = hdst__timeline_begin(device->runtime->timeline);
     hdst_status status = run(plan, values, cache, ring, output, table, stats, failure, error);
     status = unwrap_broadcasts(plan, status, error);
+    hdst__timeline_end(device->runtime->timeline, begin, "run slices", plan->func->name, stats->device[0].records);
+    device->function = NULL;
     hdst__driver_run_end();
     return status;
 }

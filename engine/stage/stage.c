@@ -231,7 +231,10 @@ static hdst_status run(hdst__stage *stage, const hdst__stage_values *values, hds
 hdst_status hdst__stage_run(hdst__stage *stage, const hdst__stage_values *values, hdst__stage_output *output, hdst_error *error)
 {
     pthread_mutex_lock(&stage->runtime->mutex);
+    const double begin = hdst__timeline_begin(stage->runtime->timeline);
     hdst_status status = run(stage, values, output, error);
+    hdst__timeline_end(stage->runtime->timeline, begin, "stage", stage->spec.func->name, stage->reader.records);
+    if (stage->device) hdst__device_count_memory(stage->device);
     pthread_mutex_unlock(&stage->runtime->mutex);
     return status;
 }

@@ -211,6 +211,7 @@ void hdst__stage_drop_others(hdst__stage *stage)
 static void make_plan(void *user)
 {
     hdst__stage_worker *other = user;
+    hdst__timeline_name_thread(other->stage->runtime->timeline, other->worker->info->name);
     hdst__launch_plan_request request = *other->request;
     hdst__stage_input_of(other->stage, other->number, &request);
     request.device = other->worker->device;
@@ -371,7 +372,7 @@ static hdst_status add_table(hdst__stage *stage, const hdst__launch_plan *plan, 
 }
 
 // A worker that had no records has nothing to add.
-static hdst_status merge_tables(hdst__stage *stage, hdst_error *error)
+static hdst_status merge_all(hdst__stage *stage, hdst_error *error)
 {
     const hdst__launch_plan *plan = stage->plan;
     if (!plan->tables) return HDST_OK;
@@ -424,6 +425,14 @@ static hdst_status gather(hdst__stage *stage, hdst__team *team, hdst_status stat
         if (error) *error = other->error;
     }
     *failure = atomic_load(&team->failure);
+    return status;
+}
+
+static hdst_status merge_tables(hdst__stage *stage, hdst_error *error)
+{
+    const double begin = hdst__timeline_begin(stage->runtime->timeline);
+    const hdst_status status = merge_all(stage, error);
+    hdst__timeline_end(stage->runtime->timeline, begin, "merge accumulators", stage->plan->func->name, 0);
     return status;
 }
 

@@ -29,7 +29,7 @@ static option_table list_options(const program_info *program, common_options *c)
         {"device-memory", OPTION_SIZE, &c->device_memory, "SIZE", "memory to take on each device", true},
         {"seed", OPTION_COUNT, &c->seed, "N", "of all that is drawn at random; the same seed draws the same", true, NULL, 0, UINT64_MAX},
         {"explain", OPTION_FLAG, &c->explain, NULL, "say on standard error how the work will be done", true},
-        {"trace", OPTION_TEXT, &c->trace, "FILE", "write a timeline for Chrome or Perfetto", false},
+        {"trace", OPTION_TEXT, &c->trace, "FILE", "write a timeline for Chrome or Perfetto", true},
         {"hpr", OPTION_WORD, &c->hpr, "none|block|device|node|cluster", "the highest level that combines partial results", true},
         {"unchecked", OPTION_FLAG, &c->unchecked, NULL, "leave out the checks inside kernels", true},
         {"fast-sums", OPTION_FLAG, &c->fast_sums, NULL, "float sums may be plain, rounded at each addition, where that is faster", true},

@@ -35,7 +35,7 @@ typedef struct option {
 
 typedef struct common_options {
     text_list inputs;
-    const char *columns, *output, *device;      // NULL: not given
+    const char *columns, *output, *device, *trace;      // NULL: not given
     int policy, layout, on_error, hpr; // layout: an hdst_layout, or -1 when not given; on_error: an hdst_on_error; hpr: as layout, levels from 0 (none)
     int container;                              // an hdst_container; an option of programs that have OPTION_CONTAINER
     uint64_t memory, device_memory, seed;       // bytes, 0: the library's default
@@ -43,7 +43,7 @@ typedef struct common_options {
     // Not available yet:
     double verify;
     uint64_t checkpoint_every;
-    const char *trace, *checkpoint;
+    const char *checkpoint;
     bool resume;
 } common_options;
 

@@ -121,6 +121,7 @@ static hdst_context *create_context(const program_info *info, const common_optio
     options.fast_sums = c->fast_sums;
     options.policy = (hdst_policy)c->policy;
     options.hpr = c->hpr < 0 ? HDST_HPR_AUTO : (hdst_hpr)(HDST_HPR_NONE + c->hpr);
+    options.trace = c->trace;
     options.log = report_log;
     options.log_user = (void *)info->name;
     options.log_level = c->quiet ? HDST_LOG_ERROR : HDST_LOG_INFO;

@@ -12,7 +12,7 @@ def wrong_options_are_told():
     expect_error(2, ["no --input given", "--input data.csv"])
     expect_error(2, ["unknown option '--clsters'", "did you mean '--clusters'?"], *IRIS_RUN, "--clsters", 3)
     expect_error(2, ["--clusters: out of range: 0"], *IRIS_RUN, "--clusters", 0)
-    expect_error(2, ["--trace is not available yet"], *IRIS_RUN, "--trace", "t.json")
+    expect_error(2, ["no value for '--trace'"], *IRIS_RUN, "--trace")
     expect_error(2, ["unexpected argument"], IRIS)
     expect_error(2, ["both want standard output"], *IRIS_RUN, "--json", "--output", "-")
     expect_error(2, ["--init: neither a method nor a file: 'kmean++'", "kmeans++, random, first"], *IRIS_RUN, "--init", "kmean++")

@@ -202,7 +202,6 @@ Test(options, what_is_not_there_yet_is_refused_by_name)
 {
     static const char option_hint[] = "leave the option out; --help says which there are";
     const misuse cases[] = {
-        {{"--trace", "t.json"}, "--trace is not available yet", option_hint},
         {{"--verify", "5"}, "--verify is not available yet", option_hint},
         {{"--checkpoint", "d"}, "--checkpoint is not available yet", option_hint},
         {{"--checkpoint-every=3"}, "--checkpoint-every is not available yet", option_hint},

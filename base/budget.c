@@ -17,7 +17,8 @@ enum { ALLOWANCE = (2 << 20) - (64 << 10) /* for the engine and the context them
 typedef struct head {               // in front of every block, which stays aligned to 16 bytes
     uint64_t bytes;                 // with the head
     bool small;
-    char pad[7];
+    uint8_t owner;                  // hdst__owner
+    char pad[6];
 } head;
 
 _Static_assert(sizeof(head) == 16, "blocks are aligned as the inner allocator's");
@@ -37,6 +38,8 @@ void hdst__budget_init(hdst__budget *budget, const char *name, const char *optio
     atomic_init(&budget->refused_bytes, 0);
     atomic_init(&budget->refused_left, 0);
     atomic_init(&budget->keeps, false);
+    hdst__meter_init(&budget->all);
+    for (size_t i = 0; i < HDST__OWNERS; i++) hdst__meter_init(&budget->owned[i]);
 }
 
 void hdst__budget_init_share(hdst__budget *share, hdst__budget *of, uint64_t limit)
@@ -65,7 +68,13 @@ static bool refuse(hdst__budget *budget, uint64_t bytes, uint64_t left)
     return false;
 }
 
-bool hdst__budget_reserve(hdst__budget *budget, uint64_t bytes)
+static void note(hdst__budget *budget, hdst__owner owner, uint64_t bytes)
+{
+    hdst__meter_add(&budget->owned[owner], bytes);
+    hdst__meter_note(&budget->all, atomic_load(&budget->used) + atomic_load(&budget->small));
+}
+
+bool hdst__budget_reserve(hdst__budget *budget, hdst__owner owner, uint64_t bytes)
 {
     const uint64_t beside = over(budget), limit = budget->limit > beside ? budget->limit - beside : 0;
     uint64_t used = atomic_load(&budget->used), next;
@@ -75,11 +84,13 @@ bool hdst__budget_reserve(hdst__budget *budget, uint64_t bytes)
     } while (!atomic_compare_exchange_weak(&budget->used, &used, next));
     uint64_t peak = atomic_load(&budget->peak);
     while (peak < next && !atomic_compare_exchange_weak(&budget->peak, &peak, next)) {}
+    note(budget, owner, bytes);
     return true;
 }
 
-void hdst__budget_release(hdst__budget *budget, uint64_t bytes)
+void hdst__budget_release(hdst__budget *budget, hdst__owner owner, uint64_t bytes)
 {
+    hdst__meter_take(&budget->owned[owner], bytes);
     atomic_fetch_sub(&budget->used, bytes);
 }
 
@@ -88,86 +99,129 @@ uint64_t hdst__budget_left(const hdst__budget *budget)
     return left_of(budget, atomic_load(&budget->used) + over(budget));
 }
 
+// --- Who has how much ---
+
+uint64_t hdst__budget_used(const hdst__budget *budget, uint64_t owned[HDST__OWNERS])
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < HDST__OWNERS; i++) sum += owned[i] = atomic_load(&budget->owned[i].now);
+    return sum;
+}
+
+static uint64_t at_least_now(const hdst__budget *budget, uint64_t peak)
+{
+    const uint64_t now = atomic_load(&budget->used) + atomic_load(&budget->small);
+    return now > peak ? now : peak;
+}
+
+uint64_t hdst__budget_peak(const hdst__budget *budget) { return at_least_now(budget, hdst__meter_highest(&budget->all)); }
+uint64_t hdst__budget_peak_since_mark(const hdst__budget *budget) { return at_least_now(budget, atomic_load(&budget->all.peak)); }
+
+// Of all blocks the meter has peaks alone: what there is now is told elsewhere.
+static void begin_anew(hdst__budget *budget, void (*begin)(hdst__meter *meter))
+{
+    begin(&budget->all);
+    atomic_store(&budget->all.peak, atomic_load(&budget->used) + atomic_load(&budget->small));
+    for (size_t i = 0; i < HDST__OWNERS; i++) begin(&budget->owned[i]);
+}
+
+void hdst__budget_mark(hdst__budget *budget) { begin_anew(budget, hdst__meter_mark); }
+void hdst__budget_reset_peak(hdst__budget *budget) { begin_anew(budget, hdst__meter_reset); }
+
 // --- The allocator ---
 
-static bool reserve_small(hdst__budget *budget, uint64_t bytes)
+static bool reserve_small(hdst__budget *budget, hdst__owner owner, uint64_t bytes)
 {
     const uint64_t small = atomic_fetch_add(&budget->small, bytes) + bytes;
     const uint64_t used = atomic_load(&budget->used), before = small - bytes;
-    if (small <= budget->allowance || used + (small - budget->allowance) <= budget->limit) return true;
+    if (small <= budget->allowance || used + (small - budget->allowance) <= budget->limit) {
+        note(budget, owner, bytes);
+        return true;
+    }
     atomic_fetch_sub(&budget->small, bytes);
     return refuse(budget, bytes, left_of(budget, used + (before > budget->allowance ? before - budget->allowance : 0)));
 }
 
-static bool count(hdst__budget *budget, uint64_t bytes, bool small) { return small ? reserve_small(budget, bytes) : hdst__budget_reserve(budget, bytes); }
+static bool count(hdst__budget *budget, hdst__owner owner, uint64_t bytes, bool small)
+{
+    return small ? reserve_small(budget, owner, bytes) : hdst__budget_reserve(budget, owner, bytes);
+}
 
-static void count_back(hdst__budget *budget, uint64_t bytes, bool small) { atomic_fetch_sub(small ? &budget->small : &budget->used, bytes); }
+static void count_back(hdst__budget *budget, hdst__owner owner, uint64_t bytes, bool small)
+{
+    hdst__meter_take(&budget->owned[owner], bytes);
+    atomic_fetch_sub(small ? &budget->small : &budget->used, bytes);
+}
 
 // `counted`: false when the budget was what refused.
-static void *take(hdst__budget *budget, uint64_t bytes, bool small, bool zero, bool *counted)
+static void *take(hdst__budget *budget, hdst__owner owner, uint64_t bytes, bool small, bool zero, bool *counted)
 {
     if (bytes > SIZE_MAX / 2) bytes = SIZE_MAX / 2;     // which nobody has
     bytes += sizeof(head);
-    *counted = count(budget, bytes, small);
+    *counted = count(budget, owner, bytes, small);
     head *block = !*counted ? NULL : zero ? hdst__alloc_zero(budget->inner, bytes) : hdst__alloc(budget->inner, bytes);
-    if (block) *block = (head){.bytes = bytes, .small = small};
-    else if (*counted) count_back(budget, bytes, small);
+    if (block) *block = (head){.bytes = bytes, .small = small, .owner = (uint8_t)owner};
+    else if (*counted) count_back(budget, owner, bytes, small);
     return block ? block + 1 : NULL;
 }
 
-static void *retake_elsewhere(hdst__budget *budget, const void *memory, uint64_t before, uint64_t bytes, bool small, bool *counted)
+static void *retake_elsewhere(hdst__budget *budget, hdst__owner owner, const void *memory, uint64_t before, uint64_t bytes, bool small, bool *counted)
 {
-    void *copy = take(budget, bytes, small, false, counted);
+    void *copy = take(budget, owner, bytes, small, false, counted);
     if (copy) memcpy(copy, memory, before < bytes ? before : bytes);
     return copy;
 }
 
-static void *retake(hdst__budget *budget, void *memory, uint64_t bytes, bool small, bool *counted)
+static void *retake(hdst__budget *budget, hdst__owner owner, void *memory, uint64_t bytes, bool small, bool *counted)
 {
-    if (!memory) return take(budget, bytes, small, false, counted);
+    if (!memory) return take(budget, owner, bytes, small, false, counted);
     head *block = (head *)memory - 1, before = *block;
+    owner = (hdst__owner)before.owner;
     if (bytes > SIZE_MAX / 2) bytes = SIZE_MAX / 2;
     bytes += sizeof(head);
     small = small && before.small;
-    if (atomic_load(&budget->keeps)) return retake_elsewhere(budget, memory, before.bytes - sizeof(head), bytes - sizeof(head), small, counted);
+    if (atomic_load(&budget->keeps)) return retake_elsewhere(budget, owner, memory, before.bytes - sizeof(head), bytes - sizeof(head), small, counted);
     // What is new is counted first; a block that changes sides counts on both meanwhile.
     const uint64_t more = small == before.small ? bytes > before.bytes ? bytes - before.bytes : 0 : bytes;
-    *counted = count(budget, more, small);
+    *counted = count(budget, owner, more, small);
     block = *counted ? hdst__realloc(budget->inner, block, bytes) : NULL;
     if (!block) {
-        if (*counted) count_back(budget, more, small);
+        if (*counted) count_back(budget, owner, more, small);
         return NULL;
     }
-    if (small != before.small) count_back(budget, before.bytes, before.small);
-    else if (bytes < before.bytes) count_back(budget, before.bytes - bytes, small);
-    *block = (head){.bytes = bytes, .small = small};
+    if (small != before.small) count_back(budget, owner, before.bytes, before.small);
+    else if (bytes < before.bytes) count_back(budget, owner, before.bytes - bytes, small);
+    *block = (head){.bytes = bytes, .small = small, .owner = (uint8_t)owner};
     return block + 1;
 }
 
 static void *allocate(size_t bytes, void *user)
 {
+    const hdst__owned_budget *owned = user;
     bool counted;
-    return take(user, bytes, bytes < HDST__BUDGET_LARGE, false, &counted);
+    return take(owned->budget, owned->owner, bytes, bytes < HDST__BUDGET_LARGE, false, &counted);
 }
 
 static void *allocate_zero(size_t bytes, void *user)
 {
+    const hdst__owned_budget *owned = user;
     bool counted;
-    return take(user, bytes, bytes < HDST__BUDGET_LARGE, true, &counted);
+    return take(owned->budget, owned->owner, bytes, bytes < HDST__BUDGET_LARGE, true, &counted);
 }
 
 static void *reallocate(void *memory, size_t bytes, void *user)
 {
+    const hdst__owned_budget *owned = user;
     bool counted;
-    return retake(user, memory, bytes, bytes < HDST__BUDGET_LARGE, &counted);
+    return retake(owned->budget, owned->owner, memory, bytes, bytes < HDST__BUDGET_LARGE, &counted);
 }
 
 static void release(void *memory, void *user)
 {
-    hdst__budget *budget = user;
+    hdst__budget *budget = ((const hdst__owned_budget *)user)->budget;
     if (!memory || atomic_load(&budget->keeps)) return;
     head *block = (head *)memory - 1;
-    count_back(budget, block->bytes, block->small);
+    count_back(budget, (hdst__owner)block->owner, block->bytes, block->small);
     hdst__free(budget->inner, block);
 }
 
@@ -176,8 +230,14 @@ void hdst__budget_keep(hdst__budget *budget) { atomic_store(&budget->keeps, true
 hdst__allocator hdst__budget_allocator(hdst__budget *budget, const hdst__allocator *inner)
 {
     budget->inner = inner;
-    return (hdst__allocator){allocate, reallocate, release, budget, allocate_zero};
+    for (size_t i = 0; i < HDST__OWNERS; i++) {
+        budget->by_owner[i] = (hdst__owned_budget){budget, (hdst__owner)i};
+        budget->allocator[i] = (hdst__allocator){allocate, reallocate, release, &budget->by_owner[i], allocate_zero};
+    }
+    return budget->allocator[HDST__OWNER_OTHER];
 }
+
+const hdst__allocator *hdst__budget_owned(const hdst__budget *budget, hdst__owner owner) { return &budget->allocator[owner]; }
 
 static void *told(hdst__budget *budget, void *memory, uint64_t bytes, bool counted, const char *what, hdst_error *error)
 {
@@ -186,25 +246,25 @@ static void *told(hdst__budget *budget, void *memory, uint64_t bytes, bool count
     return memory;
 }
 
-void *hdst__budget_alloc(hdst__budget *budget, uint64_t bytes, const char *what, hdst_error *error)
+void *hdst__budget_alloc(hdst__budget *budget, hdst__owner owner, uint64_t bytes, const char *what, hdst_error *error)
 {
     bool counted;
-    void *memory = take(budget, bytes, false, false, &counted);
+    void *memory = take(budget, owner, bytes, false, false, &counted);
     return told(budget, memory, bytes, counted, what, error);
 }
 
-void *hdst__budget_alloc_zero(hdst__budget *budget, uint64_t bytes, const char *what, hdst_error *error)
+void *hdst__budget_alloc_zero(hdst__budget *budget, hdst__owner owner, uint64_t bytes, const char *what, hdst_error *error)
 {
     bool counted;
-    void *memory = take(budget, bytes, false, true, &counted);
+    void *memory = take(budget, owner, bytes, false, true, &counted);
     return told(budget, memory, bytes, counted, what, error);
 }
 
-void *hdst__budget_realloc(hdst__budget *budget, void *memory, uint64_t bytes, const char *what, hdst_error *error)
+void *hdst__budget_realloc(hdst__budget *budget, hdst__owner owner, void *memory, uint64_t bytes, const char *what, hdst_error *error)
 {
     bool counted;
     const uint64_t before = memory ? ((head *)memory - 1)->bytes - sizeof(head) : 0;
-    void *grown = retake(budget, memory, bytes, false, &counted);
+    void *grown = retake(budget, owner, memory, bytes, false, &counted);
     return told(budget, grown, bytes > before ? bytes - before : bytes, counted, what, error);
 }
 

@@ -11,10 +11,19 @@
 
 #include "base/alloc.h"
 #include "base/error_object.h"
+#include "base/memory_owner.h"
+#include "base/meter.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+struct hdst__budget;
+
+typedef struct hdst__owned_budget {      // what an allocator takes counts as the owner's
+    struct hdst__budget *budget;
+    hdst__owner owner;
+} hdst__owned_budget;
 
 typedef struct hdst__budget {
     const char *name;           // "host memory", "device memory": for messages
@@ -28,6 +37,10 @@ typedef struct hdst__budget {
     _Atomic bool keeps;             // see hdst__budget_keep
     const hdst__allocator *inner;   // where the blocks come from; NULL: malloc
     struct hdst__budget *of;        // this is a share of it; NULL: of none
+    hdst__meter all;                // the peaks of all blocks, small ones too: what an allocator hook sees
+    hdst__meter owned[HDST__OWNERS];        // the same by owner: their sum is `used` and `small`
+    hdst__owned_budget by_owner[HDST__OWNERS];
+    hdst__allocator allocator[HDST__OWNERS];    // see hdst__budget_owned
 } hdst__budget;
 
 enum { HDST__BUDGET_LARGE = 128 << 10 };
@@ -38,19 +51,29 @@ void hdst__budget_init(hdst__budget *budget, const char *name, const char *optio
 // first byte.
 void hdst__budget_init_share(hdst__budget *share, hdst__budget *of, uint64_t limit);
 // Thread-safe. False, with nothing reserved, when the limit would be passed.
-bool hdst__budget_reserve(hdst__budget *budget, uint64_t bytes);
-void hdst__budget_release(hdst__budget *budget, uint64_t bytes);
+bool hdst__budget_reserve(hdst__budget *budget, hdst__owner owner, uint64_t bytes);
+void hdst__budget_release(hdst__budget *budget, hdst__owner owner, uint64_t bytes);
 uint64_t hdst__budget_left(const hdst__budget *budget);
 // An allocator whose blocks count. The budget outlives it and all of them; `inner` (NULL: malloc) outlives the budget. To be called once, before
-// anything is taken.
+// anything is taken. Its blocks have no owner that has a name.
 hdst__allocator hdst__budget_allocator(hdst__budget *budget, const hdst__allocator *inner);
+// The same whose blocks are the owner's; a block may be freed, or moved, through any of them, and keeps its owner. It lives as long as the budget.
+const hdst__allocator *hdst__budget_owned(const hdst__budget *budget, hdst__owner owner);
+// Bytes of all blocks by owner, small ones too, as they are at this moment; returns their sum.
+uint64_t hdst__budget_used(const hdst__budget *budget, uint64_t owned[HDST__OWNERS]);
+// The most bytes of all blocks since the budget was made, or reset.
+uint64_t hdst__budget_peak(const hdst__budget *budget);
+// The same since the last mark.
+uint64_t hdst__budget_peak_since_mark(const hdst__budget *budget);
+void hdst__budget_mark(hdst__budget *budget);           // peaks since a mark begin here
+void hdst__budget_reset_peak(hdst__budget *budget);     // all peaks do
 // From now on no block goes back to the inner allocator, nor moves from where it lies: somebody may still use any of them.
 void hdst__budget_keep(hdst__budget *budget);
 // Memory that counts from the first byte, zeroed or not, to be freed through the budget's allocator. NULL: no room in the budget, or none at all;
 // the error says what it was for. It may be NULL.
-void *hdst__budget_alloc(hdst__budget *budget, uint64_t bytes, const char *what, hdst_error *error);
-void *hdst__budget_alloc_zero(hdst__budget *budget, uint64_t bytes, const char *what, hdst_error *error);
-void *hdst__budget_realloc(hdst__budget *budget, void *memory, uint64_t bytes, const char *what, hdst_error *error);
+void *hdst__budget_alloc(hdst__budget *budget, hdst__owner owner, uint64_t bytes, const char *what, hdst_error *error);
+void *hdst__budget_alloc_zero(hdst__budget *budget, hdst__owner owner, uint64_t bytes, const char *what, hdst_error *error);
+void *hdst__budget_realloc(hdst__budget *budget, hdst__owner owner, void *memory, uint64_t bytes, const char *what, hdst_error *error);
 // HDST_E_MEMORY: what was wanted for what, what is left of the limit, which option raises it.
 hdst_status hdst__budget_error(const hdst__budget *budget, uint64_t bytes, const char *what, hdst_error *error);
 // The same where it is known what will be needed later, beside it: the limit that is named is nearer to the least. `more`: what may come into use

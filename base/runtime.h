@@ -14,11 +14,19 @@
 
 #include <pthread.h>
 
+// Temporary files of an engine (engine/memory/spill.h).
+typedef struct hdst__temporary_files {
+    hdst__meter bytes;                  // that were written and whose files are still there
+    bool (*in_memory)(int file);        // whether a file lies in memory, as on a tmpfs
+    _Atomic bool are_in_memory;         // one did: that is told once
+} hdst__temporary_files;
+
 typedef struct hdst__runtime {
     const hdst__allocator *allocator;   // what counts towards `memory`, for everything but the engine itself
     hdst__budget memory;                // of the host
     hdst__thread_pool *threads;         // for all work on the host that pays to be shared
     struct hdst__registered *registered;        // memory of the program's that devices read where it lies (engine/memory/registered.h)
+    hdst__temporary_files files;
     hdst__log log;
     hdst__timeline *timeline;           // of what is done; NULL: nobody asked for one
     const hdst__cancel *cancel;         // of the call in progress, which whoever works for long looks at; NULL: cannot be cancelled

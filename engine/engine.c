@@ -8,6 +8,7 @@
 #include "engine/device/driver_gate.h"
 #include "engine/device/give_up.h"
 #include "engine/memory/registered.h"
+#include "engine/memory/spill.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,6 +70,7 @@ hdst__engine *hdst__engine_create(const hdst__engine_options *options)
     runtime->cancel = options->cancel;
     runtime->timeline = options->timeline;
     pthread_mutex_init(&runtime->mutex, NULL);
+    runtime->files.in_memory = hdst__spill_is_in_memory;
     set_limits(&engine->limits);
     set_sharing(&engine->limits, &runtime->log);
     const bool copied = copy_options(engine, options);
@@ -103,6 +105,7 @@ static hdst__engine *lent(const hdst__engine *engine) { return (hdst__engine *)e
 
 hdst__runtime *hdst__engine_runtime(const hdst__engine *engine) { return engine ? &lent(engine)->runtime : NULL; }
 const hdst__allocator *hdst__engine_allocator(const hdst__engine *engine) { return engine->runtime.allocator; }
+const hdst__allocator *hdst__engine_owned(const hdst__engine *engine, hdst__owner owner) { return hdst__budget_owned(&engine->runtime.memory, owner); }
 hdst__budget *hdst__engine_memory(const hdst__engine *engine) { return &lent(engine)->runtime.memory; }
 const hdst__cancel *hdst__engine_cancel(const hdst__engine *engine) { return engine->runtime.cancel; }
 hdst__thread_pool *hdst__engine_threads(const hdst__engine *engine) { return engine->runtime.threads; }
@@ -176,7 +179,8 @@ static hdst_status choose(hdst__engine *engine, hdst_error *error)
 
 static hdst__program_cache *program_cache(hdst__engine *engine, hdst__device_worker *worker)
 {
-    if (!worker->has_cache) hdst__program_cache_init(&worker->cache, engine->runtime.allocator, &engine->runtime.log, engine->options.cache_dir);
+    const hdst__allocator *allocator = hdst__engine_owned(engine, HDST__OWNER_COMPILER);
+    if (!worker->has_cache) hdst__program_cache_init(&worker->cache, allocator, &engine->runtime.log, engine->options.cache_dir);
     worker->has_cache = true;
     return &worker->cache;
 }
@@ -189,7 +193,9 @@ static hdst_status open_worker(hdst__engine *engine, hdst__device_worker *worker
         .runtime = &engine->runtime, .options = &engine->options, .limits = &engine->limits, .info = info,
         .cache = info->backend->has_driver ? program_cache(engine, worker) : NULL, .own = hdst__device_list_own(list, info),
     };
-    return info->backend->open(&setup, &worker->device, error);
+    hdst_status status = info->backend->open(&setup, &worker->device, error);
+    if (status == HDST_OK) atomic_store(&engine->opened[worker - engine->worker], worker->device);
+    return status;
 }
 
 static const char *given_up_name(const hdst__engine *engine)

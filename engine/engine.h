@@ -45,6 +45,7 @@ struct hdst__ring *hdst__engine_ring(hdst__engine *engine);
 // What belongs to the engine, and ends with it. The runtime's parts are there by name too. Of no engine (NULL) there is no runtime.
 hdst__runtime *hdst__engine_runtime(const hdst__engine *engine);
 const hdst__allocator *hdst__engine_allocator(const hdst__engine *engine);      // what counts towards its budget: for all objects above it
+const hdst__allocator *hdst__engine_owned(const hdst__engine *engine, hdst__owner owner);    // the same, of that owner
 hdst__budget *hdst__engine_memory(const hdst__engine *engine);                  // of the host
 const hdst__cancel *hdst__engine_cancel(const hdst__engine *engine);            // of the call in progress; NULL: it cannot be cancelled
 hdst__thread_pool *hdst__engine_threads(const hdst__engine *engine);

@@ -16,6 +16,7 @@ struct hdst__engine {
     hdst__allocator counting, own_allocator;    // the runtime's allocator; what its blocks come from
     hdst__engine_options options;       // resolved; device and cache_dir are copies
     hdst__limits limits;
+    _Atomic(hdst__device *) opened[HDST__MOST_WORKERS];        // the workers' devices for whoever holds no mutex; they stay until the engine ends
 
     // All below is guarded by the runtime's mutex.
     hdst__device_list list;             // empty until discovery

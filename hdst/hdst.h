@@ -140,6 +140,52 @@ HDST_API hdst_status hdst_context_status(const hdst_context *context, hdst_error
 // HDST_E_DEVICE from then on, and its memory stays taken.
 HDST_API void hdst_context_cancel(hdst_context *context);
 
+// What the memory of a context is for.
+typedef enum hdst_memory_owner {
+    HDST_MEMORY_OTHER,          // objects of the graph, plans, texts
+    HDST_MEMORY_SEGMENTS,       // through which input streams
+    HDST_MEMORY_CACHES,         // cached datasets, and records that stay on a device between two steps
+    HDST_MEMORY_VALUES,         // rows of hdst_value
+    HDST_MEMORY_ACCUMULATORS,   // accumulators and tables, unfinished (partials too)
+    HDST_MEMORY_OUTPUT,         // output records, rows of results
+    HDST_MEMORY_BY_KEY,         // reductions by key
+    HDST_MEMORY_SORTS,          // sorts, groups, partitions, top
+    HDST_MEMORY_READERS,        // sources: indexes of texts
+    HDST_MEMORY_COMPILER,       // modules, kernels
+    HDST_MEMORY_OWNERS,
+    HDST_MEMORY_MOST_OWNERS = 16
+} hdst_memory_owner;
+// "segments", "cached datasets"; "?" for none of them. Thread-safe.
+HDST_API const char *hdst_memory_owner_name(hdst_memory_owner owner);
+
+// Memory in one place, bytes. `used` is the sum of owner_used. Peaks: since the context was made, or since hdst_memory_reset_peaks; owners had theirs at
+// different times.
+typedef struct hdst_memory_place {
+    char name[128];             // "host", or the device's
+    uint64_t limit;             // the budget; 0: it has none of its own
+    uint64_t used, peak;
+    uint64_t owner_used[HDST_MEMORY_MOST_OWNERS], owner_peak[HDST_MEMORY_MOST_OWNERS];
+    bool in_host_memory;        // a device that works in host memory: this counts as the host's, too
+} hdst_memory_place;
+
+// Start from HDST_MEMORY_USE_INIT; `size` lets the struct grow.
+typedef struct hdst_memory_use {
+    size_t size;
+    uint32_t device_count;
+    bool files_in_memory;       // temporary files lay in a folder that is memory itself (tmpfs)
+    hdst_memory_place host;     // of the allocator, small blocks too: of these a tenth of the limit and 2 MiB do not count towards it
+    hdst_memory_place device[16];       // that are open
+    uint64_t files, files_peak; // bytes of temporary files, which count towards no budget
+    uint64_t registered;        // bytes of the program's own memory that it registered
+} hdst_memory_use;
+
+#define HDST_MEMORY_USE_INIT                                                                                                          \
+    {sizeof(hdst_memory_use), 0, false, {{0}, 0, 0, 0, {0}, {0}, false}, {{{0}, 0, 0, 0, {0}, {0}, false}}, 0, 0, 0}
+
+// What the context takes at this moment, and took at most. From any thread, also while a call works on the context.
+HDST_API hdst_status hdst_memory_usage(hdst_context *context, hdst_memory_use *use, hdst_error *error);
+HDST_API hdst_status hdst_memory_reset_peaks(hdst_context *context, hdst_error *error);         // peaks begin anew with what is in use
+
 typedef enum hdst_device_class { HDST_DEVICE_INTERP, HDST_DEVICE_CPU, HDST_DEVICE_GPU } hdst_device_class;
 
 typedef struct hdst_device_info {
@@ -456,6 +502,7 @@ typedef struct hdst_run_stats {
     hdst_level level[4];
     uint64_t records_skipped;   // with HDST_ON_ERROR_SKIP: records that failed; of a pipeline of several passes, the sum
     uint32_t fast_sums;         // with fast_sums: float fields of accumulators whose sums were plain; 0: all were exact
+    uint64_t host_peak_bytes, device_peak_bytes;        // memory that was in use at most during the run (hdst_memory_usage); of the device that had the most
 } hdst_run_stats;
 HDST_API hdst_run_stats hdst_result_stats(const hdst_result *result);
 // Stages, device, kernel form, layout, tables and why: a text of several lines that belongs to the result. Compiles if needed. "" after an error.

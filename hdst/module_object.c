@@ -52,7 +52,7 @@ static void gather_records(const hdst_module_options *options, hdst__record **to
 static hdst_status compile(hdst_module *module, const char *name, const char *text, const hdst_module_options *options, hdst_error *error)
 {
     jmp_buf out_of_memory;
-    hdst__arena_init(&module->arena, HDST__ALLOCATOR(module), &out_of_memory);
+    hdst__arena_init(&module->arena, hdst__owned_by(module->object.context, HDST__OWNER_COMPILER), &out_of_memory);
     hdst__arena_compiles(&module->arena, &module->object.context->cancel);
     if (setjmp(out_of_memory)) {
         module->arena.out_of_memory = NULL;

@@ -47,8 +47,8 @@ static hdst_partial *create(hdst_context *context)
 {
     hdst_partial *partial = hdst__object_create(context, sizeof *partial, release_partial, &no_partial);
     if (partial == &no_partial) return partial;
-    hdst__arena_init(&partial->arena, &context->allocator, NULL);
-    hdst__buffer_init(&partial->bytes, &context->allocator);
+    hdst__arena_init(&partial->arena, hdst__owned_by(context, HDST__OWNER_ACCUMULATORS), NULL);
+    hdst__buffer_init(&partial->bytes, hdst__owned_by(context, HDST__OWNER_ACCUMULATORS));
     return partial;
 }
 
@@ -57,7 +57,7 @@ static hdst_status read_tables(hdst_partial *partial, const hdst__partial_label 
 {
     jmp_buf out_of_memory;
     hdst__arena_destroy(&partial->arena);
-    hdst__arena_init(&partial->arena, HDST__ALLOCATOR(partial), &out_of_memory);
+    hdst__arena_init(&partial->arena, hdst__owned_by(partial->object.context, HDST__OWNER_ACCUMULATORS), &out_of_memory);
     if (setjmp(out_of_memory)) {
         partial->table_count = 0;
         return hdst__error_memory(error, "a partial");
@@ -423,7 +423,7 @@ static bool finish(hdst_partial *partial, const char *name, hdst__row_block *blo
     if (!table) return false;
     if (!table->rows) {
         const bool counted = !__builtin_mul_overflow(table->row_count, table->record->size, &bytes) && bytes <= SIZE_MAX / 2;
-        table->rows = counted ? hdst__alloc(HDST__ALLOCATOR(partial), bytes ? bytes : 1) : NULL;
+        table->rows = counted ? hdst__alloc(hdst__owned_by(partial->object.context, HDST__OWNER_OUTPUT), bytes ? bytes : 1) : NULL;
         if (!table->rows) {
             hdst__error_memory(&partial->view_error, "the rows of a partial");
             hdst__explain_memory(partial->object.context, &partial->view_error);

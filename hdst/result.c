@@ -98,7 +98,7 @@ static hdst_status add_table(hdst_result *result, hdst__plan_table *from, bool c
         hdst_status status = read_table(result, &table, error);
         if (status != HDST_OK) return status;
     } else if (copied) {
-        table.rows = table.copy = hdst__alloc(allocator, from->bytes ? from->bytes : 1);
+        table.rows = table.copy = hdst__alloc(hdst__owned_by(result->object.context, HDST__OWNER_OUTPUT), from->bytes ? from->bytes : 1);
         if (!table.copy) return hdst__error_memory(error, "a result");
         if (from->bytes) memcpy(table.copy, from->rows, (size_t)from->bytes);
     }
@@ -141,18 +141,27 @@ static hdst_status take_records(hdst_result *result, hdst_error *error)
     return status;
 }
 
+static void note_memory(hdst_result *result)
+{
+    hdst__engine_memory_usage(result->object.context->engine, HDST__PEAKS_OF_RUN, &result->memory);
+    result->plan.stats.host_peak = result->memory.host.peak;
+    result->plan.stats.device_peak = hdst__memory_device_peak(&result->memory);
+}
+
 hdst_status hdst__result_run(hdst_result *result, hdst_error *error)
 {
     hdst_status status = hdst__object_status(&result->object, error);
     if (status != HDST_OK) return status;
     forget_rows(result);
     result->ran_partial = result->keeps_partial;
+    hdst__engine_mark_memory(result->object.context->engine);
     status = hdst__result_plan(result, error);
     if (status == HDST_OK) status = hdst__plan_run(&result->plan, error);
     if (status == HDST_OK) status = add_tables(result, &result->plan, false, error);
     if (status == HDST_OK) status = take_records(result, error);
     if (status != HDST_OK) forget_run(result);
     result->ran = status == HDST_OK;
+    note_memory(result);
     return status;
 }
 
@@ -323,7 +332,8 @@ hdst_run_stats hdst_result_stats(const hdst_result *result)
     const hdst__run_stats *from = &result->plan.stats;
     to = (hdst_run_stats){.records = from->records, .total_seconds = from->total_seconds, .read_seconds = from->read_seconds,
         .compile_seconds = from->compile_seconds, .run_seconds = from->run_seconds, .bytes_to_device = from->bytes_to_device,
-        .bytes_from_device = from->bytes_from_device, .records_skipped = from->skipped, .fast_sums = from->fast_sums,
+        .bytes_from_device = from->bytes_from_device, .host_peak_bytes = from->host_peak, .device_peak_bytes = from->device_peak,
+        .records_skipped = from->skipped, .fast_sums = from->fast_sums,
         .device_count = from->device_count, .level_count = from->level_count};
     for (uint32_t i = 0; i < from->device_count; i++) {
         to.device[i] = (hdst_device_use){.slices = from->device[i].slices, .records = from->device[i].records, .busy_seconds = from->device[i].busy_seconds};
@@ -347,6 +357,7 @@ const char *hdst_explain(hdst_result *result, hdst_error *error)
     hdst_status status = hdst__object_status(&result->object, error);
     if (status == HDST_OK) status = hdst__result_plan(result, error);
     if (status == HDST_OK) status = hdst__plan_explain(&result->plan, &text, error);
+    if (status == HDST_OK && result->ran) hdst__memory_usage_explain(&result->memory, &text);
     hdst__free(HDST__ALLOCATOR(result), result->explanation);
     result->explanation = status == HDST_OK ? hdst__buffer_take(&text) : NULL;
     hdst__buffer_destroy(&text);

@@ -3,6 +3,7 @@
 #ifndef HDST_RESULT_H
 #define HDST_RESULT_H
 
+#include "engine/memory_usage.h"
 #include "hdst/row_view.h"
 #include "plan/plan.h"
 
@@ -30,6 +31,7 @@ struct hdst_result {
     uint64_t record_count;
     hdst__rows read;                // records that no stage computed, or that stayed on the device until they were asked for
     char *explanation;
+    hdst__memory_usage memory;      // of the last run
     hdst_error view_error;          // why the last view was NULL
 };
 

@@ -36,39 +36,39 @@ static hdst_source *adopt(hdst_context *context, hdst__source *opened, const hds
 
 hdst_source *hdst_source_open(hdst_context *context, const char *path) 
 {
-    OPEN("path", path, hdst__source_open(&context->allocator, path, NULL, &context->cancel, &error));
+    OPEN("path", path, hdst__source_open(hdst__owned_by(context, HDST__OWNER_READERS), path, NULL, &context->cancel, &error));
 }
 
 hdst_source *hdst_source_open_columns(hdst_context *context, const char *path, const char *columns)
 {
-    OPEN("path", path, hdst__source_open(&context->allocator, path, columns, &context->cancel, &error));
+    OPEN("path", path, hdst__source_open(hdst__owned_by(context, HDST__OWNER_READERS), path, columns, &context->cancel, &error));
 }
 
-hdst_source *hdst_source_open_raw(hdst_context *context, const char *path) { OPEN("path", path, hdst__source_raw(&context->allocator, path, &error)); }
+hdst_source *hdst_source_open_raw(hdst_context *context, const char *path) { OPEN("path", path, hdst__source_raw(hdst__owned_by(context, HDST__OWNER_READERS), path, &error)); }
 
 hdst_source *hdst_source_from_memory(hdst_context *context, const void *rows, uint64_t count, uint64_t row_bytes)
 {
-    OPEN("rows", count ? rows : "", hdst__source_memory(&context->allocator, rows, count, row_bytes, &error));
+    OPEN("rows", count ? rows : "", hdst__source_memory(hdst__owned_by(context, HDST__OWNER_READERS), rows, count, row_bytes, &error));
 }
 
 hdst_source *hdst_source_from_floats(hdst_context *context, const float *table, uint64_t rows, uint32_t columns)
 {
-    OPEN("table", rows && columns ? table : (const float *)"", hdst__source_floats(&context->allocator, table, rows, columns, &error));
+    OPEN("table", rows && columns ? table : (const float *)"", hdst__source_floats(hdst__owned_by(context, HDST__OWNER_READERS), table, rows, columns, &error));
 }
 
 hdst_source *hdst_source_from_range(hdst_context *context, int64_t begin, int64_t end)
 {
-    OPEN("", "", hdst__source_range(&context->allocator, begin, end, &error));
+    OPEN("", "", hdst__source_range(hdst__owned_by(context, HDST__OWNER_READERS), begin, end, &error));
 }
 
 hdst_source *hdst_source_from_callback(hdst_context *context, uint64_t count, hdst_source_callback fill, void *user)
 {
-    OPEN("fill", fill ? "" : NULL, hdst__source_from_callback(&context->allocator, count, fill, user, false, &error));
+    OPEN("fill", fill ? "" : NULL, hdst__source_from_callback(hdst__owned_by(context, HDST__OWNER_READERS), count, fill, user, false, &error));
 }
 
 hdst_source *hdst_source_from_concurrent_callback(hdst_context *context, uint64_t count, hdst_source_callback fill, void *user)
 {
-    OPEN("fill", fill ? "" : NULL, hdst__source_from_callback(&context->allocator, count, fill, user, true, &error));
+    OPEN("fill", fill ? "" : NULL, hdst__source_from_callback(hdst__owned_by(context, HDST__OWNER_READERS), count, fill, user, true, &error));
 }
 
 static bool missing_path(const char *const *paths, size_t count)
@@ -80,7 +80,7 @@ static bool missing_path(const char *const *paths, size_t count)
 
 static hdst__source *open_all(const hdst_context *context, const char *const *paths, size_t count, const char *columns, hdst_error *error)
 {
-    const hdst__allocator *allocator = &context->allocator;
+    const hdst__allocator *allocator = hdst__owned_by(context, HDST__OWNER_READERS);
     if (count == 1) return hdst__source_open(allocator, paths[0], columns, &context->cancel, error);
     hdst__source **parts = hdst__alloc_zero(allocator, count * sizeof *parts);
     if (!parts) {

@@ -20,7 +20,7 @@ static hdst_status resize(hdst_value *value, uint64_t rows, hdst_error *error)
     if (__builtin_mul_overflow(rows, value->record->size, &bytes) || bytes > SIZE_MAX / 2)
         return hdst__error_set(error, HDST_E_USAGE, "a value of %llu rows of %llu bytes is too large", (unsigned long long)rows,
                                (unsigned long long)value->record->size);
-    void *data = hdst__realloc(HDST__ALLOCATOR(value), value->data, (size_t)bytes);
+    void *data = hdst__realloc(hdst__owned_by(value->object.context, HDST__OWNER_VALUES), value->data, (size_t)bytes);
     if (!data) return hdst__error_memory(error, "a value");
     value->data = data;
     value->room = rows;

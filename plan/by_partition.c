@@ -33,7 +33,7 @@ void hdst__by_partition_make(hdst__arena *arena, hdst__node *node, hdst__by_part
         fields[i] = (hdst__field_place){.leaf = spec->key_leaves[i], .elements = dataset->record->leaves[spec->key_leaves[i]].elements};
     p->key_fields = fields;
     p->counts = HDST__NEW_ARRAY(arena, uint64_t, partition->parts);
-    hdst__output_init(&p->rows, hdst__engine_allocator(engine), hdst__engine_memory(engine), dataset->record->size);
+    hdst__output_init(&p->rows, hdst__engine_owned(engine, HDST__OWNER_OUTPUT), hdst__engine_memory(engine), dataset->record->size);
     p->partition = partition;
     node->parts = partition->parts;
     node->inputs[0]->consumer = NULL;   // parts are read one after the other
@@ -65,7 +65,7 @@ static hdst_status go_to_file(hdst__by_partition *p, hdst_error *error)
 {
     hdst__output *rows = &p->rows;
     const uint64_t count = rows->count;
-    hdst_status status = hdst__spill_open(&p->file, error);
+    hdst_status status = hdst__spill_open(hdst__engine_runtime(p->partition->dataset->object.context->engine), &p->file, error);
     if (status == HDST_OK && count) status = hdst__spill_add(&p->file, rows->records, count * rows->record_bytes, error);
     hdst__output_destroy(rows);
     rows->count = count;

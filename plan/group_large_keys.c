@@ -29,7 +29,7 @@ static hdst_status take_piece(const group_node *group, uint64_t most, piece *p, 
 {
     hdst__engine *engine = group->grouping.engine;
     *p = (piece){.most = most, .bytes = most * group->grouping.record->size};
-    p->rows = hdst__budget_alloc(hdst__engine_memory(engine), p->bytes, "records of one key", error);
+    p->rows = hdst__budget_alloc(hdst__engine_memory(engine), HDST__OWNER_SORTS, p->bytes, "records of one key", error);
     return p->rows ? HDST_OK : HDST_E_MEMORY;
 }
 
@@ -162,7 +162,7 @@ static hdst_status run_over_file(hdst__node *node, const hdst__spill *file, hdst
 static hdst_status run_function(hdst__node *node, hdst__run_stats *stats, hdst_error *error)
 {
     hdst__spill file = {0};
-    hdst_status status = hdst__spill_open(&file, error);
+    hdst_status status = hdst__spill_open(hdst__engine_runtime(((const group_node *)node->own)->grouping.engine), &file, error);
     if (status == HDST_OK) status = write_all(node, &file, error);
     if (status == HDST_OK) status = run_over_file(node, &file, stats, error);
     ((group_node *)node->own)->large_bytes += file.bytes;

@@ -37,7 +37,7 @@ static hdst_status cut_runs(group_node *group, uint64_t most, hdst_error *error)
     for (uint64_t i = 0; i < group->grouping.run_count; i++) pieces += (group->grouping.run[i].count - 1) / most + 1;
     hdst__group_drop_pieces(group);
     group->piece_bytes = pieces * sizeof *group->piece;
-    group->piece = hdst__budget_alloc(hdst__engine_memory(engine), group->piece_bytes, "runs of equal keys", error);
+    group->piece = hdst__budget_alloc(hdst__engine_memory(engine), HDST__OWNER_SORTS, group->piece_bytes, "runs of equal keys", error);
     if (!group->piece) return HDST_E_MEMORY;
     for (uint64_t i = 0; i < group->grouping.run_count; i++) {
         hdst__run *run = &group->grouping.run[i];

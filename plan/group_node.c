@@ -113,10 +113,10 @@ hdst_status hdst__group_node_build(hdst__arena *arena, hdst__node *node, hdst_er
     group->grouping.dense = own->dense;
     group->grouping.dense_rows = own->rows;
     const hdst__record *gives = func->params[func->param_count - 1].record;
-    for (int i = 0; i < 2; i++) hdst__output_init(&group->level[i], hdst__engine_allocator(engine), hdst__engine_memory(engine), gives->size);
-    hdst__output_init(&group->result, hdst__engine_allocator(engine), hdst__engine_memory(engine), dataset->record->size);
-    hdst__output_init(&group->large, hdst__engine_allocator(engine), hdst__engine_memory(engine), gives->size);
-    hdst__output_init(&group->carried, hdst__engine_allocator(engine), hdst__engine_memory(engine), gives->size);
+    for (int i = 0; i < 2; i++) hdst__output_init(&group->level[i], hdst__engine_owned(engine, HDST__OWNER_OUTPUT), hdst__engine_memory(engine), gives->size);
+    hdst__output_init(&group->result, hdst__engine_owned(engine, HDST__OWNER_OUTPUT), hdst__engine_memory(engine), dataset->record->size);
+    hdst__output_init(&group->large, hdst__engine_owned(engine, HDST__OWNER_OUTPUT), hdst__engine_memory(engine), gives->size);
+    hdst__output_init(&group->carried, hdst__engine_owned(engine, HDST__OWNER_OUTPUT), hdst__engine_memory(engine), gives->size);
     if (group->reduces && !own->dense) tell_keys_apart(arena, node);
     if (own->dense) {
         group->identity = hdst__plan_identity(arena, function, dataset->record, error);
@@ -195,7 +195,7 @@ static hdst_status add_to_file(group_node *group, const hdst__output *from, hdst
     const uint64_t size = so_far->record_bytes;
     hdst_status status = HDST_OK;
     if (!group->file.open) {
-        status = hdst__spill_open(&group->file, error);
+        status = hdst__spill_open(hdst__engine_runtime(group->grouping.engine), &group->file, error);
         if (status == HDST_OK) status = hdst__spill_add(&group->file, so_far->records, so_far->count * size, error);
         hdst__output_destroy(so_far);
     }

@@ -7,6 +7,11 @@
 const hdst_error hdst__given_null = {.code = HDST_E_USAGE, .message = "NULL was given for an object"};
 hdst_error hdst__no_memory = {.code = HDST_E_MEMORY, .retriable = true, .message = "out of memory"};
 
+const hdst__allocator *hdst__owned_by(const hdst_context *context, hdst__owner owner)
+{
+    return context->engine ? hdst__engine_owned(context->engine, owner) : &context->allocator;
+}
+
 void hdst__lock(hdst_context *context)
 {
     if (!context || !context->object.context) return;

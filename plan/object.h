@@ -62,6 +62,9 @@ hdst_status hdst__object_fail(hdst__object *object, const hdst_error *error);
 hdst_status hdst__object_inherit(hdst__object *object, const hdst__object *from);      // takes over from's error, if any; HDST_OK when there is none
 hdst_status hdst__object_status(const hdst__object *object, hdst_error *error);
 
+// The context's allocator for what belongs to an owner.
+const hdst__allocator *hdst__owned_by(const hdst_context *context, hdst__owner owner);
+
 void hdst__lock(hdst_context *context);
 // An error that says "out of memory" also says so of the budget, where that refused memory since the lock was taken: what for, and which budget would do.
 void hdst__explain_memory(const hdst_context *context, hdst_error *error);

@@ -195,7 +195,7 @@ static hdst_status make_rows(hdst__node *node, hdst__plan_table *table, uint64_t
         memset(table->rows, 0, (size_t)bytes);
     } else {
         free_rows(node, table);
-        table->rows = hdst__alloc_zero(HDST__ALLOCATOR(node->dataset), (size_t)bytes);
+        table->rows = hdst__alloc_zero(hdst__owned_by(node->dataset->object.context, HDST__OWNER_OUTPUT), (size_t)bytes);
         if (!table->rows) return hdst__error_memory(error, "a result");
     }
     table->bytes = bytes;

@@ -30,6 +30,7 @@ typedef struct hdst__run_stats {    // of the last run
     uint64_t skipped;               // of them: records that failed and took no part
     uint32_t fast_sums;             // leaves of accumulators that were summed plainly, not exactly
     double total_seconds, read_seconds, compile_seconds, run_seconds;
+    uint64_t host_peak, device_peak;                // bytes of memory that were in use at most; of the device that had the most
     uint64_t bytes_to_device, bytes_from_device;    // crossing into another memory; a zero-copy device has nothing to move
     hdst__device_use device[HDST__MOST_DEVICES];
     uint32_t device_count;

@@ -41,7 +41,7 @@ hdst_status hdst__device_host_memory(hdst__device *device, hdst__memory *memory,
 {
     hdst__budget *budget = &device->runtime->memory;
     uint64_t bytes = hdst__page_round(memory->bytes), align = alignment(bytes, hdst__budget_left(budget));
-    memory->allocation = hdst__budget_alloc(budget, bytes > UINT64_MAX - align ? bytes : bytes + align, what, error);
+    memory->allocation = hdst__budget_alloc(budget, memory->owner, bytes > UINT64_MAX - align ? bytes : bytes + align, what, error);
     if (!memory->allocation) return HDST_E_MEMORY;
     memory->host = (void *)(((uintptr_t)memory->allocation + align - 1) / align * align);
     ask_for_huge_pages(memory->host, bytes);

@@ -29,6 +29,7 @@ typedef enum hdst__memory_kind {
 
 typedef struct hdst__memory {
     hdst__memory_kind kind;
+    hdst__owner owner;
     uint64_t bytes;
     void *host;                 // shared: page-aligned; on the interpreter always set
     void *allocation;           // what to free
@@ -80,7 +81,8 @@ typedef struct hdst__ticket {
 typedef struct hdst__device_ops {
     void (*destroy)(hdst__device *device);
     // Reserves the budgets. `what` is for the message when there is not enough. Contents are undefined; shared memory belongs to the host at first.
-    hdst_status (*alloc)(hdst__device *device, hdst__memory_kind kind, uint64_t bytes, const char *what, hdst__memory **memory, hdst_error *error);
+    hdst_status (*alloc)(hdst__device *device, hdst__memory_kind kind, hdst__owner owner, uint64_t bytes, const char *what, hdst__memory **memory,
+                         hdst_error *error);
     void (*release)(hdst__device *device, hdst__memory *memory);            // NULL is fine. No launch may be using it.
     // Shared memory has one owner at a time. to_host waits for the hand-over (not for launches: their ticket must be done).
     hdst_status (*to_host)(hdst__device *device, hdst__memory *memory, hdst_error *error);

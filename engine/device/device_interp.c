@@ -34,18 +34,21 @@ static void destroy(hdst__device *device)
     hdst__free(device->runtime->allocator, device);
 }
 
-static hdst_status alloc(hdst__device *device, hdst__memory_kind kind, uint64_t bytes, const char *what, hdst__memory **out, hdst_error *error)
+static hdst_status alloc(hdst__device *device, hdst__memory_kind kind, hdst__owner owner, uint64_t bytes, const char *what, hdst__memory **out,
+                         hdst_error *error)
 {
     const hdst__allocator *allocator = device->runtime->allocator;
     hdst__memory *memory = hdst__alloc_zero(allocator, sizeof *memory);
     if (!memory) return hdst__error_memory(error, what);
     memory->kind = kind;
+    memory->owner = owner;
     memory->bytes = bytes;
     hdst_status status = hdst__device_host_memory(device, memory, what, error);
     if (status != HDST_OK) {
         hdst__free(allocator, memory);
         return status;
     }
+    hdst__budget_reserve(&device->budget, owner, hdst__page_round(bytes));     // which has no limit: so that it is told
     *out = memory;
     return HDST_OK;
 }
@@ -53,6 +56,7 @@ static hdst_status alloc(hdst__device *device, hdst__memory_kind kind, uint64_t 
 static void release(hdst__device *device, hdst__memory *memory)
 {
     if (!memory) return;
+    hdst__budget_release(&device->budget, memory->owner, hdst__page_round(memory->bytes));
     hdst__device_free_host_memory(device, memory);
     hdst__free(device->runtime->allocator, memory);
 }

@@ -73,7 +73,8 @@ bool hdst__opencl_proven(hdst__device *device, hdst__program *program);
 void hdst__opencl_forget_built(hdst__opencl_device *device);     // at the end of the device
 
 // device_opencl_memory.c: functions of hdst__device_ops
-hdst_status hdst__opencl_alloc(hdst__device *device, hdst__memory_kind kind, uint64_t bytes, const char *what, hdst__memory **memory, hdst_error *error);
+hdst_status hdst__opencl_alloc(hdst__device *device, hdst__memory_kind kind, hdst__owner owner, uint64_t bytes, const char *what, hdst__memory **memory,
+                               hdst_error *error);
 void hdst__opencl_release(hdst__device *device, hdst__memory *memory);
 hdst_status hdst__opencl_to_host(hdst__device *device, hdst__memory *memory, hdst_error *error);
 hdst_status hdst__opencl_to_device(hdst__device *device, hdst__memory *memory, hdst_error *error);

@@ -22,7 +22,7 @@ static bool is_host_memory(const hdst__opencl_device *self) { return self->base.
 
 static hdst_status create_in_host_memory(hdst__opencl_device *self, hdst__memory *memory, const char *what, hdst_error *error)
 {
-    hdst__memory own = {.bytes = memory->bytes};
+    hdst__memory own = {.bytes = memory->bytes, .owner = memory->owner};
     hdst_status status = hdst__device_host_memory(&self->base, &own, what, error);
     if (status != HDST_OK) return status;
     memory->buffer = own.allocation;
@@ -50,7 +50,7 @@ static void drop(hdst__opencl_device *self, hdst__memory *memory)
     if (memory->pinned) self->cl->clReleaseMemObject(memory->pinned);
     hdst__device_free_host_memory(&self->base, memory);
     hdst__free(self->base.runtime->allocator, memory->buffer);
-    hdst__budget_release(&self->base.budget, hdst__page_round(memory->bytes));
+    hdst__budget_release(&self->base.budget, memory->owner, hdst__page_round(memory->bytes));
     hdst__free(self->base.runtime->allocator, memory);
 }
 
@@ -92,7 +92,8 @@ hdst_status hdst__opencl_to_device(hdst__device *device, hdst__memory *memory, h
     return HDST_OK;
 }
 
-hdst_status hdst__opencl_alloc(hdst__device *device, hdst__memory_kind kind, uint64_t bytes, const char *what, hdst__memory **out, hdst_error *error)
+hdst_status hdst__opencl_alloc(hdst__device *device, hdst__memory_kind kind, hdst__owner owner, uint64_t bytes, const char *what, hdst__memory **out,
+                               hdst_error *error)
 {
     hdst__opencl_device *self = (hdst__opencl_device *)device;
     uint64_t rounded = hdst__page_round(bytes);
@@ -103,13 +104,14 @@ hdst_status hdst__opencl_alloc(hdst__device *device, hdst__memory_kind kind, uin
         hdst__error_hint(error, "fewer rows, or --device interp");
         return HDST_E_MEMORY;
     }
-    if (!hdst__budget_reserve(&device->budget, rounded)) return hdst__budget_error(&device->budget, rounded, what, error);
+    if (!hdst__budget_reserve(&device->budget, owner, rounded)) return hdst__budget_error(&device->budget, rounded, what, error);
     hdst__memory *memory = hdst__alloc_zero(device->runtime->allocator, sizeof *memory);
     if (!memory) {
-        hdst__budget_release(&device->budget, rounded);
+        hdst__budget_release(&device->budget, owner, rounded);
         return hdst__error_memory(error, what);
     }
     memory->kind = kind;
+    memory->owner = owner;
     memory->bytes = bytes;
     hdst_status status = create_objects(self, memory, what, error);
     if (status == HDST_OK) status = hdst__opencl_to_host(device, memory, error);

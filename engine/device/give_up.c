@@ -67,9 +67,10 @@ static hdst_status unwrap(hdst__device *device, hdst__memory *memory, hdst_error
 static hdst_status hand_over(hdst__device *device, hdst__memory *memory, hdst_error *error) { return (void)memory, told(device, error); }
 static hdst_status mark(hdst__device *device, hdst__ticket *ticket, hdst_error *error) { return (void)ticket, told(device, error); }
 
-static hdst_status alloc(hdst__device *device, hdst__memory_kind kind, uint64_t bytes, const char *what, hdst__memory **memory, hdst_error *error)
+static hdst_status alloc(hdst__device *device, hdst__memory_kind kind, hdst__owner owner, uint64_t bytes, const char *what, hdst__memory **memory,
+                         hdst_error *error)
 {
-    return (void)kind, (void)bytes, (void)what, (void)memory, told(device, error);
+    return (void)kind, (void)owner, (void)bytes, (void)what, (void)memory, told(device, error);
 }
 
 static hdst_status write(hdst__device *device, hdst__memory *memory, uint64_t offset, const void *bytes, uint64_t count, bool wait, hdst_error *error)

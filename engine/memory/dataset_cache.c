@@ -157,7 +157,7 @@ static hdst_status make_segments(hdst__dataset_cache *cache, hdst_error *error)
     for (uint64_t i = 0; i < cache->count; i++) {
         uint64_t first = i * each, records = reader->records - first < each ? reader->records - first : each;
         const hdst__storage *storage = hdst__storage_make(&cache->arena, reader->record, reader->layout, reader->block, records);
-        hdst_status status = hdst__segment_create(cache->device, kind, storage, "a cached dataset", &cache->segment[i], error);
+        hdst_status status = hdst__segment_create(cache->device, kind, HDST__OWNER_CACHES, storage, "a cached dataset", &cache->segment[i], error);
         if (status != HDST_OK) return status;
         cache->segment[i].first = first;
         cache->segment[i].count = records;
@@ -199,7 +199,8 @@ static hdst_status load_staged(hdst__dataset_cache *cache, hdst__segment *segmen
     }
     const uint64_t records = hdst__segment_records(reader, HDST__HOST_STAGING_BYTES, segment->count);
     const hdst__storage *piece = hdst__storage_make(&arena, reader->record, reader->layout, reader->block, records);
-    hdst_status status = piece ? hdst__segment_create(cache->device, HDST__MEMORY_SHARED, piece, what, &staging, error) : hdst__error_memory(error, what);
+    hdst_status status = !piece ? hdst__error_memory(error, what) :
+                         hdst__segment_create(cache->device, HDST__MEMORY_SHARED, HDST__OWNER_SEGMENTS, piece, what, &staging, error);
     if (status == HDST_OK) {
         status = hdst__segment_load_staged(segment, &staging, piece, cache->device, reader, moved, error);
         hdst__segment_destroy(cache->device, &staging);

@@ -10,7 +10,7 @@ static hdst_status take_memory(hdst__runtime *runtime, const hdst__reader *reade
 {
     uint64_t bytes;
     if (__builtin_mul_overflow(reader->records, reader->record->size, &bytes) || bytes > SIZE_MAX / 2) return hdst__error_memory(error, "records");
-    rows->records = hdst__budget_alloc_zero(&runtime->memory, bytes, "records", error);
+    rows->records = hdst__budget_alloc_zero(&runtime->memory, HDST__OWNER_OUTPUT, bytes, "records", error);
     if (!rows->records) return HDST_E_MEMORY;
     rows->bytes = bytes;
     return HDST_OK;
@@ -86,7 +86,8 @@ hdst_status hdst__rows_stream(hdst__runtime *runtime, const hdst__reader *reader
     const double start = hdst__now();
     const uint64_t size = reader->record->size, share = hdst__budget_left(&runtime->memory) / HDST__HOST_PIECE_SHARE,
         fit = (share < HDST__HOST_PIECE_BYTES ? share : HDST__HOST_PIECE_BYTES) / size + 1, most = reader->records < fit ? reader->records : fit;
-    batches b = {.runtime = runtime, .reader = reader, .take = take, .user = user, .batch = most, .piece = hdst__alloc_zero(runtime->allocator, most * size)};
+    batches b = {.runtime = runtime, .reader = reader, .take = take, .user = user, .batch = most, 
+                 .piece = hdst__alloc_zero(hdst__budget_owned(&runtime->memory, HDST__OWNER_SEGMENTS), most * size)};
     if (!b.piece) return hdst__error_memory(error, "records");
     pthread_mutex_lock(&runtime->mutex);
     hdst_status status = read_rows(&b, most, error);
@@ -108,7 +109,7 @@ static hdst_status read_through_file(hdst__runtime *runtime, const hdst__reader 
                                      hdst_error *error)
 {
     *rows = (hdst__rows){.bytes = reader->record->size};
-    hdst_status status = hdst__spill_open(&rows->file, error);
+    hdst_status status = hdst__spill_open(runtime, &rows->file, error);
     if (status == HDST_OK) status = hdst__rows_stream(runtime, reader, to_file, rows, stats, error);
     rows->bytes = rows->file.bytes;
     const void *data = NULL;

@@ -34,7 +34,7 @@ hdst_status hdst__output_reserve(hdst__output *output, uint64_t records, hdst_er
     if (records > SIZE_MAX / 2 / output->record_bytes) return hdst__error_memory(error, "output records");
     if (!fits(output, records * output->record_bytes)) return hdst__budget_error(output->budget, records * output->record_bytes,
         "output records, and room beside them,", error);
-    char *grown = hdst__budget_realloc(output->budget, output->records, records * output->record_bytes, "output records", error);
+    char *grown = hdst__budget_realloc(output->budget, HDST__OWNER_OUTPUT, output->records, records * output->record_bytes, "output records", error);
     if (!grown) return HDST_E_MEMORY;
     output->records = grown;
     output->capacity = records;

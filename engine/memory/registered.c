@@ -101,6 +101,15 @@ hdst_status hdst__registered_remove(hdst__registered *all, const void *memory, h
     return HDST_OK;
 }
 
+uint64_t hdst__registered_bytes(hdst__registered *all)
+{
+    uint64_t bytes = 0;
+    pthread_mutex_lock(&all->lock);
+    for (const range *r = all->ranges; r; r = r->next) bytes += r->bytes;
+    pthread_mutex_unlock(&all->lock);
+    return bytes;
+}
+
 // Devices that the host shares its memory with have nothing to pin. Others pin whole pages.
 static pin *make_pin(const hdst__registered *all, range *r, hdst__device *device)
 {

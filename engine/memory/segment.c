@@ -19,14 +19,14 @@ uint64_t hdst__segment_records(const hdst__reader *reader, uint64_t bytes, uint6
     return fit < unit ? unit : fit;
 }
 
-hdst_status hdst__segment_create(hdst__device *device, hdst__memory_kind kind, const hdst__storage *storage, const char *what, hdst__segment *segment,
-                                 hdst_error *error)
+hdst_status hdst__segment_create(hdst__device *device, hdst__memory_kind kind, hdst__owner owner, const hdst__storage *storage, const char *what,
+                                 hdst__segment *segment, hdst_error *error)
 {
     *segment = (hdst__segment){.storage = storage};
     segment->memory = hdst__alloc_zero(device->runtime->allocator, storage->buffers * sizeof *segment->memory);
     if (!segment->memory) return hdst__error_memory(error, what);
     for (; segment->buffers < storage->buffers; segment->buffers++) {
-        hdst_status status = device->ops->alloc(device, kind, storage->buffer_bytes[segment->buffers], what, &segment->memory[segment->buffers], error);
+        hdst_status status = device->ops->alloc(device, kind, owner, storage->buffer_bytes[segment->buffers], what, &segment->memory[segment->buffers], error);
         if (status == HDST_OK) continue;
         hdst__segment_destroy(device, segment);
         return status;
@@ -70,7 +70,8 @@ hdst_status hdst__ring_prepare(hdst__ring *ring, hdst__device *device, const hds
     ring->next = 0;
     while (ring->count < count) {
         hdst_error full = HDST_ERROR_INIT;
-        hdst_status status = hdst__segment_create(device, HDST__MEMORY_SHARED, storage, "a segment for input", &ring->segment[ring->count], &full);
+        hdst_status status = hdst__segment_create(device, HDST__MEMORY_SHARED, HDST__OWNER_SEGMENTS, storage, "a segment for input",
+                                                  &ring->segment[ring->count], &full);
         if (status == HDST_E_MEMORY && ring->count) {
             hdst__log_write(&device->runtime->log, HDST__LOG_INFO, "memory for %u segments of input only: reading and computing overlap less", ring->count);
             return HDST_OK;

@@ -27,8 +27,8 @@ uint64_t hdst__segment_record_bytes(const hdst__record *record);
 uint64_t hdst__segment_records(const hdst__reader *reader, uint64_t bytes, uint64_t records);
 
 // Memory for `storage`; `what` is for messages.
-hdst_status hdst__segment_create(hdst__device *device, hdst__memory_kind kind, const hdst__storage *storage, const char *what, hdst__segment *segment,
-                                 hdst_error *error);
+hdst_status hdst__segment_create(hdst__device *device, hdst__memory_kind kind, hdst__owner owner, const hdst__storage *storage, const char *what,
+                                 hdst__segment *segment, hdst_error *error);
 void hdst__segment_destroy(hdst__device *device, hdst__segment *segment);   // safe on a zeroed one, and twice
 
 // Makes the ring's segments large enough for `storage`, `count` of them at most; fewer when the budget is short, but one.

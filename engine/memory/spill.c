@@ -10,7 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/magic.h>
 #include <sys/mman.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 static const uint64_t most_at_once = (uint64_t)1 << 30;     // of one call to the system
@@ -26,11 +28,26 @@ static hdst_status failed(const hdst__spill *spill, const char *what, int number
     return HDST_E_IO;
 }
 
-hdst_status hdst__spill_open(hdst__spill *spill, hdst_error *error)
+bool hdst__spill_is_in_memory(int file)
+{
+    struct statfs about;
+    return fstatfs(file, &about) == 0 && (about.f_type == TMPFS_MAGIC || about.f_type == RAMFS_MAGIC);
+}
+
+static void look_where_it_lies(hdst__runtime *runtime, const hdst__spill *spill)
+{
+    hdst__temporary_files *files = &runtime->files;
+    if (files->are_in_memory || !files->in_memory || !files->in_memory(spill->fd) || atomic_exchange(&files->are_in_memory, true)) return;
+    hdst__log_write(&runtime->log, HDST__LOG_WARN,
+                    "temporary files in '%s' take memory, as that folder is one of memory (tmpfs), beside the memory budget: let TMPDIR name a folder on a disk",
+                    spill->folder);
+}
+
+hdst_status hdst__spill_open(hdst__runtime *runtime, hdst__spill *spill, hdst_error *error)
 {
     const char *folder = getenv("TMPDIR");
     char path[sizeof spill->folder + 24];
-    *spill = (hdst__spill){.fd = -1};
+    *spill = (hdst__spill){.fd = -1, .files = runtime ? &runtime->files : NULL};
     if (!folder || !*folder) folder = "/tmp";
     if (strlen(folder) >= sizeof spill->folder) return hdst__error_set(error, HDST_E_IO, "TMPDIR is longer than %zu bytes", sizeof spill->folder - 1);
     strcpy(spill->folder, folder);
@@ -39,13 +56,21 @@ hdst_status hdst__spill_open(hdst__spill *spill, hdst_error *error)
     if (spill->fd < 0) return failed(spill, "cannot be made", errno, error);
     unlink(path);
     spill->open = true;
+    if (runtime) look_where_it_lies(runtime, spill);
     return HDST_OK;
 }
 
 void hdst__spill_close(hdst__spill *spill)
 {
     if (spill->open) close(spill->fd);
+    if (spill->files) hdst__meter_take(&spill->files->bytes, spill->bytes);
     *spill = (hdst__spill){.fd = -1};
+}
+
+static void grow(hdst__spill *spill, uint64_t bytes)
+{
+    if (spill->files) hdst__meter_add(&spill->files->bytes, bytes - spill->bytes);
+    spill->bytes = bytes;
 }
 
 hdst_status hdst__spill_put(hdst__spill *spill, uint64_t offset, const void *data, uint64_t bytes, hdst_error *error)
@@ -56,7 +81,7 @@ hdst_status hdst__spill_put(hdst__spill *spill, uint64_t offset, const void *dat
         if (n < 0 && errno == EINTR) continue;
         if (n <= 0) return failed(spill, "cannot be written", n < 0 ? errno : ENOSPC, error);
         done += (uint64_t)n;
-        if (offset + done > spill->bytes) spill->bytes = offset + done;
+        if (offset + done > spill->bytes) grow(spill, offset + done);
     }
     return HDST_OK;
 }

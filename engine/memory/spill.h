@@ -15,12 +15,15 @@ typedef struct hdst__spill {
     bool open;
     int fd;
     uint64_t bytes;                 // written so far
+    hdst__temporary_files *files;   // where they count; NULL: nowhere
     char folder[256];               // for messages
 } hdst__spill;
 
-// HDST_E_IO, with the folder and the system's reason, when there is no such folder, or it cannot be written.
-hdst_status hdst__spill_open(hdst__spill *spill, hdst_error *error);
+// HDST_E_IO, with the folder and the system's reason, when there is no such folder, or it cannot be written. The runtime counts what is written, and a folder
+// that is memory itself is logged, once; NULL: neither.
+hdst_status hdst__spill_open(hdst__runtime *runtime, hdst__spill *spill, hdst_error *error);
 void hdst__spill_close(hdst__spill *spill);     // gives the room on the disk back; safe on a zeroed one, and twice
+bool hdst__spill_is_in_memory(int file);        // tmpfs or ramfs
 // At the end of the file. HDST_E_IO when the disk is full.
 hdst_status hdst__spill_add(hdst__spill *spill, const void *data, uint64_t bytes, hdst_error *error);
 // The same from `offset` on: what is left out in between is zero.

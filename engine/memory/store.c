@@ -141,8 +141,8 @@ static hdst_status add_chunk(hdst__store *store, uint64_t wanted, hdst_error *er
     const hdst__storage *storage = grow_list(store) ? make_storage(store, chunk_records(store, wanted)) : NULL;
     if (!storage) return hdst__error_memory(error, "records between stages");
     hdst__segment *segment = &store->cache.segment[store->chunks];
-    hdst_status status = hdst__segment_create(device, device->unified ? HDST__MEMORY_SHARED : HDST__MEMORY_DEVICE, storage, "records between stages",
-                                              segment, error);
+    const hdst__memory_kind kind = device->unified ? HDST__MEMORY_SHARED : HDST__MEMORY_DEVICE;
+    hdst_status status = hdst__segment_create(device, kind, HDST__OWNER_CACHES, storage, "records between stages", segment, error);
     if (status != HDST_OK) return status;
     store->chunks++;
     return device->ops->to_device(device, segment->memory[0], error);

@@ -35,7 +35,7 @@ static hdst_status make_room(hdst__value_rows *rows, hdst__device *device, uint6
 {
     hdst__memory *memory;
     if (rows->device == device && rows->memory->bytes >= bytes) return HDST_OK;
-    hdst_status status = device->ops->alloc(device, HDST__MEMORY_DEVICE, bytes, "a value", &memory, error);
+    hdst_status status = device->ops->alloc(device, HDST__MEMORY_DEVICE, HDST__OWNER_VALUES, bytes, "a value", &memory, error);
     if (status != HDST_OK) return status;
     if (rows->device) rows->device->ops->release(rows->device, rows->memory);
     rows->device = device;
@@ -97,7 +97,7 @@ hdst_status hdst__value_rows_take(hdst__value_rows *rows, const hdst__dataset_ca
 static hdst_status copy_to_host(hdst__value_rows *rows, hdst_error *error)
 {
     if (rows->host_bytes < rows->bytes) {
-        void *grown = hdst__realloc(rows->runtime->allocator, rows->host, rows->bytes);
+        void *grown = hdst__realloc(hdst__budget_owned(&rows->runtime->memory, HDST__OWNER_VALUES), rows->host, rows->bytes);
         if (!grown) return hdst__error_memory(error, "a value");
         rows->host = grown;
         rows->host_bytes = rows->bytes;

@@ -89,10 +89,11 @@ static hdst_status take_tuples(hdst__launch_plan *plan, hdst_error *error)
 {
     hdst__device *device = plan->device;
     const uint64_t groups = plan->items / plan->kernel->local_size, most = plan->reader.records < plan->slice_most ? plan->reader.records : plan->slice_most;
-    hdst_status status = device->ops->alloc(device, HDST__MEMORY_DEVICE, hdst__kernel_part_words(plan->kernel, groups) * sizeof(uint32_t),
-                                            "the parts of a table", &plan->partitions, error);
-    return status == HDST_OK ? device->ops->alloc(device, HDST__MEMORY_DEVICE, most * plan->kernel->tuple_bytes + 64, "tuples of a row and an addend",
-                                                  &plan->tuples, error) : status;
+    hdst_status status = device->ops->alloc(device, HDST__MEMORY_DEVICE, HDST__OWNER_ACCUMULATORS,
+                                            hdst__kernel_part_words(plan->kernel, groups) * sizeof(uint32_t), "the parts of a table", &plan->partitions, error);
+    if (status != HDST_OK) return status;
+    return device->ops->alloc(device, HDST__MEMORY_DEVICE, HDST__OWNER_ACCUMULATORS, most * plan->kernel->tuple_bytes + 64, "tuples of a row and an addend",
+                              &plan->tuples, error);
 }
 
 // --- Memory ---
@@ -117,7 +118,8 @@ hdst_status hdst__plan_fixed_point_take(hdst__launch_plan *plan, hdst_error *err
     if (!plan->kernel || !plan->kernel->overflow_cell_words) return HDST_OK;
     plan->overflow_cells = choose_cells(plan);
     const uint64_t words = hdst__overflow_words(plan->overflow_cells, plan->kernel->overflow_cell_words);
-    return plan->device->ops->alloc(plan->device, HDST__MEMORY_DEVICE, words * sizeof(int64_t), "overflow cells of accumulators", &plan->overflow, error);
+    return plan->device->ops->alloc(plan->device, HDST__MEMORY_DEVICE, HDST__OWNER_ACCUMULATORS, words * sizeof(int64_t),
+                                    "overflow cells of accumulators", &plan->overflow, error);
 }
 
 // A run that went well leaves all cells empty.

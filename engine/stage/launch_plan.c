@@ -306,9 +306,9 @@ static void choose_pieces(hdst__launch_plan *plan, hdst__arena *arena)
 
 // --- Memory ---
 
-static hdst_status device_memory(hdst__launch_plan *plan, uint64_t bytes, const char *what, hdst__memory **memory, hdst_error *error)
+static hdst_status device_memory(hdst__launch_plan *plan, hdst__owner owner, uint64_t bytes, const char *what, hdst__memory **memory, hdst_error *error)
 {
-    return plan->device->ops->alloc(plan->device, HDST__MEMORY_DEVICE, bytes, what, memory, error);
+    return plan->device->ops->alloc(plan->device, HDST__MEMORY_DEVICE, owner, bytes, what, memory, error);
 }
 
 // Both come back after a run: one behind the other, to pinned memory, where the device has memory of its own.
@@ -316,7 +316,8 @@ static hdst_status take_results(hdst__launch_plan *plan, hdst_error *error)
 {
     hdst__device *device = plan->device;
     const uint64_t table = plan->device_words * sizeof(int64_t), room = (table + HDST__SUB_BUFFER_BYTES - 1) / HDST__SUB_BUFFER_BYTES * HDST__SUB_BUFFER_BYTES;
-    hdst_status status = device->ops->alloc(device, HDST__MEMORY_SHARED, room + sizeof(uint64_t), "the table of accumulators", &plan->results, error);
+    hdst_status status = device->ops->alloc(device, HDST__MEMORY_SHARED, HDST__OWNER_ACCUMULATORS, room + sizeof(uint64_t), "the table of accumulators",
+                                            &plan->results, error);
     if (status == HDST_OK) status = device->ops->sub_buffer(device, plan->results, 0, table, &plan->sub_buffer[0], error);
     if (status == HDST_OK) status = device->ops->sub_buffer(device, plan->results, room, sizeof(uint64_t), &plan->sub_buffer[1], error);
     if (status != HDST_OK) return status;
@@ -344,7 +345,7 @@ static hdst_status take_accumulators(hdst__launch_plan *plan, hdst_error *error)
     static const char what[] = "the table of accumulators";
     const hdst__budget *host = &plan->device->runtime->memory;
     const uint64_t bytes = (plan->first_level_words + plan->device_words) * sizeof(int64_t);
-    const hdst_status status = device_memory(plan, bytes, what, &plan->table, error);
+    const hdst_status status = device_memory(plan, HDST__OWNER_ACCUMULATORS, bytes, what, &plan->table, error);
     if (status != HDST_E_MEMORY || plan->kernel || hdst__budget_left(host) >= bytes) return status;
     uint64_t input;
     if (__builtin_mul_overflow(plan->reader.records, HELD_TWICE * plan->reader.record->size, &input)) input = UINT64_MAX;
@@ -358,7 +359,7 @@ static hdst_status take_table(hdst__launch_plan *plan, hdst_error *error)
         return hdst__budget_error(&plan->device->budget, UINT64_MAX / 2, "the table of accumulators", error);
     const bool stays = plan->tables && hdst__tables_are_fixed_point(plan->tables);     // nobody else can read it
     if (plan->tables && !plan->device->unified && plan->device->has_sub_buffers && !stays) return take_results(plan, error);
-    hdst_status status = device_memory(plan, sizeof(uint64_t), "the error word", &plan->error_word, error);
+    hdst_status status = device_memory(plan, HDST__OWNER_ACCUMULATORS, sizeof(uint64_t), "the error word", &plan->error_word, error);
     return status == HDST_OK && plan->tables ? take_accumulators(plan, error) : status;
 }
 
@@ -375,7 +376,7 @@ static hdst_status take_strips(hdst__launch_plan *plan, hdst_error *error)
 {
     const bool merges = plan->kernel->merges;
     const uint64_t groups = plan->items / plan->kernel->local_size, tables = merges && plan->kernel->group_tables ? plan->kernel->group_tables : groups;
-    hdst_status status = device_memory(plan, tables * plan->private_words * sizeof(int64_t),
+    hdst_status status = device_memory(plan, HDST__OWNER_ACCUMULATORS, tables * plan->private_words * sizeof(int64_t),
                                        merges ? "the tables of work-groups" : "the tables of strips", &plan->strips, error);
     return status == HDST_OK && merges ? plan->device->ops->fill(plan->device, plan->strips, tables * plan->private_words, 0, error) : status;
 }
@@ -389,12 +390,12 @@ static hdst_status take_memory(hdst__launch_plan *plan, hdst_error *error)
         status = take_strips(plan, error);
     uint32_t scales = plan->tables ? plan->tables->scale_count : 0;
     if (status == HDST_OK && has_argument(plan, HDST__ARG_SCALES)) {
-        status = device_memory(plan, (scales + 1) * sizeof(int32_t), "scales", &plan->scales, error);
+        status = device_memory(plan, HDST__OWNER_ACCUMULATORS, (scales + 1) * sizeof(int32_t), "scales", &plan->scales, error);
         if (status == HDST_OK) status = plan->device->ops->write(plan->device, plan->scales, 0, plan->scale, scales * sizeof(int32_t), true, error);
     }
     for (size_t i = 0; i < func->param_count && status == HDST_OK; i++)
         if (func->params[i].kind == IR_BROADCAST_TABLE && !plan->wrapped[i])
-            status = device_memory(plan, plan->rows[i] * func->params[i].record->size, func->params[i].name, &plan->broadcast[i], error);
+            status = device_memory(plan, HDST__OWNER_VALUES, plan->rows[i] * func->params[i].record->size, func->params[i].name, &plan->broadcast[i], error);
     return status;
 }
 
@@ -458,8 +459,8 @@ hdst_status hdst__launch_plan_create(const hdst__launch_plan_request *request, h
     plan->reader = *request->reader;
     plan->whole = request->whole ? *request->whole : plan->reader;
     plan->base = request->base;
-    hdst__arena_init(&plan->arena, device->runtime->allocator, NULL);
-    hdst__arena_init(&plan->pieces, device->runtime->allocator, NULL);
+    hdst__arena_init(&plan->arena, hdst__budget_owned(&device->runtime->memory, HDST__OWNER_COMPILER), NULL);
+    hdst__arena_init(&plan->pieces, hdst__budget_owned(&device->runtime->memory, HDST__OWNER_COMPILER), NULL);
     hdst_status status = build(plan, request, error);
     plan->arena.out_of_memory = NULL;
     // Nothing ends the driver's compiler while it works: it is asked before and behind it.
@@ -479,7 +480,7 @@ static bool choose_again(hdst__launch_plan *plan, uint64_t most_records)
 {
     jmp_buf out_of_memory;
     hdst__arena_destroy(&plan->pieces);
-    hdst__arena_init(&plan->pieces, plan->device->runtime->allocator, &out_of_memory);
+    hdst__arena_init(&plan->pieces, hdst__budget_owned(&plan->device->runtime->memory, HDST__OWNER_COMPILER), &out_of_memory);
     if (setjmp(out_of_memory)) return false;
     choose_pieces(plan, &plan->pieces);
     plan->pieces.out_of_memory = NULL;

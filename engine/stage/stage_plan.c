@@ -28,7 +28,7 @@ static hdst_status take_table(hdst__stage *stage, hdst_error *error)
     // its contents come to the host by themselves
     if (!stage->plan->tables || stage->plan->table->host || hdst__tables_are_fixed_point(stage->plan->tables)) return HDST_OK;
     if (words > UINT64_MAX / 16) return hdst__budget_error(&stage->runtime->memory, UINT64_MAX / 2, "the table of results", error);
-    stage->table = hdst__budget_alloc_zero(&stage->runtime->memory, words * sizeof(int64_t), "the table of results", error);
+    stage->table = hdst__budget_alloc_zero(&stage->runtime->memory, HDST__OWNER_ACCUMULATORS, words * sizeof(int64_t), "the table of results", error);
     if (!stage->table) return HDST_E_MEMORY;
     stage->table_words = words;
     return HDST_OK;

@@ -219,7 +219,8 @@ static void make_plan(void *user)
     other->status = hdst__launch_plan_create(&request, &other->plan, &other->error);
     if (other->status != HDST_OK || !other->plan->tables) return;
     const uint64_t words = other->plan->first_level_words + other->plan->device_words;
-    other->table = hdst__budget_alloc_zero(&other->stage->runtime->memory, words * sizeof(int64_t), "the table of results", &other->error);
+    other->table = hdst__budget_alloc_zero(&other->stage->runtime->memory, HDST__OWNER_ACCUMULATORS, words * sizeof(int64_t), "the table of results",
+                                           &other->error);
     if (!other->table) other->status = HDST_E_MEMORY;
 }
 
@@ -377,7 +378,7 @@ static hdst_status merge_all(hdst__stage *stage, hdst_error *error)
     const hdst__launch_plan *plan = stage->plan;
     if (!plan->tables) return HDST_OK;
     if (stage->merged) hdst__partial_reset(stage->merged);
-    else stage->merged = hdst__partial_create(stage->runtime->allocator, plan->tables, plan->rows);
+    else stage->merged = hdst__partial_create(hdst__budget_owned(&stage->runtime->memory, HDST__OWNER_ACCUMULATORS), plan->tables, plan->rows);
     if (!stage->merged) return hdst__error_memory(error, "the accumulators of several devices");
     hdst_status status = HDST_OK;
     if (stage->stats.device[0].slices) status = add_table(stage, plan, plan->table->host ? plan->table->host : stage->table, error);

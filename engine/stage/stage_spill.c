@@ -15,7 +15,7 @@ static hdst_status start(void *user, hdst_error *error)
 {
     hdst__stage *stage = user;
     hdst__stage_forget_file(stage);
-    return hdst__spill_open(&stage->file, error);
+    return hdst__spill_open(stage->runtime, &stage->file, error);
 }
 
 static hdst_status take(void *user, const void *records, uint64_t count, uint64_t expected, hdst_error *error)

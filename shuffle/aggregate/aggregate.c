@@ -19,11 +19,11 @@
 hdst__aggregate *hdst__aggregate_create(hdst__engine *engine, const hdst__aggregate_spec *spec)
 {
     jmp_buf out_of_memory;
-    hdst__aggregate *aggregate = hdst__alloc_zero(hdst__engine_allocator(engine), sizeof *aggregate);
+    hdst__aggregate *aggregate = hdst__alloc_zero(hdst__engine_owned(engine, HDST__OWNER_BY_KEY), sizeof *aggregate);
     if (!aggregate) return NULL;
     aggregate->engine = engine;
     aggregate->container = spec->container;
-    hdst__arena_init(&aggregate->arena, hdst__engine_allocator(engine), &out_of_memory);
+    hdst__arena_init(&aggregate->arena, hdst__engine_owned(engine, HDST__OWNER_BY_KEY), &out_of_memory);
     if (setjmp(out_of_memory)) {
         hdst__aggregate_destroy(aggregate);
         return NULL;
@@ -63,7 +63,7 @@ void hdst__aggregate_destroy(hdst__aggregate *aggregate)
     hdst__aggregate_device_destroy(aggregate->on_device);
     hdst__engine_unlock(aggregate->engine);
     hdst__arena_destroy(&aggregate->arena);
-    hdst__free(hdst__engine_allocator(aggregate->engine), aggregate);
+    hdst__free(hdst__engine_owned(aggregate->engine, HDST__OWNER_BY_KEY), aggregate);
 }
 
 bool hdst__aggregate_stray(const hdst__aggregate *aggregate, uint64_t *record, uint64_t *key)
@@ -94,7 +94,7 @@ static hdst_status run_steps(hdst__aggregation *run, hdst_error *error)
 static hdst_status run_in(hdst__aggregate *aggregate, const hdst__aggregate_input *input, hdst_error *error)
 {
     hdst__arena arena;
-    hdst__arena_init(&arena, hdst__engine_allocator(aggregate->engine), NULL);
+    hdst__arena_init(&arena, hdst__engine_owned(aggregate->engine, HDST__OWNER_BY_KEY), NULL);
     hdst__aggregation run = {.aggregate = aggregate, .engine = aggregate->engine, .input = input, .arena = &arena, .layout = aggregate->layout};
     hdst__aggregate_begin_run(&run);
     const hdst_status status = run_steps(&run, error);

@@ -79,7 +79,7 @@ static hdst_status merge(across *a, hdst__aggregate_duplicate *twice, hdst_error
 static hdst_status look(across *a, const uint64_t *counts, uint64_t parts, hdst__aggregate_duplicate *twice, hdst_error *error)
 {
     uint64_t first = 0;
-    if (!a->storage || !hdst__key_batch_create(&a->batch, hdst__engine_allocator(a->engine), a->layout))
+    if (!a->storage || !hdst__key_batch_create(&a->batch, hdst__engine_owned(a->engine, HDST__OWNER_BY_KEY), a->layout))
         return hdst__error_memory(error, "a reduce by key in parts");
     for (uint64_t p = 0; p < parts; first += counts[p++]) {
         if (!counts[p]) continue;
@@ -88,7 +88,7 @@ static hdst_status look(across *a, const uint64_t *counts, uint64_t parts, hdst_
     }
     for (uint64_t i = a->count / 2; i-- > 0;) sift_down(a, i);
     const hdst_status status = merge(a, twice, error);
-    hdst__key_batch_destroy(&a->batch, hdst__engine_allocator(a->engine));
+    hdst__key_batch_destroy(&a->batch, hdst__engine_owned(a->engine, HDST__OWNER_BY_KEY));
     return status;
 }
 
@@ -109,7 +109,7 @@ hdst_status hdst__aggregate_across(hdst__aggregate *aggregate, const void *rows,
     jmp_buf out_of_memory;
     across a = {.engine = aggregate->engine, .layout = aggregate->layout, .rows = rows};
     *twice = (hdst__aggregate_duplicate){0};
-    hdst__arena_init(&arena, hdst__engine_allocator(aggregate->engine), &out_of_memory);
+    hdst__arena_init(&arena, hdst__engine_owned(aggregate->engine, HDST__OWNER_BY_KEY), &out_of_memory);
     hdst_status status = HDST_E_MEMORY;
     if (setjmp(out_of_memory)) {
         hdst__error_memory(error, "a reduce by key in parts");

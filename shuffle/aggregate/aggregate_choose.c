@@ -171,7 +171,7 @@ uint64_t hdst__aggregate_sample(const hdst__aggregation *run)
 
 hdst_status hdst__aggregate_choose(hdst__aggregation *run, hdst_error *error)
 {
-    const hdst__allocator *allocator = hdst__engine_allocator(run->engine);
+    const hdst__allocator *allocator = hdst__engine_owned(run->engine, HDST__OWNER_BY_KEY);
     const hdst__record *record = run->layout->record;
     const uint64_t most = hdst__aggregate_sample(run);
     sample s = {.map_bits = run->room / HDST__HOST_KEY_MAP_SHARE < (1 << HDST__HOST_KEY_MAP_BITS) / 8 ? HDST__HOST_KEY_MAP_FEW_BITS : HDST__HOST_KEY_MAP_BITS,

@@ -20,7 +20,7 @@ typedef struct hdst__aggregate_combiner {
 
 void hdst__aggregate_free_combiner(hdst__aggregate_worker *worker)
 {
-    const hdst__allocator *allocator = hdst__engine_allocator(worker->run->engine);
+    const hdst__allocator *allocator = hdst__engine_owned(worker->run->engine, HDST__OWNER_BY_KEY);
     combiner *c = worker->combiner;
     if (!c) return;
     hdst__key_batch_destroy(&c->batch, allocator);
@@ -32,7 +32,7 @@ void hdst__aggregate_free_combiner(hdst__aggregate_worker *worker)
 
 static bool make_combiner(hdst__aggregate_worker *worker)
 {
-    const hdst__allocator *allocator = hdst__engine_allocator(worker->run->engine);
+    const hdst__allocator *allocator = hdst__engine_owned(worker->run->engine, HDST__OWNER_BY_KEY);
     const hdst__aggregation_layout *layout = worker->run->layout;
     const hdst__aggregate_choice *choice = &worker->run->choice;
     if (worker->combiner) return true;
@@ -46,7 +46,7 @@ static bool put_aside(const hdst__aggregate_worker *worker, pile *p, uint64_t by
 {
     if (p->count == p->room) {
         const uint64_t room = p->room * 2 + 64;
-        char *grown = hdst__realloc(hdst__engine_allocator(worker->run->engine), p->data, room * bytes);
+        char *grown = hdst__realloc(hdst__engine_owned(worker->run->engine, HDST__OWNER_BY_KEY), p->data, room * bytes);
         if (!grown) return false;
         p->data = grown;
         p->room = room;

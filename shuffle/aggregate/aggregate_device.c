@@ -21,11 +21,11 @@ enum {
 
 hdst__aggregate_device *hdst__aggregate_device_create(hdst__engine *engine, hdst__aggregation_layout *layout)
 {
-    hdst__aggregate_device *d = hdst__alloc_zero(hdst__engine_allocator(engine), sizeof *d);
+    hdst__aggregate_device *d = hdst__alloc_zero(hdst__engine_owned(engine, HDST__OWNER_BY_KEY), sizeof *d);
     if (!d) return NULL;
     d->engine = engine;
     d->layout = layout;
-    hdst__arena_init(&d->arena, hdst__engine_allocator(engine), NULL);
+    hdst__arena_init(&d->arena, hdst__engine_owned(engine, HDST__OWNER_BY_KEY), NULL);
     hdst__store_init(&d->store, hdst__engine_runtime(engine), layout->record);
     d->store.whole = true;
     return d;
@@ -37,7 +37,7 @@ void hdst__aggregate_device_destroy(hdst__aggregate_device *d)
     hdst__aggregate_device_release(d);
     hdst__store_release(&d->store);
     hdst__arena_destroy(&d->arena);
-    hdst__free(hdst__engine_allocator(d->engine), d);
+    hdst__free(hdst__engine_owned(d->engine, HDST__OWNER_BY_KEY), d);
 }
 
 hdst__dataset_cache *hdst__aggregate_device_rows(hdst__aggregate_device *d) { return &d->store.cache; }
@@ -163,11 +163,11 @@ static hdst_status count_distinct(pass *p, hdst_error *error)
         number(0), number(p->starts[end]), number(skip), number(HDST__GPU_KEY_MAP_BITS), memory_of(p, HDST__AGGREGATE_TUPLES),
         memory_of(p, HDST__AGGREGATE_MAP)};
     if (status == HDST_OK) status = hdst__aggregate_device_work(d, HDST__AGGREGATE_DISTINCT, args, 6, groups_for(p, p->starts[end]), error);
-    uint64_t *map = hdst__alloc(hdst__engine_allocator(d->engine), bytes);
+    uint64_t *map = hdst__alloc(hdst__engine_owned(d->engine, HDST__OWNER_BY_KEY), bytes);
     if (!map) return hdst__error_memory(error, "a reduce by key");
     if (status == HDST_OK) status = hdst__aggregate_device_read(d, HDST__AGGREGATE_MAP, 0, map, bytes, error);
     if (status == HDST_OK) c->distinct = hdst__aggregate_device_distinct_of(map, (double)end / (double)partitions) + c->heavy;
-    hdst__free(hdst__engine_allocator(d->engine), map);
+    hdst__free(hdst__engine_owned(d->engine, HDST__OWNER_BY_KEY), map);
     return status;
 }
 
@@ -179,7 +179,7 @@ static hdst_status write_chunks(const pass *p, uint32_t *base, uint64_t *chunks,
     const uint32_t partitions = 1u << c->high_bits, all = p->starts[partitions], each = (uint32_t)(all / groups_for(p, all) + 1),
                    tile = p->d->shape.tile_rows * HDST__AGGREGATE_LANES;
     const uint32_t length = (each + tile - 1) / tile * tile;
-    chunk *list = hdst__alloc(hdst__engine_allocator(p->d->engine), ((uint64_t)all / length + partitions + 1) * sizeof *list);
+    chunk *list = hdst__alloc(hdst__engine_owned(p->d->engine, HDST__OWNER_BY_KEY), ((uint64_t)all / length + partitions + 1) * sizeof *list);
     if (!list) return hdst__error_memory(error, "a reduce by key");
     uint32_t n = 0;
     for (uint32_t partition = 0; partition < partitions; partition++) {
@@ -192,7 +192,7 @@ static hdst_status write_chunks(const pass *p, uint32_t *base, uint64_t *chunks,
     base[partitions] = n;
     *chunks = n;
     hdst_status status = hdst__aggregate_device_put(p->d, HDST__AGGREGATE_CHUNKS, list, n * sizeof *list, error);
-    hdst__free(hdst__engine_allocator(p->d->engine), list);
+    hdst__free(hdst__engine_owned(p->d->engine, HDST__OWNER_BY_KEY), list);
     return status;
 }
 
@@ -390,7 +390,7 @@ bool hdst__aggregate_device_suits(hdst__aggregate_device *d, uint64_t records)
     jmp_buf out_of_memory;
     if (hdst__engine_open(d->engine, &d->device, &ignored) != HDST_OK || !is_able(d, records)) return false;
     hdst__arena arena;
-    hdst__arena_init(&arena, hdst__engine_allocator(d->engine), &out_of_memory);
+    hdst__arena_init(&arena, hdst__engine_owned(d->engine, HDST__OWNER_BY_KEY), &out_of_memory);
     bool suits = false;
     if (!setjmp(out_of_memory)) {
         default_classes(d);

@@ -130,7 +130,7 @@ static uint64_t filler(uint32_t at, uint32_t seed, uint32_t places)
 static hdst_status write_heavy(hdst__aggregate_device *d, homed *keys, uint32_t count, hdst_error *error)
 {
     hdst__aggregate_device_choice *c = &d->choice;
-    const hdst__allocator *allocator = hdst__engine_allocator(d->engine);
+    const hdst__allocator *allocator = hdst__engine_owned(d->engine, HDST__OWNER_BY_KEY);
     uint32_t *place = hdst__alloc(allocator, (count + 1) * sizeof *place), *ranked = hdst__alloc(allocator, (count + 1) * sizeof *ranked);
     uint64_t *table = hdst__alloc(allocator, (c->heavy_places + 1) * sizeof *table), *order = hdst__alloc(allocator, (count + 1) * 2 * sizeof *order);
     hdst_status status = place && ranked && table && order ? HDST_OK : hdst__error_memory(error, "a reduce by key");
@@ -174,8 +174,8 @@ static hdst_status choose_heavy(hdst__aggregate_device *d, sample *s, hdst_error
         const hdst_status status = hdst__aggregate_device_put(d, HDST__AGGREGATE_RANKED, "", 0, error);
         return status == HDST_OK ? hdst__aggregate_device_put(d, HDST__AGGREGATE_HEAVY_KEYS, "", 0, error) : status;
     }
-    homed *keys = hdst__alloc(hdst__engine_allocator(d->engine), count * sizeof *keys);
-    uint32_t *place = hdst__alloc(hdst__engine_allocator(d->engine), count * sizeof *place);
+    homed *keys = hdst__alloc(hdst__engine_owned(d->engine, HDST__OWNER_BY_KEY), count * sizeof *keys);
+    uint32_t *place = hdst__alloc(hdst__engine_owned(d->engine, HDST__OWNER_BY_KEY), count * sizeof *place);
     hdst_status status = keys && place ? HDST_OK : hdst__error_memory(error, "a reduce by key");
     for (uint32_t i = 0; i < count && status == HDST_OK; i++) keys[i].key = s->key[i].key;
     for (c->heavy_places = HDST__GPU_HEAVY_LEAST_PLACES; c->heavy_places < 4 * count && c->heavy_places * 2 <= d->shape.heavy_slots;) c->heavy_places *= 2;
@@ -187,8 +187,8 @@ static hdst_status choose_heavy(hdst__aggregate_device *d, sample *s, hdst_error
     }
     for (c->copies = 1; c->copies < HDST__GPU_HEAVY_COPIES && c->heavy_places * c->copies * 2 <= d->shape.heavy_slots;) c->copies *= 2;
     if (status == HDST_OK) status = write_heavy(d, keys, count, error);
-    hdst__free(hdst__engine_allocator(d->engine), keys);
-    hdst__free(hdst__engine_allocator(d->engine), place);
+    hdst__free(hdst__engine_owned(d->engine, HDST__OWNER_BY_KEY), keys);
+    hdst__free(hdst__engine_owned(d->engine, HDST__OWNER_BY_KEY), place);
     return status;
 }
 
@@ -265,7 +265,7 @@ double hdst__aggregate_device_distinct_of(const uint64_t *map, double share)
 
 hdst_status hdst__aggregate_device_choose(hdst__aggregate_device *d, const hdst__dataset_cache *cache, hdst_error *error)
 {
-    const hdst__allocator *allocator = hdst__engine_allocator(d->engine);
+    const hdst__allocator *allocator = hdst__engine_owned(d->engine, HDST__OWNER_BY_KEY);
     const uint64_t records = cache->reader.records;
     sample s = {.words = hdst__alloc(allocator, (uint64_t)HDST__GPU_KEY_SAMPLE_RECORDS * d->shape.tuple_words * 4),
                 .key = hdst__alloc_zero(allocator, sizeof *s.key << COUNT_BITS)};

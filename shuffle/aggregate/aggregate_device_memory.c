@@ -21,8 +21,8 @@ hdst_status hdst__aggregate_device_provide(hdst__aggregate_device *d, hdst__aggr
     if (*memory && (*memory)->bytes >= rounded) return HDST_OK;
     d->device->ops->release(d->device, *memory);
     *memory = NULL;
-    hdst_status status =
-        d->device->ops->alloc(d->device, d->device->unified ? HDST__MEMORY_SHARED : HDST__MEMORY_DEVICE, rounded, "a reduce by key", memory, error);
+    const hdst__memory_kind kind = d->device->unified ? HDST__MEMORY_SHARED : HDST__MEMORY_DEVICE;
+    hdst_status status = d->device->ops->alloc(d->device, kind, HDST__OWNER_BY_KEY, rounded, "a reduce by key", memory, error);
     return status == HDST_OK ? d->device->ops->to_device(d->device, *memory, error) : status;
 }
 
@@ -51,7 +51,7 @@ static void unload_all(hdst__aggregate_device *d)
         d->program[k] = NULL;
     }
     hdst__arena_destroy(&d->arena);
-    hdst__arena_init(&d->arena, hdst__engine_allocator(d->engine), NULL);
+    hdst__arena_init(&d->arena, hdst__engine_owned(d->engine, HDST__OWNER_BY_KEY), NULL);
     d->storage = NULL;
     d->text = NULL;
 }

@@ -90,7 +90,7 @@ static bool reduce_partition(hdst__aggregate_worker *worker, uint32_t partition)
 hdst_status hdst__aggregate_reduce_direct(hdst__aggregate_worker *worker)
 {
     hdst__aggregation *run = worker->run;
-    if (!hdst__direct_table_create(&worker->direct_table, hdst__engine_allocator(run->engine), run->layout, partition_rows(run)))
+    if (!hdst__direct_table_create(&worker->direct_table, hdst__engine_owned(run->engine, HDST__OWNER_BY_KEY), run->layout, partition_rows(run)))
         return hdst__error_memory(&worker->error, "a part of a reduce by key");
     for (uint32_t partition; hdst__aggregate_take_partition(run, &partition);)
         if (!reduce_partition(worker, partition)) return worker->error.code;

@@ -63,7 +63,7 @@ hdst_status hdst__aggregate_close_input(hdst__aggregation *run, hdst_error *erro
 
 bool hdst__aggregate_make_copy(hdst__aggregation *run, void ***copy)
 {
-    const hdst__allocator *allocator = hdst__engine_allocator(run->engine);
+    const hdst__allocator *allocator = hdst__engine_owned(run->engine, HDST__OWNER_BY_KEY);
     *copy = NULL;
     if (run->extents) return true;
     *copy = hdst__alloc_zero(allocator, run->copied->buffers * sizeof **copy);
@@ -76,8 +76,8 @@ bool hdst__aggregate_make_copy(hdst__aggregation *run, void ***copy)
 
 void hdst__aggregate_free_copy(hdst__aggregation *run, void **copy)
 {
-    for (uint32_t b = 0; copy && b < run->copied->buffers; b++) hdst__free(hdst__engine_allocator(run->engine), copy[b]);
-    hdst__free(hdst__engine_allocator(run->engine), copy);
+    for (uint32_t b = 0; copy && b < run->copied->buffers; b++) hdst__free(hdst__engine_owned(run->engine, HDST__OWNER_BY_KEY), copy[b]);
+    hdst__free(hdst__engine_owned(run->engine, HDST__OWNER_BY_KEY), copy);
 }
 
 hdst_status hdst__aggregate_next(hdst__aggregation *run, uint64_t most, void **copy, hdst__aggregate_stretch *stretch, hdst_error *error)

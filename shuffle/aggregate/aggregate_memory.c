@@ -10,7 +10,7 @@
 void *hdst__aggregate_take(hdst__aggregation *run, uint64_t bytes, const char *what, hdst_error *error)
 {
     hdst__engine *engine = run->engine;
-    char *memory = hdst__budget_alloc(hdst__engine_memory(engine), bytes, what, error);
+    char *memory = hdst__budget_alloc(hdst__engine_memory(engine), HDST__OWNER_BY_KEY, bytes, what, error);
     if (!memory) return NULL;
     // Much memory is touched at random: in large pages, where the system gives them, that costs far less. Only advice; whether it is taken does not matter.
     const uint64_t huge = HDST__HOST_HUGE_PAGE_BYTES;
@@ -19,7 +19,7 @@ void *hdst__aggregate_take(hdst__aggregation *run, uint64_t bytes, const char *w
     return memory;
 }
 
-void hdst__aggregate_give(hdst__aggregation *run, void *memory) { hdst__free(hdst__engine_allocator(run->engine), memory); }
+void hdst__aggregate_give(hdst__aggregation *run, void *memory) { hdst__free(hdst__engine_owned(run->engine, HDST__OWNER_BY_KEY), memory); }
 
 // --- Slabs ---
 
@@ -86,7 +86,7 @@ void hdst__aggregate_share_memory(hdst__aggregation *run, uint32_t threads)
     for (uint32_t i = 0; i < threads; i++) {
         hdst__aggregate_worker *worker = &run->worker[i];
         hdst__budget_init_share(&worker->memory, hdst__engine_memory(engine), (left - left / HDST__HOST_KEY_RESERVE_SHARE) / threads);
-        worker->allocator = hdst__budget_allocator(&worker->memory, hdst__engine_allocator(engine));
+        worker->allocator = hdst__budget_allocator(&worker->memory, hdst__engine_owned(engine, HDST__OWNER_BY_KEY));
     }
     run->shares = threads;
 }

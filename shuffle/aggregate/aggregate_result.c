@@ -81,7 +81,7 @@ static hdst_status to_file(hdst__aggregation *run, uint64_t first, const void *r
 {
     const uint64_t size = hdst__aggregate_row_bytes(run);
     hdst__spill *file = &run->aggregate->file;
-    hdst_status status = file->open ? HDST_OK : hdst__spill_open(file, error);
+    hdst_status status = file->open ? HDST_OK : hdst__spill_open(hdst__engine_runtime(run->engine), file, error);
     return status == HDST_OK ? hdst__spill_put(file, first * size, records, count * size, error) : status;
 }
 

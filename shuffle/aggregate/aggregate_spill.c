@@ -30,7 +30,7 @@ static hdst_status write_all(hdst__aggregate_worker *worker)
     const bool first = !run->directory;
     if (first) run->directory = hdst__aggregate_take(run, directory_bytes(run), "a reduce by key", &worker->error);
     if (!run->directory) return HDST_E_MEMORY;
-    hdst_status status = run->spill.open ? HDST_OK : hdst__spill_open(&run->spill, &worker->error);
+    hdst_status status = run->spill.open ? HDST_OK : hdst__spill_open(hdst__engine_runtime(run->engine), &run->spill, &worker->error);
     for (uint32_t kind = 0; kind < 2; kind++) {
         for (uint32_t partition = 0; partition < UINT32_C(1) << run->choice.partition_bits && status == HDST_OK; partition++) {
             hdst__aggregate_spilled *extent = &run->directory[hdst__aggregate_spilled_entry(run, kind, partition)];

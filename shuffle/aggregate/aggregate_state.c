@@ -23,7 +23,7 @@ static uint64_t keep_exact(hdst__aggregate *aggregate, const int64_t *superaccum
     const uint64_t words = aggregate->layout->superaccumulator_words;
     if (aggregate->exact_count == aggregate->exact_room) {
         const uint64_t room = aggregate->exact_room * 2 + LEAST_EXACT;
-        int64_t *grown = hdst__realloc(hdst__engine_allocator(aggregate->engine), aggregate->exact, room * words * sizeof *grown);
+        int64_t *grown = hdst__realloc(hdst__engine_owned(aggregate->engine, HDST__OWNER_BY_KEY), aggregate->exact, room * words * sizeof *grown);
         if (!grown) return 0;
         aggregate->exact = grown;
         aggregate->exact_room = room;
@@ -56,7 +56,7 @@ bool hdst__aggregate_write_state(hdst__aggregate_worker *worker, const uint64_t 
 
 void hdst__aggregate_forget_state(hdst__aggregate *aggregate)
 {
-    const hdst__allocator *allocator = hdst__engine_allocator(aggregate->engine);
+    const hdst__allocator *allocator = hdst__engine_owned(aggregate->engine, HDST__OWNER_BY_KEY);
     hdst__free(allocator, aggregate->exact);
     hdst__free(allocator, aggregate->finished);
     aggregate->exact = NULL;
@@ -79,8 +79,8 @@ hdst_status hdst__aggregate_finish_state(hdst__aggregate *aggregate, const void 
 {
     const hdst__aggregation_layout *layout = aggregate->layout;
     const uint64_t size = layout->record->size;
-    hdst__free(hdst__engine_allocator(aggregate->engine), aggregate->finished);
-    aggregate->finished = hdst__alloc(hdst__engine_allocator(aggregate->engine), aggregate->row_count ? aggregate->row_count * size : 1);
+    hdst__free(hdst__engine_owned(aggregate->engine, HDST__OWNER_BY_KEY), aggregate->finished);
+    aggregate->finished = hdst__alloc(hdst__engine_owned(aggregate->engine, HDST__OWNER_BY_KEY), aggregate->row_count ? aggregate->row_count * size : 1);
     *rows = aggregate->finished;
     if (!aggregate->finished) return hdst__error_memory(error, "the result of a reduce by key");
     for (uint64_t i = 0; i < aggregate->row_count; i++) {

@@ -55,7 +55,7 @@ static hdst_status in_threads(hdst__aggregation *run, step what, uint32_t count,
 
 static hdst_status make_worker(hdst__aggregation *run, hdst__aggregate_worker *worker, hdst_error *error)
 {
-    const hdst__allocator *allocator = hdst__engine_allocator(run->engine);
+    const hdst__allocator *allocator = hdst__engine_owned(run->engine, HDST__OWNER_BY_KEY);
     const hdst__aggregation_layout *layout = run->layout;
     const hdst__aggregate_choice *choice = &run->choice;
     worker->run = run;
@@ -83,7 +83,7 @@ static hdst_status make_worker(hdst__aggregation *run, hdst__aggregate_worker *w
 
 static void free_worker(hdst__aggregation *run, hdst__aggregate_worker *worker)
 {
-    const hdst__allocator *allocator = hdst__engine_allocator(run->engine);
+    const hdst__allocator *allocator = hdst__engine_owned(run->engine, HDST__OWNER_BY_KEY);
     if (!worker->run) return;
     hdst__key_batch_destroy(&worker->batch, allocator);
     hdst__radix_partitions_destroy(&worker->raw);
@@ -104,7 +104,7 @@ static void free_worker(hdst__aggregation *run, hdst__aggregate_worker *worker)
 
 static hdst_status make_workers(hdst__aggregation *run, hdst_error *error)
 {
-    const hdst__allocator *allocator = hdst__engine_allocator(run->engine);
+    const hdst__allocator *allocator = hdst__engine_owned(run->engine, HDST__OWNER_BY_KEY);
     run->workers = hdst__aggregate_threads(run);
     run->worker = hdst__alloc_zero(allocator, run->workers * sizeof *run->worker);
     run->result = hdst__alloc_zero(allocator, (sizeof *run->result << run->choice.partition_bits) + sizeof *run->result);
@@ -128,7 +128,7 @@ void hdst__aggregate_begin_run(hdst__aggregation *run)
 
 void hdst__aggregate_end_run(hdst__aggregation *run)
 {
-    const hdst__allocator *allocator = hdst__engine_allocator(run->engine);
+    const hdst__allocator *allocator = hdst__engine_owned(run->engine, HDST__OWNER_BY_KEY);
     for (uint32_t i = 0; run->worker && i < run->workers; i++) free_worker(run, &run->worker[i]);
     for (uint32_t p = 0; run->result && p < UINT32_C(1) << run->choice.partition_bits; p++)
         hdst__aggregate_give_partition(run, &run->result[p]);

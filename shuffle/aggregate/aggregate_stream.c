@@ -36,7 +36,7 @@ void hdst__aggregate_drop(hdst__aggregate *aggregate)
     forget_first(s);
     hdst__aggregate_end_run(&s->run);
     hdst__arena_destroy(&s->arena);
-    hdst__free(hdst__engine_allocator(aggregate->engine), s);
+    hdst__free(hdst__engine_owned(aggregate->engine, HDST__OWNER_BY_KEY), s);
     aggregate->stream = NULL;
 }
 
@@ -60,9 +60,9 @@ static hdst_status start(void *user, hdst_error *error)
     aggregate->ran = false;
     aggregate->device_did = false;
     aggregate->stray = UINT64_MAX;
-    stream *s = aggregate->stream = hdst__alloc_zero(hdst__engine_allocator(engine), sizeof *s);
+    stream *s = aggregate->stream = hdst__alloc_zero(hdst__engine_owned(engine, HDST__OWNER_BY_KEY), sizeof *s);
     if (!s) return hdst__error_memory(error, "a reduce by key");
-    hdst__arena_init(&s->arena, hdst__engine_allocator(engine), NULL);
+    hdst__arena_init(&s->arena, hdst__engine_owned(engine, HDST__OWNER_BY_KEY), NULL);
     s->run = (hdst__aggregation){.aggregate = aggregate, .engine = engine, .arena = &s->arena, .layout = aggregate->layout, .extent = &s->extent, .extents = 1};
     s->extent.buffers = &s->buffer;
     hdst__aggregate_begin_run(&s->run);

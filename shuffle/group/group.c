@@ -23,8 +23,8 @@ void hdst__group_init(hdst__group *group, hdst__engine *engine, const hdst__reco
 void hdst__group_release(hdst__group *g)
 {
     if (!g->engine) return;
-    hdst__free(hdst__engine_allocator(g->engine), g->rows);
-    hdst__free(hdst__engine_allocator(g->engine), g->run);
+    hdst__free(hdst__engine_owned(g->engine, HDST__OWNER_SORTS), g->rows);
+    hdst__free(hdst__engine_owned(g->engine, HDST__OWNER_SORTS), g->run);
     g->rows = NULL;
     g->run = NULL;
     g->row_count = g->run_count = 0;

@@ -10,7 +10,7 @@
 hdst_status hdst__group_batch_make(const hdst__group *g, hdst__group_batch *b, const hdst__reader *input, hdst_error *error)
 {
     jmp_buf out_of_memory;
-    hdst__arena_init(&b->arena, hdst__engine_allocator(g->engine), &out_of_memory);
+    hdst__arena_init(&b->arena, hdst__engine_owned(g->engine, HDST__OWNER_SORTS), &out_of_memory);
     if (setjmp(out_of_memory)) return hdst__error_memory(error, "records by key");
     const uint64_t share = hdst__budget_left(hdst__engine_memory(g->engine)) / HDST__HOST_GROUP_BATCH_SHARE,
         fit = (share < HDST__HOST_GROUP_BATCH_BYTES ? share : HDST__HOST_GROUP_BATCH_BYTES) / g->record->size + 1;

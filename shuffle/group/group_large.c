@@ -19,9 +19,9 @@ static hdst_status grow(hdst__group *g, uint64_t *capacity, hdst_error *error)
     hdst__budget *budget = hdst__engine_memory(g->engine);
     const uint64_t more = *capacity ? *capacity : 8;
     if (g->run_count < *capacity) return HDST_OK;
-    char *rows = hdst__budget_realloc(budget, g->rows, (*capacity + more) * g->record->size, what, error);
+    char *rows = hdst__budget_realloc(budget, HDST__OWNER_SORTS, g->rows, (*capacity + more) * g->record->size, what, error);
     if (rows) g->rows = rows;
-    hdst__run *run = rows ? hdst__budget_realloc(budget, g->run, (*capacity + more) * sizeof *run, what, error) : NULL;
+    hdst__run *run = rows ? hdst__budget_realloc(budget, HDST__OWNER_SORTS, g->run, (*capacity + more) * sizeof *run, what, error) : NULL;
     if (run) g->run = run;
     *capacity += more;
     return run ? HDST_OK : HDST_E_MEMORY;

@@ -103,8 +103,8 @@ static void find_places(ordering *o)
 static bool take_words(const ordering *o, worker *w, uint64_t bytes)
 {
     if (bytes <= w->capacity) return true;
-    hdst__free(hdst__engine_allocator(o->g->engine), w->words);
-    w->words = hdst__alloc(hdst__engine_allocator(o->g->engine), bytes);
+    hdst__free(hdst__engine_owned(o->g->engine, HDST__OWNER_SORTS), w->words);
+    w->words = hdst__alloc(hdst__engine_owned(o->g->engine, HDST__OWNER_SORTS), bytes);
     w->capacity = w->words ? bytes : 0;
     return w->words;
 }
@@ -157,7 +157,7 @@ static int compare_ties(const void *user, uint64_t a, uint64_t b)
 // Rows by their packed keys: those of several keys with one hash, a few. false: out of memory.
 static bool order_ties(const hdst__group *g, char *rows, uint64_t count)
 {
-    const hdst__allocator *allocator = hdst__engine_allocator(g->engine);
+    const hdst__allocator *allocator = hdst__engine_owned(g->engine, HDST__OWNER_SORTS);
     const uint64_t size = g->record->size;
     const ties t = {g, rows};
     uint64_t *places = hdst__alloc(allocator, 2 * count * sizeof *places);
@@ -271,7 +271,7 @@ static hdst_status make_runs(ordering *o, hdst_error *error)
         o->runs[p] = runs;
         runs += of;
     }
-    g->run = hdst__budget_alloc(hdst__engine_memory(g->engine), runs * sizeof *g->run, "runs of equal keys", error);
+    g->run = hdst__budget_alloc(hdst__engine_memory(g->engine), HDST__OWNER_SORTS, runs * sizeof *g->run, "runs of equal keys", error);
     if (!g->run) return HDST_E_MEMORY;
     g->run_count = runs;
     o->next = 0;
@@ -293,15 +293,15 @@ static hdst_status order(ordering *o, hdst_error *error)
 
 hdst_status hdst__group_order(hdst__group *g, hdst__rows *input, hdst_error *error)
 {
-    const hdst__allocator *allocator = hdst__engine_allocator(g->engine);
+    const hdst__allocator *allocator = hdst__engine_owned(g->engine, HDST__OWNER_SORTS);
     hdst__budget *budget = hdst__engine_memory(g->engine);
     ordering o = {.g = g, .size = g->record->size, .count = input->count, .rows = input->records};
     o.base = g->whole ? 0 : g->from;
     o.threads = thread_count(g, o.count);
     choose_parts(&o, g->whole ? g->end : g->step);
     const uint64_t bytes = o.count * o.size + 1, tables = ((uint64_t)o.parts * (o.threads + 2) + 1) * sizeof *o.place;
-    o.place = hdst__budget_alloc(budget, tables, "the order of records by key", error);
-    o.parted = o.place ? hdst__budget_alloc(budget, bytes, "records by key", error) : NULL;
+    o.place = hdst__budget_alloc(budget, HDST__OWNER_SORTS, tables, "the order of records by key", error);
+    o.parted = o.place ? hdst__budget_alloc(budget, HDST__OWNER_SORTS, bytes, "records by key", error) : NULL;
     hdst_status status = o.parted ? HDST_OK : HDST_E_MEMORY;
     if (status == HDST_OK) {
         memset(o.place, 0, tables);

@@ -24,7 +24,7 @@ void hdst__group_forget_bad(hdst__group *g)
 static hdst_status take_rows(hdst__group *g, hdst__rows *rows, hdst_error *error)
 {
     const uint64_t bytes = g->most * g->record->size;
-    *rows = (hdst__rows){.records = hdst__budget_alloc(hdst__engine_memory(g->engine), bytes, "records by key", error), .bytes = bytes};
+    *rows = (hdst__rows){.records = hdst__budget_alloc(hdst__engine_memory(g->engine), HDST__OWNER_SORTS, bytes, "records by key", error), .bytes = bytes};
     return rows->records ? HDST_OK : HDST_E_MEMORY;
 }
 

@@ -61,12 +61,12 @@ hdst__repartition *hdst__repartition_create(hdst__engine *engine, const hdst__re
     static const hdst__sort_key by_part = {.leaf = 0};
     jmp_buf out_of_memory;
     *why = NULL;
-    hdst__repartition *p = hdst__alloc_zero(hdst__engine_allocator(engine), sizeof *p);
+    hdst__repartition *p = hdst__alloc_zero(hdst__engine_owned(engine, HDST__OWNER_SORTS), sizeof *p);
     if (!p) return NULL;
     p->engine = engine;
     p->record = record;
     p->parts = parts;
-    hdst__arena_init(&p->arena, hdst__engine_allocator(engine), &out_of_memory);
+    hdst__arena_init(&p->arena, hdst__engine_owned(engine, HDST__OWNER_SORTS), &out_of_memory);
     if (setjmp(out_of_memory) || !(p->numbered = add_number(&p->arena, record, why)) || !make_pieces(p) ||
         !(p->sort = hdst__sort_create(engine, p->numbered, &by_part, 1))) {
         hdst__repartition_destroy(p);
@@ -84,7 +84,7 @@ void hdst__repartition_destroy(hdst__repartition *p)
     if (!p) return;
     hdst__sort_destroy(p->sort);
     hdst__arena_destroy(&p->arena);
-    hdst__free(hdst__engine_allocator(p->engine), p);
+    hdst__free(hdst__engine_owned(p->engine, HDST__OWNER_SORTS), p);
 }
 
 void hdst__repartition_bad(const hdst__repartition *p, uint64_t *record, uint32_t *number)
@@ -148,7 +148,7 @@ static hdst_status sort_records(hdst__repartition *p, const hdst__reader *record
 {
     hdst__arena arena;
     jmp_buf out_of_memory;
-    hdst__arena_init(&arena, hdst__engine_allocator(p->engine), &out_of_memory);
+    hdst__arena_init(&arena, hdst__engine_owned(p->engine, HDST__OWNER_SORTS), &out_of_memory);
     hdst_status status;
     if (setjmp(out_of_memory)) {
         status = hdst__error_memory(error, "records in parts");

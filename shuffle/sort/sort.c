@@ -16,19 +16,18 @@
 
 hdst__sort *hdst__sort_create(hdst__engine *engine, const hdst__record *record, const hdst__sort_key *keys, size_t count)
 {
-    hdst__sort *sort = hdst__alloc_zero(hdst__engine_allocator(engine), sizeof *sort);
+    hdst__sort *sort = hdst__alloc_zero(hdst__engine_owned(engine, HDST__OWNER_SORTS), sizeof *sort);
     if (!sort) return NULL;
     sort->engine = engine;
     sort->record = record;
     sort->field_count = count;
-    sort->field = hdst__alloc(hdst__engine_allocator(engine), count * sizeof *sort->field);
+    sort->field = hdst__alloc(hdst__engine_owned(engine, HDST__OWNER_SORTS), count * sizeof *sort->field);
     if (!sort->field) {
-        hdst__free(hdst__engine_allocator(engine), sort);
+        hdst__free(hdst__engine_owned(engine, HDST__OWNER_SORTS), sort);
         return NULL;
     }
     for (size_t i = 0; i < count; i++) sort->field[i] = hdst__sort_field_of(record, &keys[i]);
-    hdst__sort_runs_init(&sort->runs, hdst__engine_allocator(engine), sort->field, count, record->size);
-    sort->runs.cancel = hdst__engine_cancel(engine);
+    hdst__sort_runs_init(&sort->runs, hdst__engine_runtime(engine), sort->field, count, record->size);
     hdst__store_init(&sort->store, hdst__engine_runtime(engine), record);
     sort->store.whole = true;
     return sort;
@@ -36,7 +35,7 @@ hdst__sort *hdst__sort_create(hdst__engine *engine, const hdst__record *record, 
 
 static void forget(hdst__sort *sort)
 {
-    if (sort->owned) hdst__free(hdst__engine_allocator(sort->engine), sort->rows);
+    if (sort->owned) hdst__free(hdst__engine_owned(sort->engine, HDST__OWNER_SORTS), sort->rows);
     if (sort->mapped) sort->device->ops->to_device(sort->device, sort->mapped, NULL);
     hdst__sort_runs_release(&sort->runs);
     sort->rows = NULL;
@@ -66,8 +65,8 @@ void hdst__sort_destroy(hdst__sort *sort)
     forget(sort);
     hdst__sort_release_device(sort);
     hdst__engine_unlock(engine);
-    hdst__free(hdst__engine_allocator(engine), sort->field);
-    hdst__free(hdst__engine_allocator(engine), sort);
+    hdst__free(hdst__engine_owned(engine, HDST__OWNER_SORTS), sort->field);
+    hdst__free(hdst__engine_owned(engine, HDST__OWNER_SORTS), sort);
 }
 
 const hdst__run_stats *hdst__sort_stats(const hdst__sort *sort) { return &sort->stats; }
@@ -94,7 +93,7 @@ static hdst_status read_rows(hdst__sort *sort, const hdst__reader *input, uint64
     hdst__arena arena;
     jmp_buf out_of_memory;
     const double start = hdst__now();
-    hdst__arena_init(&arena, hdst__engine_allocator(sort->engine), &out_of_memory);
+    hdst__arena_init(&arena, hdst__engine_owned(sort->engine, HDST__OWNER_SORTS), &out_of_memory);
     hdst_status status;
     if (setjmp(out_of_memory)) {
         status = hdst__error_memory(error, "a sort");
@@ -116,18 +115,18 @@ typedef struct workspace {
 
 static void free_workspace(const hdst__sort *sort, workspace *w)
 {
-    hdst__free(hdst__engine_allocator(sort->engine), w->rows);
-    hdst__free(hdst__engine_allocator(sort->engine), w->entries);
-    hdst__free(hdst__engine_allocator(sort->engine), w->scratch);
+    hdst__free(hdst__engine_owned(sort->engine, HDST__OWNER_SORTS), w->rows);
+    hdst__free(hdst__engine_owned(sort->engine, HDST__OWNER_SORTS), w->entries);
+    hdst__free(hdst__engine_owned(sort->engine, HDST__OWNER_SORTS), w->scratch);
     *w = (workspace){0};
 }
 
 static hdst_status make_workspace(const hdst__sort *sort, uint64_t records, workspace *w, hdst_error *error)
 {
     hdst__budget *budget = hdst__engine_memory(sort->engine);
-    *w = (workspace){.rows = hdst__budget_alloc_zero(budget, records * sort->record->size, "a sort", error)};
-    w->entries = w->rows ? hdst__budget_alloc(budget, records * sizeof *w->entries, "a sort", error) : NULL;
-    w->scratch = w->entries ? hdst__budget_alloc(budget, records * sizeof *w->scratch, "a sort", error) : NULL;
+    *w = (workspace){.rows = hdst__budget_alloc_zero(budget, HDST__OWNER_SORTS, records * sort->record->size, "a sort", error)};
+    w->entries = w->rows ? hdst__budget_alloc(budget, HDST__OWNER_SORTS, records * sizeof *w->entries, "a sort", error) : NULL;
+    w->scratch = w->entries ? hdst__budget_alloc(budget, HDST__OWNER_SORTS, records * sizeof *w->scratch, "a sort", error) : NULL;
     if (w->scratch) return HDST_OK;
     free_workspace(sort, w);
     return HDST_E_MEMORY;
@@ -161,9 +160,9 @@ static hdst_status sort_in_memory(hdst__sort *sort, const hdst__reader *input, h
     if (status == HDST_OK && !order) status = hdst__cancel_error(0, 0, error);
     if (status == HDST_OK) {
         hdst__sort_entry **unused = order == w.entries ? &w.scratch : &w.entries;
-        hdst__free(hdst__engine_allocator(sort->engine), *unused);       // before the sorted rows need memory
+        hdst__free(hdst__engine_owned(sort->engine, HDST__OWNER_SORTS), *unused);       // before the sorted rows need memory
         *unused = NULL;
-        sort->rows = hdst__budget_alloc(hdst__engine_memory(sort->engine), records * size, "a sort", error);
+        sort->rows = hdst__budget_alloc(hdst__engine_memory(sort->engine), HDST__OWNER_SORTS, records * size, "a sort", error);
         status = sort->rows ? gather(sort, &w, order, records, error) : HDST_E_MEMORY;
     }
     free_workspace(sort, &w);
@@ -298,7 +297,7 @@ static hdst_status scatter(hdst__sort *sort, uint64_t first, uint64_t count, con
     hdst__arena arena;
     jmp_buf out_of_memory;
     hdst_status status;
-    hdst__arena_init(&arena, hdst__engine_allocator(sort->engine), &out_of_memory);
+    hdst__arena_init(&arena, hdst__engine_owned(sort->engine, HDST__OWNER_SORTS), &out_of_memory);
     if (setjmp(out_of_memory)) {
         status = hdst__error_memory(error, "sorted records");
     } else {

@@ -162,7 +162,8 @@ static hdst_status provide(hdst__device_sort *sort, hdst__memory **memory, uint6
     const hdst__device *device = sort->device;
     if (*memory && (*memory)->bytes >= bytes) return HDST_OK;
     release(sort, memory);
-    hdst_status status = device->ops->alloc(sort->device, device->unified ? HDST__MEMORY_SHARED : HDST__MEMORY_DEVICE, bytes, "a sort", memory, error);
+    const hdst__memory_kind kind = device->unified ? HDST__MEMORY_SHARED : HDST__MEMORY_DEVICE;
+    hdst_status status = device->ops->alloc(sort->device, kind, HDST__OWNER_SORTS, bytes, "a sort", memory, error);
     return status == HDST_OK ? device->ops->to_device(sort->device, *memory, error) : status;
 }
 
@@ -254,7 +255,7 @@ static hdst_status read_masks(run *r, uint64_t *differ, hdst_error *error)
 {
     hdst__device_sort *sort = r->sort;
     const uint64_t count = 2 * (uint64_t)sort->groups;
-    uint64_t any = 0, all = ~(uint64_t)0, *masks = hdst__alloc(sort->device->runtime->allocator, count * sizeof *masks);
+    uint64_t any = 0, all = ~(uint64_t)0, *masks = hdst__alloc(hdst__budget_owned(&sort->device->runtime->memory, HDST__OWNER_SORTS), count * sizeof *masks);
     if (!masks) return hdst__error_memory(error, "a sort");
     hdst_status status = sort->device->ops->read(sort->device, sort->masks, 0, masks, count * sizeof *masks, true, error);
     for (uint64_t i = 0; i < count && status == HDST_OK; i += 2) {

@@ -29,7 +29,7 @@ static const hdst__storage *make_storage(hdst__sort *sort, uint64_t records)
     jmp_buf out_of_memory;
     const hdst__storage *volatile storage = NULL;
     hdst__arena_destroy(&sort->arena);
-    hdst__arena_init(&sort->arena, hdst__engine_allocator(sort->engine), &out_of_memory);
+    hdst__arena_init(&sort->arena, hdst__engine_owned(sort->engine, HDST__OWNER_SORTS), &out_of_memory);
     if (!setjmp(out_of_memory)) storage = hdst__storage_make(&sort->arena, sort->record, HDST__AOS, 0, records);
     sort->arena.out_of_memory = NULL;
     return storage;
@@ -58,7 +58,7 @@ static hdst_status provide_input(hdst__sort *sort, uint64_t records, hdst__memor
     if (there && (there->bytes < records * sort->record->size || there->kind != kind)) hdst__segment_destroy(sort->device, &sort->input);
     *storage = make_storage(sort, records);
     if (!*storage) return hdst__error_memory(error, "a sort");
-    return sort->input.memory ? HDST_OK : hdst__segment_create(sort->device, kind, *storage, "a sort", &sort->input, error);
+    return sort->input.memory ? HDST_OK : hdst__segment_create(sort->device, kind, HDST__OWNER_SORTS, *storage, "a sort", &sort->input, error);
 }
 
 // Segments of a cached dataset, one behind the other.
@@ -189,14 +189,14 @@ static hdst_status spill_output(hdst__sort *sort, hdst__memory *output, uint64_t
         if (status == HDST_OK) status = hdst__spill_add(&sort->runs.file, output->host, bytes, error);
         return status == HDST_OK ? device->ops->to_device(device, output, error) : status;
     }
-    char *piece = hdst__alloc(hdst__engine_allocator(sort->engine), HDST__HOST_SORT_PIECE_BYTES);
+    char *piece = hdst__alloc(hdst__engine_owned(sort->engine, HDST__OWNER_SORTS), HDST__HOST_SORT_PIECE_BYTES);
     if (!piece) return hdst__error_memory(error, "a sort");
     for (uint64_t at = 0; at < bytes && status == HDST_OK; at += HDST__HOST_SORT_PIECE_BYTES) {
         const uint64_t part = bytes - at < HDST__HOST_SORT_PIECE_BYTES ? bytes - at : HDST__HOST_SORT_PIECE_BYTES;
         status = device->ops->read(device, output, at, piece, part, true, error);
         if (status == HDST_OK) status = hdst__spill_add(&sort->runs.file, piece, part, error);
     }
-    hdst__free(hdst__engine_allocator(sort->engine), piece);
+    hdst__free(hdst__engine_owned(sort->engine, HDST__OWNER_SORTS), piece);
     return status;
 }
 

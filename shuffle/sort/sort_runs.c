@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-void hdst__sort_runs_init(hdst__sort_runs *runs, const hdst__allocator *allocator, const hdst__sort_field *fields, size_t field_count, uint64_t size)
+void hdst__sort_runs_init(hdst__sort_runs *runs, hdst__runtime *runtime, const hdst__sort_field *fields, size_t field_count, uint64_t size)
 {
-    *runs = (hdst__sort_runs){.allocator = allocator, .fields = fields, .field_count = field_count, .size = size, .file = {.fd = -1}};
+    *runs = (hdst__sort_runs){.runtime = runtime, .allocator = hdst__budget_owned(&runtime->memory, HDST__OWNER_SORTS), .fields = fields, .field_count = field_count, .size = size, .file = {.fd = -1}};
 }
 
 static void end_merge(hdst__sort_runs *runs)
@@ -28,15 +28,13 @@ void hdst__sort_runs_release(hdst__sort_runs *runs)
     end_merge(runs);
     hdst__spill_close(&runs->file);
     hdst__free(runs->allocator, runs->run);
-    const hdst__cancel *cancel = runs->cancel;
-    hdst__sort_runs_init(runs, runs->allocator, runs->fields, runs->field_count, runs->size);
-    runs->cancel = cancel;
+    hdst__sort_runs_init(runs, runs->runtime, runs->fields, runs->field_count, runs->size);
 }
 
 hdst_status hdst__sort_runs_add(hdst__sort_runs *runs, uint64_t records, hdst_error *error)
 {
     if (!runs->file.open) {
-        hdst_status status = hdst__spill_open(&runs->file, error);
+        hdst_status status = hdst__spill_open(runs->runtime, &runs->file, error);
         if (status != HDST_OK) return status;
     }
     if (runs->count == runs->capacity) {
@@ -130,7 +128,7 @@ static void set_mark(hdst__sort_runs *runs)
 static hdst_status advance(hdst__sort_runs *runs, uint64_t count, char *rows, hdst_error *error)
 {
     for (uint64_t i = 0; i < count; i++) {
-        if (i % HDST__HOST_MERGE_CANCEL_RECORDS == 0 && hdst__cancel_asked(runs->cancel)) return hdst__cancel_error(0, 0, error);
+        if (i % HDST__HOST_MERGE_CANCEL_RECORDS == 0 && hdst__cancel_asked(runs->runtime->cancel)) return hdst__cancel_error(0, 0, error);
         set_mark(runs);
         const uint32_t h = runs->loser[0];
         if (rows) memcpy(rows + i * runs->size, row_of(runs, h), runs->size);
@@ -196,8 +194,7 @@ static hdst_status merge_to_file(hdst__sort_runs *runs, hdst__sort_runs *to, cha
 static hdst_status merge_groups(hdst__sort_runs *runs, size_t fan, uint64_t each, uint64_t most, hdst_error *error)
 {
     hdst__sort_runs to;
-    hdst__sort_runs_init(&to, runs->allocator, runs->fields, runs->field_count, runs->size);
-    to.cancel = runs->cancel;
+    hdst__sort_runs_init(&to, runs->runtime, runs->fields, runs->field_count, runs->size);
     char *piece = hdst__alloc(runs->allocator, most * runs->size);
     hdst_status status = piece ? HDST_OK : hdst__error_memory(error, "sorted runs");
     for (size_t first = 0; first < runs->count && status == HDST_OK; first += fan) {

@@ -18,8 +18,8 @@ typedef struct hdst__run_head {     // of a run that is being merged
 } hdst__run_head;
 
 typedef struct hdst__sort_runs {
+    hdst__runtime *runtime;         // whose cancel is looked at while runs are merged
     const hdst__allocator *allocator;
-    const hdst__cancel *cancel;     // looked at while runs are merged; NULL: never
     const hdst__sort_field *fields;
     size_t field_count;
     uint64_t size;                  // of a record
@@ -40,7 +40,7 @@ typedef struct hdst__sort_runs {
     uint64_t marks, mark_step;
 } hdst__sort_runs;
 
-void hdst__sort_runs_init(hdst__sort_runs *runs, const hdst__allocator *allocator, const hdst__sort_field *fields, size_t field_count, uint64_t size);
+void hdst__sort_runs_init(hdst__sort_runs *runs, hdst__runtime *runtime, const hdst__sort_field *fields, size_t field_count, uint64_t size);
 void hdst__sort_runs_release(hdst__sort_runs *runs);
 // Begins a run; the records that hdst__spill_add adds to `file` are its, in order, `records` of them.
 hdst_status hdst__sort_runs_add(hdst__sort_runs *runs, uint64_t records, hdst_error *error);

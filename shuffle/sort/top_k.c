@@ -24,7 +24,7 @@ void hdst__top_k_init(hdst__top_k *top, hdst__engine *engine, const hdst__record
 void hdst__top_k_release(hdst__top_k *top)
 {
     if (!top->engine) return;
-    hdst__free(hdst__engine_allocator(top->engine), top->rows);
+    hdst__free(hdst__engine_owned(top->engine, HDST__OWNER_SORTS), top->rows);
     top->rows = NULL;
     top->row_count = 0;
 }
@@ -150,16 +150,16 @@ static hdst_status take_memory(hdst__top_k *top, picking *p, const hdst__reader 
     if (__builtin_mul_overflow(records, HELD_TWICE * (size + BESIDE_RECORD), &input)) input = UINT64_MAX;
     if (!from->held) input = 0;
     if (bytes > hdst__budget_left(budget)) return hdst__budget_error_of_all(budget, bytes, wanted * size, input, what, error);      // and the result
-    p->rows = hdst__budget_alloc(budget, p->room * size, what, error);
-    p->spare = p->rows ? hdst__budget_alloc(budget, p->room * size, what, error) : NULL;
-    p->entries = p->spare ? hdst__budget_alloc(budget, p->room * sizeof *p->entries, what, error) : NULL;
-    p->scratch = p->entries ? hdst__budget_alloc(budget, p->room * sizeof *p->scratch, what, error) : NULL;
+    p->rows = hdst__budget_alloc(budget, HDST__OWNER_SORTS, p->room * size, what, error);
+    p->spare = p->rows ? hdst__budget_alloc(budget, HDST__OWNER_SORTS, p->room * size, what, error) : NULL;
+    p->entries = p->spare ? hdst__budget_alloc(budget, HDST__OWNER_SORTS, p->room * sizeof *p->entries, what, error) : NULL;
+    p->scratch = p->entries ? hdst__budget_alloc(budget, HDST__OWNER_SORTS, p->room * sizeof *p->scratch, what, error) : NULL;
     return p->scratch ? HDST_OK : HDST_E_MEMORY;
 }
 
 static void end_picking(hdst__top_k *top, picking *p)
 {
-    const hdst__allocator *allocator = hdst__engine_allocator(top->engine);
+    const hdst__allocator *allocator = hdst__engine_owned(top->engine, HDST__OWNER_SORTS);
     hdst__free(allocator, p->rows);
     hdst__free(allocator, p->spare);
     hdst__free(allocator, p->entries);
@@ -173,7 +173,7 @@ static hdst_status give(hdst__top_k *top, picking *p, hdst_error *error)
 {
     const uint64_t size = top->record->size;
     cut(top, p);
-    top->rows = hdst__budget_alloc(hdst__engine_memory(top->engine), p->count * size, "the records with the largest values", error);
+    top->rows = hdst__budget_alloc(hdst__engine_memory(top->engine), HDST__OWNER_SORTS, p->count * size, "the records with the largest values", error);
     if (!top->rows) return HDST_E_MEMORY;
     memcpy(top->rows, p->rows, p->count * size);
     top->row_count = p->count;
@@ -202,7 +202,7 @@ hdst_status hdst__top_k_append(hdst__top_k *top, const void *rows, uint64_t coun
 {
     const uint64_t size = top->record->size, bytes = count * size;
     if (count == 0) return HDST_OK;
-    char *grown = hdst__budget_realloc(hdst__engine_memory(top->engine), top->rows, (top->row_count + count) * size,
+    char *grown = hdst__budget_realloc(hdst__engine_memory(top->engine), HDST__OWNER_SORTS, top->rows, (top->row_count + count) * size,
                                        "the records with the largest values", error);
     if (!grown) return HDST_E_MEMORY;
     memcpy(grown + top->row_count * size, rows, bytes);

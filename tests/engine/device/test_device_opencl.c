@@ -44,14 +44,14 @@ static void memory_keeps_its_bytes(bool gpu_form)
     cr_assert_eq(hdst__engine_open(engine, &device, &error), HDST_OK, "%s", error.message);
     uint64_t words[1000], back[1000];
     for (uint64_t i = 0; i < 1000; i++) words[i] = i * i;
-    cr_assert_eq(device->ops->alloc(device, HDST__MEMORY_DEVICE, sizeof words, "a test", &memory, &error), HDST_OK);
+    cr_assert_eq(device->ops->alloc(device, HDST__MEMORY_DEVICE, HDST__OWNER_OTHER, sizeof words, "a test", &memory, &error), HDST_OK);
     cr_assert_eq(device->ops->write(device, memory, 0, words, sizeof words, true, &error), HDST_OK);
     cr_assert_eq(device->ops->fill(device, memory, 10, UINT64_MAX, &error), HDST_OK);
     cr_assert_eq(device->ops->read(device, memory, 0, back, sizeof back, true, &error), HDST_OK);
     for (uint64_t i = 0; i < 1000; i++) cr_assert_eq(back[i], i < 10 ? UINT64_MAX : i * i);
     device->ops->release(device, memory);
 
-    cr_assert_eq(device->ops->alloc(device, HDST__MEMORY_SHARED, sizeof words, "a test", &memory, &error), HDST_OK);
+    cr_assert_eq(device->ops->alloc(device, HDST__MEMORY_SHARED, HDST__OWNER_OTHER, sizeof words, "a test", &memory, &error), HDST_OK);
     cr_assert_eq((uintptr_t)memory->host % 4096, 0);
     memcpy(memory->host, words, sizeof words);
     cr_assert_eq(device->ops->to_device(device, memory, &error), HDST_OK);
@@ -78,7 +78,7 @@ Test(device_opencl, a_buffer_larger_than_the_device_allows_is_a_memory_error)
     hdst__memory *memory;
     hdst_error error = HDST_ERROR_INIT;
     cr_assert_eq(hdst__engine_open(engine, &device, &error), HDST_OK);
-    cr_assert_eq(device->ops->alloc(device, HDST__MEMORY_DEVICE, (uint64_t)1 << 60, "the table", &memory, &error), HDST_E_MEMORY);
+    cr_assert_eq(device->ops->alloc(device, HDST__MEMORY_DEVICE, HDST__OWNER_OTHER, (uint64_t)1 << 60, "the table", &memory, &error), HDST_E_MEMORY);
     cr_assert(strstr(error.message, "the table"), "%s", error.message);
     hdst__engine_destroy(engine);
 }

@@ -15,12 +15,12 @@ Test(budget, gives_up_to_the_limit_and_no_byte_more)
 {
     hdst__budget budget;
     hdst__budget_init(&budget, "host memory", "--memory", 1000);
-    cr_assert(hdst__budget_reserve(&budget, 600));
-    cr_assert_not(hdst__budget_reserve(&budget, 401));
+    cr_assert(hdst__budget_reserve(&budget, HDST__OWNER_OTHER, 600));
+    cr_assert_not(hdst__budget_reserve(&budget, HDST__OWNER_OTHER, 401));
     cr_assert_eq(hdst__budget_left(&budget), 400);
-    cr_assert(hdst__budget_reserve(&budget, 400));
-    cr_assert_not(hdst__budget_reserve(&budget, 1));
-    hdst__budget_release(&budget, 1000);
+    cr_assert(hdst__budget_reserve(&budget, HDST__OWNER_OTHER, 400));
+    cr_assert_not(hdst__budget_reserve(&budget, HDST__OWNER_OTHER, 1));
+    hdst__budget_release(&budget, HDST__OWNER_OTHER, 1000);
     cr_assert_eq(hdst__budget_left(&budget), 1000);
     cr_assert_eq(budget.peak, 1000);
 }
@@ -29,8 +29,8 @@ Test(budget, a_request_near_2_to_64_does_not_wrap)
 {
     hdst__budget budget;
     hdst__budget_init(&budget, "host memory", "--memory", 1000);
-    cr_assert(hdst__budget_reserve(&budget, 10));
-    cr_assert_not(hdst__budget_reserve(&budget, UINT64_MAX - 5));
+    cr_assert(hdst__budget_reserve(&budget, HDST__OWNER_OTHER, 10));
+    cr_assert_not(hdst__budget_reserve(&budget, HDST__OWNER_OTHER, UINT64_MAX - 5));
     cr_assert_eq(hdst__budget_left(&budget), 990);
 }
 
@@ -50,7 +50,7 @@ Test(budget, its_error_names_a_limit_near_the_least)
     hdst__budget budget;
     hdst__budget_init(&budget, "host memory", "--memory", UINT64_C(64) << 20);
     hdst_error error = HDST_ERROR_INIT;
-    cr_assert(hdst__budget_reserve(&budget, UINT64_C(60) << 20));
+    cr_assert(hdst__budget_reserve(&budget, HDST__OWNER_OTHER, UINT64_C(60) << 20));
     hdst__budget_error(&budget, 8 << 20, "rows", &error);
     cr_assert(strstr(error.hint, "--memory 90M would do"), "%s", error.hint);          // 60 in use, 20, 8 for shares of 64, 2
     hdst__budget_error_of_all(&budget, 8 << 20, 4 << 20, 0, "rows", &error);
@@ -58,7 +58,7 @@ Test(budget, its_error_names_a_limit_near_the_least)
     cr_assert(strstr(error.hint, "--memory 83M would do"), "%s", error.hint);          // 60, 8, 4, an eighth of these, 2
     hdst__budget_error_of_all(&budget, 8 << 20, 4 << 20, 16 << 20, "rows", &error);
     cr_assert(strstr(error.hint, "--memory 101M would do"), "%s", error.hint);         // 16 more may come into use
-    hdst__budget_release(&budget, UINT64_C(28) << 20);
+    hdst__budget_release(&budget, HDST__OWNER_OTHER, UINT64_C(28) << 20);
     hdst__budget_error_of_all(&budget, 40 << 20, 0, UINT64_C(1) << 40, "rows", &error);
     cr_assert(strstr(error.hint, "--memory 182M would do"), "%s", error.hint);         // of 160 three quarters would be in use; an eighth, 2
     hdst__budget_error_of_all(&budget, UINT64_MAX - 1, 4 << 20, 0, "rows", &error);
@@ -87,13 +87,13 @@ Test(budget, memory_counts_until_it_is_given_back)
     hdst_error error = HDST_ERROR_INIT;
     hdst__budget_init(&budget, "host memory", "--memory", 1000);
     const hdst__allocator counting = hdst__budget_allocator(&budget, NULL);
-    void *memory = hdst__budget_alloc(&budget, 600 - HEAD, "a table", &error);
+    void *memory = hdst__budget_alloc(&budget, HDST__OWNER_OTHER, 600 - HEAD, "a table", &error);
     cr_assert(memory && hdst__budget_left(&budget) == 400);
-    cr_assert_null(hdst__budget_alloc(&budget, 401, "a table", &error));
+    cr_assert_null(hdst__budget_alloc(&budget, HDST__OWNER_OTHER, 401, "a table", &error));
     cr_assert(error.code == HDST_E_MEMORY && strstr(error.message, "a table needs 401 B") && strstr(error.hint, "--memory"));
-    memory = hdst__budget_realloc(&budget, memory, 700 - HEAD, "a table", &error);
+    memory = hdst__budget_realloc(&budget, HDST__OWNER_OTHER, memory, 700 - HEAD, "a table", &error);
     cr_assert(memory && hdst__budget_left(&budget) == 300);
-    cr_assert_null(hdst__budget_realloc(&budget, memory, 1001 - HEAD, "a table", &error));
+    cr_assert_null(hdst__budget_realloc(&budget, HDST__OWNER_OTHER, memory, 1001 - HEAD, "a table", &error));
     cr_assert_eq(hdst__budget_left(&budget), 300);
     hdst__free(&counting, memory);
     hdst__free(&counting, NULL);
@@ -107,7 +107,7 @@ Test(budget, what_the_hook_refuses_does_not_count)
     const hdst__allocator none = {refuse, refuse_more, release, NULL, NULL};
     hdst__budget_init(&budget, "host memory", "--memory", 1000);
     const hdst__allocator counting = hdst__budget_allocator(&budget, &none);
-    cr_assert_null(hdst__budget_alloc(&budget, 400, "a table", &error));
+    cr_assert_null(hdst__budget_alloc(&budget, HDST__OWNER_OTHER, 400, "a table", &error));
     cr_assert(error.code == HDST_E_MEMORY && strstr(error.message, "out of memory"));
     cr_assert_null(hdst__alloc(&counting, 1));
     cr_assert_null(hdst__alloc_zero(&counting, 1 << 20));
@@ -196,10 +196,10 @@ Test(budget, small_blocks_past_their_allowance_leave_less)
     const uint64_t left = LIMIT - (budget.small - budget.allowance);
     cr_assert_leq(left, LIMIT - PAST);
     cr_assert_eq(hdst__budget_left(&budget), left);
-    cr_assert_not(hdst__budget_reserve(&budget, left + 1));
-    cr_assert(hdst__budget_reserve(&budget, left));
+    cr_assert_not(hdst__budget_reserve(&budget, HDST__OWNER_OTHER, left + 1));
+    cr_assert(hdst__budget_reserve(&budget, HDST__OWNER_OTHER, left));
     cr_assert_null(hdst__alloc(&counting, 1), "and nothing more");
-    hdst__budget_release(&budget, left);
+    hdst__budget_release(&budget, HDST__OWNER_OTHER, left);
     while (count--) hdst__free(&counting, block[count]);
     cr_assert_eq(budget.used + budget.small, 0);
 }
@@ -215,8 +215,8 @@ Test(budget, blocks_near_2_to_64_are_refused)
         cr_assert_null(hdst__alloc(&counting, SIZE_MAX - below));
         cr_assert_null(hdst__alloc_zero(&counting, SIZE_MAX - below));
         cr_assert_null(hdst__realloc(&counting, some, SIZE_MAX - below));
-        cr_assert_null(hdst__budget_alloc(&budget, UINT64_MAX - below, "a table", &error));
-        cr_assert_null(hdst__budget_realloc(&budget, some, UINT64_MAX - below, "a table", &error));
+        cr_assert_null(hdst__budget_alloc(&budget, HDST__OWNER_OTHER, UINT64_MAX - below, "a table", &error));
+        cr_assert_null(hdst__budget_realloc(&budget, HDST__OWNER_OTHER, some, UINT64_MAX - below, "a table", &error));
     }
     hdst__free(&counting, some);
     cr_assert_eq(budget.used + budget.small, 0);
@@ -252,9 +252,9 @@ Test(budget, a_block_that_the_hook_does_not_move_counts_as_before)
     const hdst__allocator hook = {give, move, take_back, &t, NULL};
     hdst__budget_init(&budget, "host memory", "--memory", 1000);
     const hdst__allocator counting = hdst__budget_allocator(&budget, &hook);
-    void *memory = hdst__budget_alloc(&budget, 100 - HEAD, "a table", &error);
+    void *memory = hdst__budget_alloc(&budget, HDST__OWNER_OTHER, 100 - HEAD, "a table", &error);
     t.refuses = true;
-    cr_assert_null(hdst__budget_realloc(&budget, memory, 600 - HEAD, "a table", &error));
+    cr_assert_null(hdst__budget_realloc(&budget, HDST__OWNER_OTHER, memory, 600 - HEAD, "a table", &error));
     cr_assert_eq(t.moves, 1);
     cr_assert_eq(hdst__budget_left(&budget), 900);
     hdst__free(&counting, memory);
@@ -294,7 +294,7 @@ Test(budget, an_error_is_explained_by_what_the_budget_refused)
     hdst__error_memory(&error, "a plan");
     hdst__budget_explain(&budget, 0, &error);
     cr_assert_str_eq(error.message, "out of memory: a plan", "it refused nothing");
-    cr_assert_not(hdst__budget_reserve(&budget, 5 << 20));
+    cr_assert_not(hdst__budget_reserve(&budget, HDST__OWNER_OTHER, 5 << 20));
     hdst__error_set(&error, HDST_E_MEMORY, "the device has no memory for a plan");
     hdst__budget_explain(&budget, 0, &error);
     cr_assert_str_eq(error.message, "the device has no memory for a plan", "another reason");

@@ -32,7 +32,7 @@ Test(spill, is_read_back_at_any_place_and_has_no_name, .init = make_folder)
 {
     hdst__spill spill;
     unsigned char written[10000], read[10000];
-    cr_assert_eq(hdst__spill_open(&spill, NULL), HDST_OK);
+    cr_assert_eq(hdst__spill_open(NULL, &spill, NULL), HDST_OK);
     cr_assert_eq(names_in_folder(), 0);
     for (int i = 0; i < 10000; i++) written[i] = (unsigned char)(i * 37);
     cr_assert_eq(hdst__spill_add(&spill, written, 1, NULL), HDST_OK);
@@ -59,7 +59,7 @@ Test(spill, a_folder_that_is_missing_is_told)
     hdst__spill spill;
     hdst_error error = HDST_ERROR_INIT;
     setenv("TMPDIR", "/nowhere/at/all", 1);
-    cr_assert_eq(hdst__spill_open(&spill, &error), HDST_E_IO);
+    cr_assert_eq(hdst__spill_open(NULL, &spill, &error), HDST_E_IO);
     cr_assert(strstr(error.message, "/nowhere/at/all") && strstr(error.cause, "No such file") && strstr(error.hint, "TMPDIR"));
     hdst__spill_close(&spill);
 }
@@ -71,7 +71,7 @@ Test(spill, a_full_disk_is_told_and_what_was_written_stays, .init = make_folder)
     char some[4096] = {7}, back;
     signal(SIGXFSZ, SIG_IGN);
     setrlimit(RLIMIT_FSIZE, &(struct rlimit){6000, 6000});
-    cr_assert_eq(hdst__spill_open(&spill, NULL), HDST_OK);
+    cr_assert_eq(hdst__spill_open(NULL, &spill, NULL), HDST_OK);
     cr_assert_eq(hdst__spill_add(&spill, some, sizeof some, &error), HDST_OK);
     cr_assert_eq(hdst__spill_add(&spill, some, sizeof some, &error), HDST_E_IO);
     cr_assert(strstr(error.message, folder) && *error.cause && strstr(error.hint, "were written"));

@@ -51,7 +51,7 @@ static bool open_job(job *j, const char *name, uint64_t memory)
     cr_assert(setjmp(j->out_of_memory) == 0);
     j->record = make_record(&j->arena);
     hdst__store_init(&j->store, hdst__engine_runtime(j->engine), j->record);
-    cr_assert_eq(j->device->ops->alloc(j->device, HDST__MEMORY_SHARED, COUNT * sizeof(item), "items", &j->source, &error), HDST_OK);
+    cr_assert_eq(j->device->ops->alloc(j->device, HDST__MEMORY_SHARED, HDST__OWNER_OTHER, COUNT * sizeof(item), "items", &j->source, &error), HDST_OK);
     for (uint64_t i = 0; i < COUNT; i++) ((item *)j->source->host)[i] = item_at(i);
     cr_assert_eq(j->device->ops->to_device(j->device, j->source, &error), HDST_OK);
     if (!j->device->unified) cr_assert_eq(j->device->ops->write(j->device, j->source, 0, j->source->host, COUNT * sizeof(item), true, &error), HDST_OK);

@@ -44,7 +44,10 @@ hdst_source *hdst_source_open_columns(hdst_context *context, const char *path, c
     OPEN("path", path, hdst__source_open(hdst__owned_by(context, HDST__OWNER_READERS), path, columns, &context->cancel, &error));
 }
 
-hdst_source *hdst_source_open_raw(hdst_context *context, const char *path) { OPEN("path", path, hdst__source_raw(hdst__owned_by(context, HDST__OWNER_READERS), path, &error)); }
+hdst_source *hdst_source_open_raw(hdst_context *context, const char *path)
+{
+    OPEN("path", path, hdst__source_raw(hdst__owned_by(context, HDST__OWNER_READERS), path, &error));
+}
 
 hdst_source *hdst_source_from_memory(hdst_context *context, const void *rows, uint64_t count, uint64_t row_bytes)
 {

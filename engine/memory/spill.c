@@ -39,7 +39,8 @@ static void look_where_it_lies(hdst__runtime *runtime, const hdst__spill *spill)
     hdst__temporary_files *files = &runtime->files;
     if (files->are_in_memory || !files->in_memory || !files->in_memory(spill->fd) || atomic_exchange(&files->are_in_memory, true)) return;
     hdst__log_write(&runtime->log, HDST__LOG_WARN,
-                    "temporary files in '%s' take memory, as that folder is one of memory (tmpfs), beside the memory budget: let TMPDIR name a folder on a disk",
+                    "temporary files in '%s' take memory beside the memory budget, as that folder is memory itself (tmpfs); "
+                    "let TMPDIR name a folder on a disk",
                     spill->folder);
 }
 

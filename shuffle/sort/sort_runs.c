@@ -7,7 +7,8 @@
 
 void hdst__sort_runs_init(hdst__sort_runs *runs, hdst__runtime *runtime, const hdst__sort_field *fields, size_t field_count, uint64_t size)
 {
-    *runs = (hdst__sort_runs){.runtime = runtime, .allocator = hdst__budget_owned(&runtime->memory, HDST__OWNER_SORTS), .fields = fields, .field_count = field_count, .size = size, .file = {.fd = -1}};
+    *runs = (hdst__sort_runs){.runtime = runtime, .allocator = hdst__budget_owned(&runtime->memory, HDST__OWNER_SORTS),
+                              .fields = fields, .field_count = field_count, .size = size, .file = {.fd = -1}};
 }
 
 static void end_merge(hdst__sort_runs *runs)

@@ -54,6 +54,7 @@ struct hdst__schedule {
 };
 
 static uint64_t seed;
+static bool backwards;          // the end of the input is given out first
 
 static bool suits(const hdst__job *job) { return job->workers > 1; }
 
@@ -68,15 +69,17 @@ static hdst__schedule *begin(const hdst__job *job, const hdst__allocator *alloca
     return schedule;
 }
 
-// Shares of 64 to 64 * 64 records, to a worker that is drawn, so that who asks too early has to ask again, or goes with nothing.
+// Shares of 64 to 12 * 64 records, to a worker that is drawn, so that who asks too early has to ask again, or goes with nothing.
 static bool next(hdst__schedule *schedule, uint32_t worker, hdst__share *share)
 {
     (void)worker;
     pthread_mutex_lock(&schedule->mutex);
     schedule->random ^= schedule->random << 13, schedule->random ^= schedule->random >> 7, schedule->random ^= schedule->random << 17;
-    const uint64_t left = schedule->records - schedule->reached, wanted = (schedule->random % 64 + 1) * 64;
-    *share = (hdst__share){schedule->reached, wanted < left ? wanted : left};
-    schedule->reached += share->count;
+    const uint64_t left = schedule->records - schedule->reached, wanted = (schedule->random % 12 + 1) * 64;
+    const uint64_t tail = left > wanted ? (left - wanted + 63) / 64 * 64 : 0;
+    *share = backwards ? (hdst__share){tail, left - tail} : (hdst__share){schedule->reached, wanted < left ? wanted : left};
+    if (backwards) schedule->records = tail;
+    else schedule->reached += share->count;
     pthread_mutex_unlock(&schedule->mutex);
     return share->count > 0;
 }
@@ -151,7 +154,7 @@ static bool have_halves(void)
 static const char *const teams[] = {"0,1", "0,1,2", "1,2"};
 #define ON_EACH_TEAM(team) for (size_t team = 0; team < sizeof teams / sizeof *teams; team++)
 
-typedef enum kind { GATHERED, DENSE, FILTERED, SORTED, BY_KEY, CACHED, KINDS } kind;
+typedef enum kind { GATHERED, DENSE, FILTERED, SORTED, BY_KEY, CACHED, CACHED_ODD, KINDS } kind;
 
 static hdst_result *make(const job *j, kind k)
 {
@@ -164,7 +167,8 @@ static hdst_result *make(const job *j, kind k)
     case FILTERED: return hdst_result_create(odd);
     case SORTED: return hdst_result_create(hdst_sort(odd, "w"));
     case BY_KEY: return hdst_result_create(hdst_reduce_by_key(hdst_map_function(odd, j->module, "pairs"), j->module, "add"));
-    default: return hdst_result_create(hdst_map(hdst_cache(j->data), gather));
+    case CACHED: return hdst_result_create(hdst_map(hdst_cache(j->data), gather));
+    default: return hdst_result_create(hdst_filter_function(hdst_cache(j->data), j->module, "odd"));
     }
 }
 
@@ -239,6 +243,7 @@ Test(several_devices, any_split_gives_the_same_bits)
         hdst__engine_limits(j.context->engine)->policy = &at_random;
         hdst_result *r = make(&j, k);
         for (seed = 0; seed < 10; seed++) {
+            backwards = seed % 2;
             RUN(r);
             expect(&right, r, k, "a random split");
         }
@@ -247,17 +252,37 @@ Test(several_devices, any_split_gives_the_same_bits)
     }
 }
 
+// A spread cache is read by who runs on one device, too.
+Test(several_devices, what_is_spread_is_sorted_by_one)
+{
+    fill();
+    if (!have_halves()) cr_skip("no halves\n");
+    const job one = open_job("interp", HDST_ON_ERROR_FAIL), j = open_job("0,1", HDST_ON_ERROR_FAIL);
+    hdst_dataset *cached = hdst_cache(j.data);
+    hdst_map_spec *gather = hdst_map_spec_create(j.module, "gather");
+    hdst_bind_accum(gather, "t", ROWS);
+    hdst_result *first = hdst_result_create(hdst_map(cached, gather)), *sorted = hdst_result_create(hdst_sort(cached, "w")),
+                *right = hdst_result_create(hdst_sort(one.data, "w"));
+    RUN(first);
+    cr_assert_eq(hdst_result_stats(first).device_count, 2);
+    RUN(sorted);
+    RUN(right);
+    cr_assert(!memcmp(hdst_result_rows(sorted, NULL, NULL), hdst_result_rows(right, NULL, NULL), sizeof rows));
+    hdst_context_destroy(j.context);
+    hdst_context_destroy(one.context);
+}
+
 // --- Records that fail ---
 
 enum { FIRST_BAD = 7777 };
 
-static hdst_result *failing(const job *j, const float *values)
+static hdst_result *failing(const job *j, const float *values, bool cached)
 {
     hdst_value *v = hdst_value_create(j->module, "float", 100);
     cr_assert_eq(hdst_value_set(v, values, 100), HDST_OK);
     hdst_map_spec *at = hdst_map_spec_create(j->module, "at");
     hdst_bind_value(at, "v", v);
-    return hdst_result_create(hdst_map(j->data, at));
+    return hdst_result_create(hdst_map(cached ? hdst_cache(j->data) : j->data, at));
 }
 
 Test(several_devices, of_records_that_fail_the_first_of_the_input_is_told)
@@ -270,7 +295,8 @@ Test(several_devices, of_records_that_fail_the_first_of_the_input_is_told)
     ON_EACH_TEAM(t) {
         const job j = open_job(teams[t], HDST_ON_ERROR_FAIL);
         hdst__engine_limits(j.context->engine)->policy = &at_random;
-        hdst_result *r = failing(&j, values);
+        hdst_result *r = failing(&j, values, false);
+        backwards = true;
         for (seed = 0; seed < 5; seed++) {
             hdst_error error;
             cr_assert_eq(hdst_run(r, &error), HDST_E_RECORD);
@@ -278,6 +304,21 @@ Test(several_devices, of_records_that_fail_the_first_of_the_input_is_told)
         }
         hdst_context_destroy(j.context);
     }
+}
+
+// In the second device's part of a cached input.
+Test(several_devices, a_record_that_fails_has_its_place_in_the_whole_input)
+{
+    float values[100];
+    if (!have_halves()) cr_skip("no halves\n");
+    for (int i = 0; i < 100; i++) values[i] = (float)i;
+    for (uint32_t i = 0; i < RECORDS; i++) rows[i] = (row){.k = i % 100};
+    rows[17777].k = rows[18888].k = 100;
+    const job j = open_job("0,1", HDST_ON_ERROR_FAIL);
+    hdst_error error;
+    cr_assert_eq(hdst_run(failing(&j, values, true), &error), HDST_E_RECORD);
+    cr_assert(strstr(error.message, "in record 17,777"), "%s", error.message);
+    hdst_context_destroy(j.context);
 }
 
 Test(several_devices, records_that_fail_are_left_out_and_counted)
@@ -291,7 +332,7 @@ Test(several_devices, records_that_fail_are_left_out_and_counted)
     for (uint32_t i = 0; i < RECORDS; i++) bad += rows[i].k == 100, sum += rows[i].k == 100 ? 0 : rows[i].k;
     ON_EACH_TEAM(t) {
         const job j = open_job(teams[t], HDST_ON_ERROR_SKIP);
-        hdst_result *r = failing(&j, values);
+        hdst_result *r = failing(&j, values, false);
         RUN(r);
         cr_assert_eq(hdst_result_stats(r).records_skipped, bad);
         cr_assert_eq(hdst_view_double(hdst_result_field(r, "s", "w"), 0, 0), sum);

@@ -37,7 +37,6 @@ enum {
     HDST__HOST_GRACE_SECONDS = 2,               // a device that goes on for so long after a cancel is given up
 };
 
-#define HDST__HOST_SHARE_MIXED_BYTES ((uint64_t)1 << 30)       // the same of a CPU beside a GPU that nobody asked for by name: PoCL compiles for 0.7 s
 #define HDST__HOST_EVEN 1.1                     // a cached input whose devices end together within this stays where it lies
 #define HDST__HOST_CHUNK_BYTES ((uint64_t)2 << 30)     // of a cached dataset's segment, or of output that stays, at most: each is a launch
 #define HDST__HOST_OUTPUT_MARGIN 1.25           // a slice's output is expected to fit with so much to spare: one that does not runs twice

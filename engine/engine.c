@@ -34,7 +34,7 @@ static void set_limits(hdst__limits *limits)
 {
     *limits = (hdst__limits){
         .grace_seconds = HDST__HOST_GRACE_SECONDS, .tuning_least = HDST__GPU_TUNING_LEAST,
-        .share_bytes = HDST__HOST_SHARE_BYTES, .share_mixed_bytes = HDST__HOST_SHARE_MIXED_BYTES, .sample_seconds = HDST__HOST_SAMPLE_SECONDS,
+        .share_bytes = HDST__HOST_SHARE_BYTES, .sample_seconds = HDST__HOST_SAMPLE_SECONDS,
         .pick_least = HDST__GPU_PICK_LEAST, .sort_least = HDST__GPU_SORT_LEAST, .by_key_device_least = HDST__GPU_BY_KEY_LEAST,
     };
 }
@@ -45,7 +45,7 @@ static void set_sharing(hdst__limits *limits, const hdst__log *log)
     const char *bytes = getenv("HDST_SHARE_BYTES"), *slow = getenv("HDST_SLOW_DEVICE");
     char *end;
     if (bytes && *bytes) {
-        limits->share_bytes = limits->share_mixed_bytes = strtoull(bytes, &end, 10);
+        limits->share_bytes = strtoull(bytes, &end, 10);
         if (*end) hdst__log_write(log, HDST__LOG_WARN, "HDST_SHARE_BYTES is '%s', not a number of bytes", bytes);
     }
     if (!slow || !*slow) return;

@@ -12,7 +12,7 @@ typedef struct hdst__limits {
     uint32_t binary_after;              // processes of a program until its binary is asked for; 0: as the driver is
     double grace_seconds;               // a device that goes on for so long after a cancel is given up
     // Stages.
-    uint64_t share_bytes, share_mixed_bytes;    // of input that several devices share, at least; that a CPU shares with a GPU
+    uint64_t share_bytes;               // of input that several devices share, at least
     const struct hdst__policy *policy;          // for runs of several workers, in place of those of the table; NULL: none
     uint32_t slow_device;               // this one, by index, takes slow_times as long, for tests and benches of schedules; slow_times 0: none
     double slow_times;

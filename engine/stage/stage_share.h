@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the files about shared stages (stage_share.c, stage_spread.c, stage_team.c) have in common.
+#ifndef HDST_ENGINE_STAGE_STAGE_SHARE_H
+#define HDST_ENGINE_STAGE_STAGE_SHARE_H
+
+#include "engine/device/device_list.h"
+#include "engine/stage/stage.h"
+
+// stage_share.c: whether worker `number` belongs to what the program asked for; has the worker's thread call work(other), and waits until it has.
+bool hdst__stage_wants(const hdst__stage *stage, uint32_t number);
+void hdst__stage_worker_start(hdst__stage_worker *other, void (*work)(void *user));
+void hdst__stage_worker_wait(hdst__stage_worker *other);
+
+// stage_spread.c: the part of the cached input that lies with a worker; NULL: all share it. The second: only where it is resident.
+hdst__dataset_cache *hdst__stage_part(const hdst__stage *stage, uint32_t number);
+hdst__dataset_cache *hdst__stage_resident_part(const hdst__stage *stage, uint32_t number);
+
+#endif

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run of a stage by several workers. Each runs its own plan over the shares that the schedule gives it, on its own thread; what they computed is merged
+// on the host, their output is put in order there (assembly.h).
+#include "engine/stage/launch_power.h"
+#include "engine/stage/stage_share.h"
+#include "engine/worker.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+// What a value has on a device comes to the host before another worker reads it there.
+static hdst_status values_on_host(const hdst__stage *stage, const hdst__stage_values *values, hdst_error *error)
+{
+    const ir_func *func = stage->plan->func;
+    hdst_status status = HDST_OK;
+    for (size_t i = 0; i < func->param_count && status == HDST_OK; i++) {
+        const void *rows;
+        if (func->params[i].kind == IR_BROADCAST_TABLE) status = hdst__stage_value_on_host(values, i, &rows, error);
+    }
+    return status;
+}
+
+static void end_with(hdst__team *team, hdst_status status, uint64_t failure)
+{
+    if (status != HDST_OK) atomic_store(&team->stops, true);
+    if (team->assembly && (status != HDST_OK || failure != UINT64_MAX)) hdst__assembly_end(team->assembly);
+}
+
+static void run_plan(void *user)
+{
+    hdst__stage_worker *other = user;
+    hdst__launch_plan *plan = other->plan;
+    other->status = hdst__launch_plan_run(plan, other->values, hdst__stage_resident_part(other->stage, other->number), &other->worker->ring, &other->output,
+                                          other->table, &other->stats, &other->failure, &other->error);
+    end_with(plan->team, other->status, other->failure);
+}
+
+static void start_others(hdst__stage *stage, const hdst__stage_values *values, hdst__team *team)
+{
+    for (uint32_t i = 0, number = 1; i < stage->other_count; i++) {
+        hdst__stage_worker *other = &stage->others[i];
+        if (!other->plan) continue;
+        other->plan->team = team;
+        other->plan->worker = number++;
+        other->plan->finished = NULL;
+        other->values = values;
+        other->stats = (hdst__run_stats){.device_count = 1};
+        other->failure = UINT64_MAX;
+        other->error = (hdst_error)HDST_ERROR_INIT;
+        hdst__output_init(&other->output, stage->output.allocator, stage->output.budget, stage->output.record_bytes);
+        hdst__stage_worker_start(other, run_plan);
+        if (!other->started) end_with(team, other->status, UINT64_MAX);
+    }
+}
+
+static hdst_status run_first(hdst__stage *stage, const hdst__stage_values *values, hdst__team *team, uint64_t *failure, hdst_error *error)
+{
+    hdst__output empty;
+    hdst__output_init(&empty, stage->output.allocator, stage->output.budget, stage->output.record_bytes);
+    stage->plan->team = team;
+    stage->plan->worker = 0;
+    hdst_status status = hdst__launch_plan_run(stage->plan, values, hdst__stage_resident_part(stage, 0), hdst__engine_ring(stage->engine), &empty, stage->table,
+                                               &stage->stats, failure, error);
+    end_with(team, status, *failure);
+    stage->plan->team = NULL;
+    if (status == HDST_OK && team->assembly) status = hdst__assembly_give(team->assembly, true, error);
+    end_with(team, status, *failure);
+    return status;
+}
+
+static hdst_status add_table(hdst__stage *stage, const hdst__launch_plan *plan, const int64_t *words, hdst_error *error)
+{
+    const hdst__device_table table = {.tables = plan->tables, .rows = plan->rows, .words = words, .scale = plan->scale};
+    return hdst__partial_add_device_table(stage->merged, &table, error);
+}
+
+// A worker that had no records has nothing to add.
+static hdst_status merge_all(hdst__stage *stage, hdst_error *error)
+{
+    const hdst__launch_plan *plan = stage->plan;
+    if (!plan->tables) return HDST_OK;
+    if (stage->merged) hdst__partial_reset(stage->merged);
+    else stage->merged = hdst__partial_create(hdst__budget_owned(&stage->runtime->memory, HDST__OWNER_ACCUMULATORS), plan->tables, plan->rows);
+    if (!stage->merged) return hdst__error_memory(error, "the accumulators of several devices");
+    hdst_status status = HDST_OK;
+    if (stage->stats.device[0].slices) status = add_table(stage, plan, plan->table->host ? plan->table->host : stage->table, error);
+    for (uint32_t i = 0; i < stage->other_count && status == HDST_OK; i++) {
+        const hdst__stage_worker *other = &stage->others[i];
+        if (other->plan && other->stats.device[0].slices) status = add_table(stage, other->plan, other->table, error);
+    }
+    return status;
+}
+
+static void name_device(const hdst__stage *stage, const hdst__device_info *info, hdst__device_use *use)
+{
+    const size_t length = strnlen(info->name, sizeof use->name - 24);
+    bool again = false;
+    memcpy(use->name, info->name, length);
+    use->name[length] = 0;
+    for (uint32_t i = 0; i < stage->stats.device_count; i++) again |= strcmp(stage->stats.device[i].name, use->name) == 0;
+    if (again) snprintf(use->name + length, sizeof use->name - length, " (device %" PRIu32 ")", info->index);
+}
+
+static void add_stats(hdst__stage *stage, const hdst__stage_worker *other)
+{
+    hdst__run_stats *stats = &stage->stats;
+    hdst__device_use *use = &stats->device[stats->device_count];
+    if (stats->device_count == HDST__MOST_DEVICES) return;
+    *use = other->stats.device[0];
+    name_device(stage, other->worker->info, use);
+    stats->device_count++;
+    stats->bytes_to_device += other->stats.bytes_to_device;
+    stats->bytes_from_device += other->stats.bytes_from_device;
+}
+
+// The error of the first worker that has one; an error that ended another's run is none of its own.
+static hdst_status gather(hdst__stage *stage, hdst__team *team, hdst_status status, uint64_t *failure, hdst_error *error)
+{
+    stage->stats.device_count = 1;
+    for (uint32_t i = 0; i < stage->other_count; i++) {
+        hdst__stage_worker *other = &stage->others[i];
+        if (!other->plan) continue;
+        hdst__stage_worker_wait(other);
+        other->plan->team = NULL;
+        add_stats(stage, other);
+        if (status != HDST_OK || other->status == HDST_OK) continue;
+        status = other->status;
+        if (error) *error = other->error;
+    }
+    *failure = atomic_load(&team->failure);
+    return status;
+}
+
+static hdst_status merge_all(hdst__stage *stage, hdst_error *error)
+{
+    const double begin = hdst__timeline_begin(stage->runtime->timeline);
+    const hdst_status status = merge_all(stage, error);
+    hdst__timeline_end(stage->runtime->timeline, begin, "merge accumulators", stage->plan->func->name, 0);
+    return status;
+}
+
+static hdst_status merge_tables(hdst__stage *stage, hdst_error *error)
+{
+    const double begin = hdst__timeline_begin(stage->runtime->timeline);
+    const hdst_status status = merge_all(stage, error);
+    hdst__timeline_end(stage->runtime->timeline, begin, "merge accumulators", stage->plan->func->name, 0);
+    return status;
+}
+
+// A slice's way in and its computation run side by side with others', on every device.
+static hdst_status begin_schedule(hdst__stage *stage, hdst__team *team, hdst_error *error)
+{
+    hdst__plan_power_before(stage->plan);
+    hdst__worker worker[HDST__MOST_WORKERS] = {{.power = &stage->plan->power, .copies_apart = true}};
+    hdst__job job = {.records = stage->reader.records, .workers = 1, .worker = worker, .wish = (hdst__wish)hdst__engine_settings(stage->engine)->policy};
+    for (uint32_t i = 0; i < stage->other_count; i++) {
+        hdst__launch_plan *plan = stage->others[i].plan;
+        if (plan) hdst__plan_power_before(plan);
+        if (plan) worker[job.workers++] = (hdst__worker){.power = &plan->power, .copies_apart = true};
+    }
+    if (team->assembly && stage->output.consumer) job.wish = HDST__POLICY_DYNAMIC;     // in order, or nearly so
+    const hdst__policy *own = hdst__engine_limits(stage->engine)->policy;
+    team->policy = own ? own : hdst__policy_for(&job);
+    team->schedule = team->policy->begin(&job, stage->runtime->allocator);
+    return team->schedule ? HDST_OK : hdst__error_memory(error, "the schedule of a run");
+}
+
+// What the policy thought, for explain.
+static void end_schedule(hdst__stage *stage, hdst__team *team)
+{
+    stage->shared_by = team->policy->name;
+    stage->shared_seconds = team->policy->seconds(team->schedule);
+    stage->left_out = team->policy->left_out(team->schedule, 0);
+    for (uint32_t i = 0, number = 1; i < stage->other_count; i++)
+        stage->others[i].left_out = stage->others[i].plan ? team->policy->left_out(team->schedule, number++) : NULL;
+    team->policy->end(team->schedule);
+}
+
+// A schedule that leaves records out would be a wrong sum.
+static hdst_status check_all_ran(const hdst__stage *stage, hdst_error *error)
+{
+    uint64_t records = 0;
+    for (uint32_t i = 0; i < stage->stats.device_count; i++) records += stage->stats.device[i].records;
+    if (records == stage->reader.records) return HDST_OK;
+    return hdst__error_set(error, HDST_E_INTERNAL, "of %" PRIu64 " records several devices ran %" PRIu64, stage->reader.records, records);
+}
+
+static hdst_status run_team(hdst__stage *stage, const hdst__stage_values *values, hdst__team *team, uint64_t *failure, hdst_error *error)
+{
+    const bool stays = hdst__stage_part(stage, 0) != NULL;
+    hdst_status status = stays ? HDST_OK : begin_schedule(stage, team, error);
+    if (status != HDST_OK) return status;
+    start_others(stage, values, team);
+    status = run_first(stage, values, team, failure, error);
+    status = gather(stage, team, status, failure, error);
+    if (!stays) end_schedule(stage, team);
+    if (status != HDST_OK || *failure != UINT64_MAX) return status;
+    status = check_all_ran(stage, error);
+    return status == HDST_OK ? merge_tables(stage, error) : status;
+}
+
+hdst_status hdst__stage_run_shared(hdst__stage *stage, const hdst__stage_values *values, uint64_t *failure, hdst_error *error)
+{
+    hdst__team team = {.failure = UINT64_MAX};
+    hdst__assembly assembly;
+    *failure = UINT64_MAX;
+    hdst_status status = values_on_host(stage, values, error);
+    if (status != HDST_OK) return status;
+    if (!stage->plan->output_param) return run_team(stage, values, &team, failure, error);
+    team.assembly = &assembly;
+    const bool in_place = stage->plan->way == IR_OUTPUT_DENSE && !stage->output.consumer;
+    status = hdst__assembly_init(&assembly, &stage->output, in_place, stage->reader.records, error);
+    if (status == HDST_OK) status = run_team(stage, values, &team, failure, error);
+    hdst__assembly_destroy(&assembly);
+    return status;
+}

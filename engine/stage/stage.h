@@ -81,8 +81,8 @@ hdst_status hdst__stage_make_plan(hdst__stage *stage, const hdst__stage_values *
 void hdst__stage_drop_plans(hdst__stage *stage);
 void hdst__stage_drop_levels(hdst__stage *stage);       // those of a fold's higher levels
 
-// stage_share.c, stage_spread.c, stage_team.c; the engine's mutex is held. Whether several workers may run this stage, as its input and mode are now; then the plans of those beside the
-// first, made like its own; and a run of all of them.
+// stage_share.c, stage_spread.c, stage_team.c; the engine's mutex is held. Whether several workers may run this stage, as its input and mode are now; then
+// the plans of those beside the first, made like its own; and a run of all of them.
 bool hdst__stage_may_share(hdst__stage *stage);
 hdst_status hdst__stage_spread_cache(hdst__stage *stage, hdst_error *error);       // a cached input, over the workers
 void hdst__stage_input_of(hdst__stage *stage, uint32_t number, hdst__launch_plan_request *request);     // what that worker reads

@@ -10,20 +10,6 @@
 
 // --- Which may ---
 
-// A program that names devices by their numbers wants them all.
-static bool named_each(const hdst__stage *stage)
-{
-    const char *device = hdst__engine_settings(stage->engine)->device;
-    return *device >= '0' && *device <= '9';
-}
-
-// Whether a worker belongs to what "all" or a class means. A CPU beside a GPU reads and copies the GPU's records meanwhile; where it was measured it lost
-// more there than it computed, so it takes part where it is named.
-bool hdst__stage_wants(const hdst__stage *stage, uint32_t number)
-{
-    return named_each(stage) || hdst__engine_worker_info(stage->engine, number)->class_ == hdst__engine_worker_info(stage->engine, 0)->class_;
-}
-
 static bool is_alone(const hdst__stage *stage)
 {
     for (uint32_t i = 1; i < hdst__engine_workers(stage->engine); i++)
@@ -96,19 +82,6 @@ static void make_plan(void *user)
     if (!other->table) other->status = HDST_E_MEMORY;
 }
 
-void hdst__stage_worker_start(hdst__stage_worker *other, void (*work)(void *user))
-{
-    other->started = hdst__worker_start(other->worker, work, other);
-    if (other->started) return;
-    other->status = hdst__error_set(&other->error, HDST_E_MEMORY, "no thread can be made for %s", other->worker->info->name);
-}
-
-void hdst__stage_worker_wait(hdst__stage_worker *other)
-{
-    if (other->started) hdst__worker_wait(other->worker);
-    other->started = false;
-}
-
 static hdst_status open_workers(hdst__stage *stage, const hdst__launch_plan_request *request, hdst_error *error)
 {
     const uint32_t count = hdst__engine_workers(stage->engine) - 1;
@@ -138,7 +111,7 @@ static hdst_status keep_those_that_can(hdst__stage *stage, hdst_error *error)
         if (other->status == HDST_OK) continue;
         drop_plan(other);
         const hdst__dataset_cache *part = hdst__stage_part(stage, i + 1);
-        const bool needed = part ? part->reader.records > 0 : named_each(stage);
+        const bool needed = part ? part->reader.records > 0 : hdst__stage_names_each(stage);
         if (other->status == HDST_E_CANCELLED || needed) {
             if (error) *error = other->error;
             return other->status;

@@ -6,7 +6,9 @@
 #include "engine/device/device_list.h"
 #include "engine/stage/stage.h"
 
-// stage_share.c: whether worker `number` belongs to what the program asked for; has the worker's thread call work(other), and waits until it has.
+// stage_workers.c: whether the program named each device by its index; whether worker `number` is to take part; has the worker's thread call work(other),
+// and waits until it has.
+bool hdst__stage_names_each(const hdst__stage *stage);
 bool hdst__stage_wants(const hdst__stage *stage, uint32_t number);
 void hdst__stage_worker_start(hdst__stage_worker *other, void (*work)(void *user));
 void hdst__stage_worker_wait(hdst__stage_worker *other);

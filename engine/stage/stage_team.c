@@ -132,14 +132,6 @@ static hdst_status gather(hdst__stage *stage, hdst__team *team, hdst_status stat
     return status;
 }
 
-static hdst_status merge_all(hdst__stage *stage, hdst_error *error)
-{
-    const double begin = hdst__timeline_begin(stage->runtime->timeline);
-    const hdst_status status = merge_all(stage, error);
-    hdst__timeline_end(stage->runtime->timeline, begin, "merge accumulators", stage->plan->func->name, 0);
-    return status;
-}
-
 static hdst_status merge_tables(hdst__stage *stage, hdst_error *error)
 {
     const double begin = hdst__timeline_begin(stage->runtime->timeline);

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The workers of a stage: which of them the program wants, and what they are at.
+#include "engine/stage/stage_share.h"
+
+#include "engine/worker.h"
+
+// A program that names devices by their numbers wants them all.
+bool hdst__stage_names_each(const hdst__stage *stage)
+{
+    const char *device = hdst__engine_settings(stage->engine)->device;
+    return *device >= '0' && *device <= '9';
+}
+
+// Whether a worker belongs to what "all" or a class means. A CPU beside a GPU reads and copies the GPU's records meanwhile; where it was measured it lost
+// more there than it computed, so it takes part where it is named.
+bool hdst__stage_wants(const hdst__stage *stage, uint32_t number)
+{
+    return hdst__stage_names_each(stage) || hdst__engine_worker_info(stage->engine, number)->class_ == hdst__engine_worker_info(stage->engine, 0)->class_;
+}
+
+void hdst__stage_worker_start(hdst__stage_worker *other, void (*work)(void *user))
+{
+    other->started = hdst__worker_start(other->worker, work, other);
+    if (other->started) return;
+    other->status = hdst__error_set(&other->error, HDST_E_MEMORY, "no thread can be made for %s", other->worker->info->name);
+}
+
+void hdst__stage_worker_wait(hdst__stage_worker *other)
+{
+    if (other->started) hdst__worker_wait(other->worker);
+    other->started = false;
+}

@@ -136,6 +136,21 @@ static hdst_status launch_slice(hdst__executor *executor, hdst__pass *pass, hdst
     return device->ops->launch(device, slot->program, launch, error);
 }
 
+static hdst_status wrap_output(hdst__executor *executor, const hdst__pass *pass, hdst__slot *slot, hdst_error *error)
+{
+    const hdst__chunk *chunk = slot->chunk;
+    const uint64_t at = pass->base + slot->segment->first + slot->skip - chunk->share.first, size = chunk->output.record_bytes;
+    hdst_status status = executor->device->ops->wrap(executor->device, chunk->output.records + at * size, slot->count * size, &slot->wrapped, error);
+    if (status != HDST_OK) slot->wrapped = (hdst__memory){0};
+    return status;
+}
+
+static hdst_status unwrap_output(hdst__executor *executor, hdst__slot *slot, hdst_error *error)
+{
+    if (!slot->wrapped.host) return HDST_OK;
+    return executor->device->ops->unwrap(executor->device, &slot->wrapped, error);
+}
+
 // Records [skip, skip + count) of the segment. `alone`: nobody is told when it ends; settling its ticket waits.
 static hdst_status start_slice(hdst__executor *executor, hdst__pass *pass, hdst__slot *slot, uint64_t skip, uint64_t count, bool alone, hdst_error *error)
 {
@@ -166,12 +181,20 @@ static hdst_status start_slice(hdst__executor *executor, hdst__pass *pass, hdst_
     } else if (executor->readback_words == 2 && pass->way == IR_OUTPUT_COUNTED) {       // the place where the output begins
         status = device->ops->fill(device, slot->places, 2, 0, error);
     }
+    if (status == HDST_OK && pass->wraps) {
+        status = wrap_output(executor, pass, slot, error);
+        launch.output = &slot->wrapped;
+    }
     if (status == HDST_OK) status = launch_slice(executor, pass, slot, &launch, error);
     if (pass->in_place) device->ops->release_sub_buffer(device, &place);
     // Pieces of a slice that was cut come behind all that was submitted so far, so each of them reads what the last slice did, too.
     const bool last = !pass->reads_at_end && (alone || segment->first + skip + count == pass->reader->records);
     if (status == HDST_OK) status = read_results(executor, slot, pass, last, error);
-    return status == HDST_OK ? device->ops->mark(device, &slot->ticket, error) : status;
+    if (status == HDST_OK) status = device->ops->mark(device, &slot->ticket, error);
+    if (status == HDST_OK) return status;
+    device->ops->finish(device);        // before its output's place is the host's again
+    unwrap_output(executor, slot, NULL);
+    return status;
 }
 
 static hdst_status submit_slice(hdst__executor *executor, hdst__pass *pass, hdst__segment *segment, uint64_t skip, uint64_t count, hdst_error *error)
@@ -245,6 +268,10 @@ static hdst_status take_output(hdst__executor *executor, const hdst__slot *slot,
     hdst_status status = HDST_OK;
     if (pass->window && !pass->in_place) pass->window->used = slot->readback[1];
     if (pass->window || pass->in_place) return HDST_OK;
+    if (pass->wraps) {
+        slot->chunk->output.count += slot->count;
+        return HDST_OK;
+    }
     if (pass->output->store) return add_runs(executor, slot, pass, error);
     if (pass->way == IR_OUTPUT_COUNTED && !device->unified) {
         const uint64_t bytes = slot->readback[0] * pass->output->record_bytes;
@@ -401,6 +428,8 @@ hdst_status hdst__executor_finish_oldest(hdst__executor *executor, hdst__pass *p
     const double begin = hdst__timeline_begin(executor->device->runtime->timeline);
     hdst_status status = wait_for(executor, slot, error);
     hdst__timeline_end(executor->device->runtime->timeline, begin, "wait for a slice", executor->device->function, 0);
+    const hdst_status unwrapped = unwrap_output(executor, slot, status == HDST_OK ? error : NULL);
+    if (status == HDST_OK) status = unwrapped;
     while (status == HDST_OK && keep_output && pass->failure == UINT64_MAX && lacks_room(slot, pass)) {
         status = enlarge_window(executor, pass, error);
         if (status == HDST_OK) status = wait_for(executor, slot, error);

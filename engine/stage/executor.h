@@ -32,6 +32,7 @@ typedef struct hdst__slot {             // a slice in flight
     const uint64_t *error_at;           // it, or what came back with the table
     hdst__program *program;
     uint32_t try;                       // with a pass's tuning: its shape
+    hdst__memory wrapped;               // with a pass that wraps: its place there
     hdst__chunk *chunk;                 // where its output goes when several workers make it; NULL: to the pass's output
 } hdst__slot;
 
@@ -79,6 +80,7 @@ typedef struct hdst__pass {
     hdst__team *team;                   // NULL: this worker is alone
     uint32_t worker;                    // its number in the schedule
     bool gives;                         // it is the first, which gives away what all have made
+    bool wraps;                         // kernels write each record into the chunk of its share, which is memory of the host's
     bool reads_at_end;                  // nobody knows which slice is its last: the table is read once all have ended
     const hdst__policy *policy;         // the team's, or set here, as is the schedule
     hdst__schedule *schedule;

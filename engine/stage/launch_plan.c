@@ -399,11 +399,18 @@ static hdst_status take_memory(hdst__launch_plan *plan, hdst_error *error)
     return status;
 }
 
+// Kernels of a device that shares the host's memory write each record where all workers' output is to lie.
+bool hdst__plan_wraps_output(const hdst__launch_plan *plan)
+{
+    return plan->output_param && plan->shares_in_place && plan->device->unified && plan->way == IR_OUTPUT_DENSE && !plan->code.fold;
+}
+
 hdst_status hdst__launch_plan_slots(hdst__launch_plan *plan, hdst_error *error)
 {
     hdst__slot_sizes sizes = {.in_window = plan->in_window};
     const uint64_t spare = plan->kernel ? hdst__kernel_spare(plan->kernel, plan->items) : 0;
-    if (plan->output_param && !plan->in_place && !plan->in_window) sizes.output_bytes = (plan->room + spare) * plan->output_param->record->size;
+    if (plan->output_param && !plan->in_place && !plan->in_window && !hdst__plan_wraps_output(plan))
+        sizes.output_bytes = (plan->room + spare) * plan->output_param->record->size;
     plan->checks = plan->kernel ? has_argument(plan, HDST__ARG_ERROR) : plan->func->check_count > 0 && !plan->code.callback;
     if (plan->way == IR_OUTPUT_BOUNDED) sizes.readback_words = 2 * (uint64_t)plan->items;
     if (plan->way == IR_OUTPUT_COUNTED) sizes.readback_words = plan->kernel && plan->kernel->one_group_per_strip ? 2 : 1;     // and where the output ends
@@ -456,6 +463,7 @@ hdst_status hdst__launch_plan_create(const hdst__launch_plan_request *request, h
     plan->passes_on = request->passes_on;
     plan->limit = request->limit;
     plan->shares = request->shares;
+    plan->shares_in_place = request->shares_in_place;
     plan->reader = *request->reader;
     plan->whole = request->whole ? *request->whole : plan->reader;
     plan->base = request->base;

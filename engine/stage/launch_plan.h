@@ -32,6 +32,7 @@ typedef struct hdst__launch_plan {
     bool in_window;                 // output goes to the host, where kernels write it themselves
     bool passes_on;                 // output goes to a consumer, from the slots
     bool shares;                    // several workers share the input: their tables are merged on the host, their output is assembled there
+    bool shares_in_place;           //     where each record has its place from the start
     hdst__team *team;               // in such a run
     uint32_t worker;                //     the number of this plan's
     uint64_t limit;                 // of hdst__stage_spec; 0: all records
@@ -91,7 +92,7 @@ typedef struct hdst__launch_plan_request {
     bool keep_output, passes_on;    // goes to a store; goes to a consumer
     uint64_t limit;                 // of hdst__stage_spec
     bool makes_rows;                // the device makes rows of accumulators, so their table may be in fixed point
-    bool shares;                    // as in the plan
+    bool shares, shares_in_place;   // as in the plan
     const hdst__launch_plan *agrees_with;   // NULL, or another worker's: what its sample saw is taken over, so that all choose the same scales
 } hdst__launch_plan_request;
 
@@ -117,6 +118,7 @@ hdst_status hdst__launch_plan_record_error(const hdst__launch_plan *plan, const 
 // launch_kernel.c: the kernel that is asked for, with the shape that rules give; of the plan's function in another shape. NULL when it cannot be had.
 const hdst__kernel *hdst__plan_kernel(hdst__launch_plan *plan, const hdst__launch_plan_request *request, hdst__diags *diags);
 const hdst__kernel *hdst__plan_kernel_of_shape(hdst__launch_plan *plan, const hdst__gpu_shape *shape);
+bool hdst__plan_wraps_output(const hdst__launch_plan *plan);
 hdst_status hdst__launch_plan_slots(hdst__launch_plan *plan, hdst_error *error);       // memory for slices, as the plan's kernels need it now
 
 // launch_sample.c: runs a few records through the interpreter; fills addends, sampled, power.kernel. What cannot be read is left to the run to report.

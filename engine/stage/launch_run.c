@@ -121,7 +121,8 @@ static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cach
         .table = table, .table_bytes = table ? (plan->first_level_words ? plan->first_level_words : plan->device_words) * sizeof(int64_t)
             : 0, .results = plan->results,
         .clear_words = clears_ahead(plan) ? plan->device_words : 0,
-        .base = plan->base, .team = plan->team, .worker = plan->worker, .reads_at_end = plan->team && plan->team->schedule,
+        .wraps = plan->team && hdst__plan_wraps_output(plan), .base = plan->base, .team = plan->team, .worker = plan->worker,
+        .reads_at_end = plan->team && plan->team->schedule,
         .policy = plan->team ? plan->team->policy : NULL, .schedule = plan->team ? plan->team->schedule : NULL,
         .power = &plan->power, .measured = &measured, .outputs_per_record = &plan->outputs_per_record, .stats = stats,
     };

@@ -95,7 +95,8 @@ hdst_status hdst__stage_make_plan(hdst__stage *stage, const hdst__stage_values *
     hdst__launch_plan_request request = {
         .device = stage->device, .func = stage->skip_func ? stage->skip_func : stage->spec.func, .reader = &stage->reader, .values = values, .fold = fold,
         .most_records = segment_records(cache), .keep_output = stage->spec.keep_output && !shares && !stage->mode.is[HDST__MODE_OUTPUT_ON_HOST],
-        .shares = shares, .passes_on = shares || stage->spec.consumer || stage->mode.is[HDST__MODE_OUTPUT_IN_FILE], .limit = stage->spec.limit,
+        .shares = shares, .shares_in_place = shares && !stage->spec.consumer && !stage->mode.is[HDST__MODE_OUTPUT_IN_FILE],
+        .passes_on = shares || stage->spec.consumer || stage->mode.is[HDST__MODE_OUTPUT_IN_FILE], .limit = stage->spec.limit,
         .makes_rows = !shares && hdst__stage_may_finish(stage) && !stage->mode.is[HDST__MODE_SUPERACCUMULATORS],
     };
     if (shares) hdst__stage_input_of(stage, 0, &request);

@@ -9,6 +9,7 @@
 #include "base/budget.h"
 #include "base/cancel.h"
 #include "base/log.h"
+#include "base/progress.h"
 #include "base/thread_pool.h"
 #include "base/timeline.h"
 
@@ -28,6 +29,7 @@ typedef struct hdst__runtime {
     struct hdst__registered *registered;        // memory of the program's that devices read where it lies (engine/memory/registered.h)
     hdst__temporary_files files;
     hdst__log log;
+    hdst__progress *progress;           // of the scan that runs; NULL: nobody asked
     hdst__timeline *timeline;           // of what is done; NULL: nobody asked for one
     const hdst__cancel *cancel;         // of the call in progress, which whoever works for long looks at; NULL: cannot be cancelled
     pthread_mutex_t mutex;

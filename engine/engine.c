@@ -69,6 +69,7 @@ hdst__engine *hdst__engine_create(const hdst__engine_options *options)
     if (options->log) runtime->log = *options->log;
     runtime->cancel = options->cancel;
     runtime->timeline = options->timeline;
+    runtime->progress = options->progress;
     pthread_mutex_init(&runtime->mutex, NULL);
     runtime->files.in_memory = hdst__spill_is_in_memory;
     set_limits(&engine->limits);

@@ -2,13 +2,15 @@
 // Workers: devices in use, each with a thread that waits for work (engine/worker.h).
 #include "engine/worker.h"
 
+#include "engine/device/give_up.h"
+
 #include <signal.h>
 
 void hdst__worker_init(hdst__device_worker *worker, const hdst__device_info *info)
 {
     worker->info = info;
     pthread_mutex_init(&worker->mutex, NULL);
-    pthread_cond_init(&worker->changed, NULL);
+    hdst__pieces_init(&worker->changed);
 }
 
 static void end_thread(hdst__device_worker *worker)
@@ -83,4 +85,13 @@ void hdst__worker_wait(hdst__device_worker *worker)
     pthread_mutex_lock(&worker->mutex);
     while (worker->work) pthread_cond_wait(&worker->changed, &worker->mutex);
     pthread_mutex_unlock(&worker->mutex);
+}
+
+bool hdst__worker_ends_soon(hdst__device_worker *worker)
+{
+    pthread_mutex_lock(&worker->mutex);
+    if (worker->work) hdst__pieces_wait(&worker->changed, &worker->mutex);
+    const bool ended = !worker->work;
+    pthread_mutex_unlock(&worker->mutex);
+    return ended;
 }

@@ -20,6 +20,17 @@ static void log_through(int level, const char *message, void *user)
     options->log((hdst_log_level)level, message, options->log_user);
 }
 
+static void progress_through(const hdst__progress_state *state, void *user)
+{
+    const hdst_context_options *options = user;
+    hdst_progress to = {.function = state->function, .records = state->records, .of = state->of, .seconds = state->seconds, .device_count = state->count};
+    for (uint32_t i = 0; i < state->count; i++) {
+        const hdst__device_info *info = state->worker[i].worker;
+        to.device[i] = (hdst_progress_device){info->name, (hdst_device_class)info->class_, state->worker[i].records};
+    }
+    options->progress(&to, options->progress_user);
+}
+
 // Options of an older program are shorter, down to those that were there first: what it does not know keeps its default.
 static hdst_status read_options(hdst_context_options *options, const hdst_context_options *given, hdst_error *error)
 {
@@ -43,6 +54,7 @@ static hdst_context *allocate_context(const hdst_context_options *options)
     context->allocator = context->hook = allocator;
     context->unchecked = options->unchecked;
     context->log = (hdst__log){options->log ? log_through : NULL, &block->options, (hdst__log_level)options->log_level};
+    hdst__progress_init(&context->progress, options->progress ? progress_through : NULL, &block->options);
     if (pthread_mutex_init(&context->lock, NULL) != 0) {
         hdst__free(&allocator, block);
         return &no_context;
@@ -109,7 +121,8 @@ hdst_context *hdst_context_create(const hdst_context_options *given)
             .allocator = &context->hook, .log = &context->log, .cancel = &context->cancel, .device = context->device, .memory = options.memory,
             .device_memory = options.device_memory, .skip_failed = options.on_error == HDST_ON_ERROR_SKIP, .fast_sums = options.fast_sums,
             .tuning = (hdst__tuning_mode)options.tuning, .hpr = (hdst__hpr)options.hpr, .cache_dir = context->cache_dir,
-            .policy = (hdst__sharing)options.policy, .cpu_parts = options.cpu_parts, .timeline = context->timeline});
+            .policy = (hdst__sharing)options.policy, .cpu_parts = options.cpu_parts, .timeline = context->timeline,
+            .progress = options.progress ? &context->progress : NULL});
     if (context->engine) context->allocator = *hdst__engine_allocator(context->engine);
     else context->object.error = &hdst__no_memory;
     return context;
@@ -132,6 +145,7 @@ void hdst_context_destroy(hdst_context *context)
     hdst__free(&allocator, context->cache_dir);
     hdst__free(&allocator, context->replay_dir);
     pthread_mutex_destroy(&context->lock);
+    hdst__progress_destroy(&context->progress);
     hdst__free(&allocator, context);
 }
 

@@ -93,6 +93,22 @@ typedef enum hdst_policy {
     HDST_POLICY_DYNAMIC,        // piece by piece, as each is free
 } hdst_policy;
 
+typedef enum hdst_device_class { HDST_DEVICE_INTERP, HDST_DEVICE_CPU, HDST_DEVICE_GPU } hdst_device_class;
+
+// How far a run is: of the scan over an input that is in progress. A run may be several, one after another, and a scan may begin anew.
+typedef struct hdst_progress_device {
+    const char *name;
+    hdst_device_class device_class;
+    uint64_t records;           // done there so far
+} hdst_progress_device;
+typedef struct hdst_progress {  // valid during the call; may grow at its end
+    const char *function;       // of the scan; of several that were fused their names
+    uint64_t records, of;       // done so far; of how many, 0: not known
+    double seconds;             // since the scan began
+    uint32_t device_count;      // those that have done some
+    hdst_progress_device device[16];
+} hdst_progress;
+
 // Start from HDST_CONTEXT_OPTIONS_INIT; `size` lets the struct grow.
 typedef struct hdst_context_options {
     size_t size;
@@ -122,11 +138,15 @@ typedef struct hdst_context_options {
     const char *trace;          // a file for a timeline of all that is done, for Chrome (chrome://tracing) or Perfetto: the commands of each device
                                 // as its driver times them, what the threads of the host do, memory in use (docs/observing.md); NULL: none, which costs
                                 // nothing. HDST_E_IO where the file cannot be made; where it cannot be written later that is logged, and calls go on
+    // NULL: nobody is told. Called ten times a second at most, while a call works, by the thread that called, and by no other; not while it compiles, sorts or
+    // merges. It may call hdst_context_cancel, and nothing else of the context.
+    void (*progress)(const hdst_progress *progress, void *user);
+    void *progress_user;
 } hdst_context_options;
 
 #define HDST_CONTEXT_OPTIONS_INIT                                                                                                     \
     {sizeof(hdst_context_options), NULL, 0, 0, NULL, {NULL, NULL, NULL, NULL}, NULL, NULL, HDST_LOG_WARN, HDST_ON_ERROR_FAIL, NULL,     \
-     false, {0}, false, HDST_TUNING_AUTO, HDST_HPR_AUTO, HDST_POLICY_AUTO, 0, {0}, NULL}
+     false, {0}, false, HDST_TUNING_AUTO, HDST_HPR_AUTO, HDST_POLICY_AUTO, 0, {0}, NULL, NULL, NULL}
 
 // After fork() in a process that has looked for devices the child has HDST_E_DEVICE from all but the interpreter: fork first, or exec.
 // NULL options: the defaults. Opens no device yet (the first run or device query does).
@@ -185,8 +205,6 @@ typedef struct hdst_memory_use {
 // What the context takes at this moment, and took at most. From any thread, also while a call works on the context.
 HDST_API hdst_status hdst_memory_usage(hdst_context *context, hdst_memory_use *use, hdst_error *error);
 HDST_API hdst_status hdst_memory_reset_peaks(hdst_context *context, hdst_error *error);         // peaks begin anew with what is in use
-
-typedef enum hdst_device_class { HDST_DEVICE_INTERP, HDST_DEVICE_CPU, HDST_DEVICE_GPU } hdst_device_class;
 
 typedef struct hdst_device_info {
     uint32_t index;             // what --device INDEX means

@@ -30,6 +30,7 @@ struct hdst_context {
     hdst__allocator allocator;  // of everything: the engine's, which counts towards the budget, once there is one
     hdst__allocator hook;       // where all memory comes from: of the context itself and its options
     hdst__log log;
+    hdst__progress progress;    // where it has a function to tell
     hdst__timeline *timeline;   // NULL: nobody asked for one
     hdst__engine *engine;
     pthread_mutex_t lock;       // held by every public call on the context or its objects, except cancel

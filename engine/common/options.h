@@ -34,6 +34,7 @@ enum { HDST__MOST_CPU_PARTS = 16 };
 typedef struct hdst__engine_options {
     const hdst__allocator *allocator;
     const hdst__log *log;
+    struct hdst__progress *progress;        // who is told how far a run is (base/progress.h); NULL: nobody. Must outlive the engine
     struct hdst__timeline *timeline;        // of what is done (base/timeline.h); NULL: none. Must outlive the engine
     const hdst__cancel *cancel;     // whether the call in progress is to end (HDST_E_CANCELLED); NULL: never. Must outlive the engine
     const char *device;             // "all", "cpu", "gpu", "interp", "INDEX" or "INDEX,INDEX"; NULL or "": HDST_DEVICES, else "all"

@@ -309,9 +309,12 @@ static double seconds_since_last(hdst__pass *pass)
 static void count_slice(const hdst__slot *slot, hdst__pass *pass)
 {
     hdst__device_use *use = &pass->stats->device[0];
+    hdst__progress *progress = slot->executor->device->runtime->progress;
     use->slices++;
     use->records += slot->count;
     use->busy_seconds += slot->ticket.seconds;
+    hdst__progress_add(progress, slot->executor->device->info, slot->count);
+    hdst__progress_look(progress);
     const hdst__slice_cost cost = {.records = slot->count, .kernel = slot->ticket.seconds,
                                    .copy = pass->team ? seconds_since_last(pass) : 0};
     pass->policy->done(pass->schedule, pass->worker, &cost);
@@ -361,6 +364,16 @@ static void count_outputs(const hdst__slot *slot, hdst__pass *pass)
     *pass->outputs_per_record = (double)pass->outputs / (double)pass->stats->device[0].records;
 }
 
+// With the mutex held, which the driver's thread may want while the program is told.
+static void look(hdst__executor *executor)
+{
+    hdst__progress *progress = executor->device->runtime->progress;
+    if (!progress) return;
+    pthread_mutex_unlock(&executor->mutex);
+    hdst__progress_look(progress);
+    pthread_mutex_lock(&executor->mutex);
+}
+
 static hdst_status wait_for(hdst__executor *executor, hdst__slot *slot, hdst_error *error)
 {
     hdst__device *device = executor->device;
@@ -370,6 +383,7 @@ static hdst_status wait_for(hdst__executor *executor, hdst__slot *slot, hdst_err
         pthread_mutex_lock(&executor->mutex);
         while (!slot->done && !ends) {
             hdst__pieces_wait(&executor->finished, &executor->mutex);
+            look(executor);
             ends = !slot->done && hdst__patience_ends(&patience, device);
         }
         pthread_mutex_unlock(&executor->mutex);

@@ -202,6 +202,7 @@ static hdst_status run(hdst__stage *stage, const hdst__stage_values *values, hds
     if (stage->plan && stage->plan != before) stage->stats.compile_seconds = stage->plan->compile_seconds;
     double begin = hdst__now();
     status = hdst__stage_run_in_modes(stage, values, error);
+    hdst__progress_end(stage->runtime->progress);
     double end = hdst__now();
     stage->stats.run_seconds = end - begin - stage->stats.read_seconds;
     stage->stats.total_seconds = end - start;

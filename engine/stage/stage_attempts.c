@@ -118,6 +118,7 @@ static hdst_status prepare_anew(hdst__stage *stage, const hdst__stage_values *va
 hdst_status hdst__stage_run_in_modes(hdst__stage *stage, const hdst__stage_values *values, hdst_error *error)
 {
     for (;;) {
+        hdst__progress_begin(stage->runtime->progress, stage->spec.func->name, stage->spec.limit ? 0 : stage->reader.records);
         const attempt a = stage->spec.kind == HDST__STAGE_MAP ? attempt_map(stage, values) : attempt_fold(stage);
         const hdst__mode_change change = choose_change(stage, &a);
         if (change == HDST__MODE_CHANGES) {

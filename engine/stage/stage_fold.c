@@ -155,9 +155,12 @@ hdst_status hdst__stage_fold_ordered(hdst__stage *stage, hdst_error *error)
     if (records == 0) return empty_input(stage, error);
     ordered o = {0};
     hdst_status status = make_ordered(&o, stage) ? HDST_OK : hdst__error_memory(error, "a reduce");
-    for (uint64_t first = 0; first < records && status == HDST_OK; first += o.batch)
-        // the interpreter looks at whether it was cancelled
-        status = fold_batch(stage, &o, first, records - first < o.batch ? records - first : o.batch, error);
+    for (uint64_t first = 0; first < records && status == HDST_OK; first += o.batch) {
+        const uint64_t count = records - first < o.batch ? records - first : o.batch;
+        status = fold_batch(stage, &o, first, count, error);       // the interpreter looks at whether it was cancelled
+        hdst__progress_add(stage->runtime->progress, stage->device->info, count);
+        hdst__progress_look(stage->runtime->progress);
+    }
     if (status == HDST_OK) status = give_one(stage, o.result, error);
     stage->stats.device[0].records = records;
     hdst__arena_destroy(&o.arena);

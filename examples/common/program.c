@@ -3,6 +3,7 @@
 #include "program.h"
 
 #include "folder.h"
+#include "progress_line.h"
 #include "report.h"
 #include "signals.h"
 
@@ -22,6 +23,14 @@ hdst_status program_fail(hdst_error *error, hdst_status code, uint64_t record, c
     va_end(args);
     snprintf(error->hint, sizeof error->hint, "%s", hint);
     return code;
+}
+
+// Results may go to the terminal that the line is on.
+static void clear_line(void)
+{
+    flockfile(stderr);
+    progress_line_clear();
+    funlockfile(stderr);
 }
 
 // --- Steps of a workload ---
@@ -54,6 +63,7 @@ hdst_status program_run_result(program_run *run, hdst_result *result, bool *expl
 {
     if (run->common->explain && !(explained && *explained)) {
         *error = (hdst_error)HDST_ERROR_INIT;
+        clear_line();
         fputs(hdst_explain(result, error), stderr);
         if (error->code != HDST_OK) return error->code;
         if (explained) *explained = true;
@@ -93,6 +103,7 @@ hdst_status program_show(const program_run *run, uint64_t records, void (*member
                          const void *user, hdst_error *error)
 {
     hdst_status status = HDST_OK;
+    clear_line();
     if (run->common->json) status = show_json(run, records, members, user, error);
     else text(uses_stdout(run->common) ? stderr : stdout, user);
     if (status != HDST_OK) return status;
@@ -122,6 +133,10 @@ static hdst_context *create_context(const program_info *info, const common_optio
     options.policy = (hdst_policy)c->policy;
     options.hpr = c->hpr < 0 ? HDST_HPR_AUTO : (hdst_hpr)(HDST_HPR_NONE + c->hpr);
     options.trace = c->trace;
+    if (!c->quiet && progress_line_wanted()) {
+        options.progress = progress_line_show;
+        options.progress_user = (void *)info->name;
+    }
     options.log = report_log;
     options.log_user = (void *)info->name;
     options.log_level = c->quiet ? HDST_LOG_ERROR : HDST_LOG_INFO;
@@ -139,6 +154,7 @@ static hdst_status run_program(program_run *run, const program_steps *steps, voi
         status = hdst_source_status(run->source, error);
     }
     if (status == HDST_OK) status = steps->work(run, settings, error);
+    clear_line();
     hdst_source_destroy(run->source);
     signals_watch(NULL);
     hdst_context_destroy(run->context);

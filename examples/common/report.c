@@ -2,6 +2,8 @@
 // What examples say (report.h).
 #include "report.h"
 
+#include "progress_line.h"
+
 #include <string.h>
 #include <time.h>
 
@@ -17,7 +19,10 @@ int report_error(const char *program, const hdst_error *error)
 void report_log(hdst_log_level level, const char *message, void *user)
 {
     static const char *const words[] = {"error: ", "warning: ", "note: ", "debug: "};
+    flockfile(stderr);
+    progress_line_clear();
     fprintf(stderr, "%s: %s%s\n", (const char *)user, words[level], message);
+    funlockfile(stderr);
 }
 
 static void add_device(hdst_run_stats *sum, const hdst_device_use *use)

@@ -5,7 +5,6 @@
 #include "folder.h"
 #include "output.h"
 #include "program.h"
-#include "report.h"
 #include "signals.h"
 
 #include <stdlib.h>
@@ -61,11 +60,7 @@ static hdst_status cluster(settings *s, hdst_context *context, kmeans *job, hdst
         status = error->code;
     }
     if (status != HDST_OK) return status;
-    bool shows = !s->common.quiet && isatty(STDERR_FILENO);
-    double last = report_clock();
-    status = kmeans_run(job, (uint32_t)s->iterations, s->tolerance, &signals_stop, shows ? output_progress : NULL, &last, error);
-    if (shows) output_progress_end();
-    return status;
+    return kmeans_run(job, (uint32_t)s->iterations, s->tolerance, &signals_stop, output_step, NULL, error);
 }
 
 static hdst_status write_labels(const settings *s, kmeans *job, const char *const *names, hdst_error *error)

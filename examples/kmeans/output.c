@@ -3,7 +3,7 @@
 #include "output.h"
 
 #include "json.h"
-#include "report.h"
+#include "progress_line.h"
 
 #include <inttypes.h>
 
@@ -45,17 +45,10 @@ void output_members(json *j, const kmeans *job)
     json_uint(j, "iterations", job->iterations);
 }
 
-void output_progress(const kmeans *job, double moved, void *user)
+void output_step(const kmeans *job, double moved, void *user)
 {
-    double now = report_clock(), *last = user;
-    if (now - *last < 0.1) return;
-    *last = now;
-    fprintf(stderr, "\rstep %" PRIu32 ": inertia %.6g, a center moved by %.3g\033[K", job->iterations, job->inertia, moved);
-    fflush(stderr);
-}
-
-void output_progress_end(void)
-{
-    fputs("\r\033[K", stderr);
-    fflush(stderr);
+    char note[PROGRESS_LINE_NOTE];
+    (void)user;
+    snprintf(note, sizeof note, "step %" PRIu32 ": inertia %.6g, a center moved by %.3g", job->iterations, job->inertia, moved);
+    progress_line_note(note);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kmeans program shows: a table, a JSON object, a picture, a progress line.
+// What the kmeans program shows: a table, a JSON object, a picture, a note on the progress line.
 #ifndef KMEANS_OUTPUT_H
 #define KMEANS_OUTPUT_H
 
@@ -17,8 +17,7 @@ void output_members(json *j, const kmeans *job);
 // Points and centers as an SVG picture, by their first two columns. labels: the cluster of each point.
 hdst_status output_picture(const kmeans *job, hdst_view labels, const char *const *names, const char *path, hdst_error *error);
 
-// A kmeans_report for a terminal: one line on stderr that is written over; user is a `double`, the time of the last line. output_progress_end clears it.
-void output_progress(const kmeans *job, double moved, void *user);
-void output_progress_end(void);
+// A kmeans_report: the progress line says what the last step came to.
+void output_step(const kmeans *job, double moved, void *user);
 
 #endif

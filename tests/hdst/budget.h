@@ -5,8 +5,8 @@
 // that the error names must do, and half of it not, unless that is little.
 //
 // A second witness sees memory that comes by another way than the hook: what the system says that the process has of
-// its own (not of files), sampled while a job runs, above what it had before. The job runs twice, and the second run
-// counts: drivers compile, start threads and grow their heaps in the first, some hundred MB that are not the
+// its own (not of files), sampled while a job runs, above what it had before. The job runs three times, and the last run
+// counts: drivers compile, start threads and grow their heaps in those before, some hundred MB that are not the
 // library's. What may come beside the budget is slack() (fragments of the C library's heap, of each thread too,
 // stacks, what the driver keeps for its queues) and what the job takes itself to check the answer
 // (budget_own_memory).

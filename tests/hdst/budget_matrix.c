@@ -18,6 +18,16 @@ static const char kernels[] =
     "struct counted { uint64_t key; uint64_t same; uint64_t n; };\n"
     "struct sums { uint64_t n; double s; };\n"
     "map all(item i, accum sums total, accum uint64_t seen[]) { total.n += 1; total.s += i.v; seen[i.v % 1024u] += 1; }\n"
+    "struct center { float x; float y; };\n"
+    "map assign(item i, broadcast center c[], accum sums near[])\n"
+    "{\n"
+    "    float x = (float)(i.v % 1024u); float y = (float)(i.at % 1024u); float least = 1e30f; uint32_t best = 0u;\n"
+    "    for (uint32_t k = 0u; k < len(c); k++) {\n"
+    "        float d = (x - c[k].x) * (x - c[k].x) + (y - c[k].y) * (y - c[k].y);\n"
+    "        if (d < least) { least = d; best = k; }\n"
+    "    }\n"
+    "    near[best].n += 1; near[best].s += least;\n"
+    "}\n"
     "map pairs(item i) -> (key uint64_t key, uint64_t n, double s) { return (i.key, 1, (double)i.v); }\n"
     "map keys(item i) -> (key uint64_t key, key uint64_t same) { return (i.key, i.key); }\n"
     "map few_rows(item i) -> (key uint32_t row, uint64_t n, double s) { return (i.v % 1024u, 1, (double)i.v); }\n"
@@ -108,6 +118,43 @@ static hdst_status accumulators(job *j)
     EXPECT(hdst_view_int64(hdst_result_field(r, "total", "n"), 0, 0) == (int64_t)j->records);
     EXPECT(hdst_view_double(hdst_result_field(r, "total", "s"), 0, 0) == sum_from(j, 0, 1));
     for (uint64_t k = 0; k < FEW_ROWS; k++) EXPECT(hdst_view_int64(hdst_result_field(r, "seen", NULL), k, 0) == (int64_t)seen[k]);
+    return HDST_OK;
+}
+
+// A step of KMeans over whole numbers, whose squares are exact.
+enum { CENTERS = 8 };
+typedef struct center { float x, y; } center;
+typedef struct near { uint64_t n; double s; } near;
+
+static void assign(const center *c, uint64_t i, near *rows)
+{
+    const float x = (float)(value_at(i) % 1024), y = (float)((uint32_t)i % 1024);
+    float least = 1e30f;
+    int best = 0;
+    for (int k = 0; k < CENTERS; k++) {
+        const float d = (x - c[k].x) * (x - c[k].x) + (y - c[k].y) * (y - c[k].y);
+        if (d < least) least = d, best = k;
+    }
+    rows[best].n++;
+    rows[best].s += (double)least;
+}
+
+static hdst_status kmeans(job *j)
+{
+    hdst_status status;
+    center centers[CENTERS];
+    near expected[CENTERS] = {{0}};
+    for (int k = 0; k < CENTERS; k++) centers[k] = (center){(float)(k * 397 % 1024), (float)(k * 211 % 1024)};
+    for (uint64_t i = 0; i < j->records; i++) assign(centers, i, expected);
+    hdst_value *c = hdst_value_create(j->module, "center", CENTERS);
+    hdst_map_spec *spec = hdst_map_spec_create(j->module, "assign");
+    hdst_value_set(c, centers, CENTERS);
+    hdst_bind_value(spec, "c", c);
+    hdst_bind_accum(spec, "near", CENTERS);
+    hdst_result *r = run(j, hdst_map(items(j, FEW), spec), &status);
+    if (status != HDST_OK) return status;
+    const near *got = hdst_result_rows(r, "near", NULL);
+    for (int k = 0; k < CENTERS; k++) EXPECT(got && got[k].n == expected[k].n && got[k].s == expected[k].s);
     return HDST_OK;
 }
 
@@ -456,7 +503,7 @@ static hdst_status save_csv(job *j)
 enum { TABLES = 4 };
 typedef struct entry { const char *name; hdst_status (*run)(job *); unsigned least; } entry;
 static const entry jobs[] = {
-    {"accumulators", accumulators, TABLES}, {"dense, few rows", dense_few, TABLES}, {"dense, many rows", dense_many, BUDGET_IN_MEMORY},
+    {"kmeans", kmeans}, {"accumulators", accumulators, TABLES}, {"dense, few rows", dense_few, TABLES}, {"dense, many rows", dense_many, BUDGET_IN_MEMORY},
     {"by key, few", by_key_few}, {"by key, many", by_key_many},
     {"by key, all different", by_key_all}, {"distinct", distinct}, {"count by key", count_by_key}, {"count", count}, {"sort", sort},
     {"sort, saved", save_sorted},

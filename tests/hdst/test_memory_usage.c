@@ -327,6 +327,57 @@ Test(memory_usage, a_tmpfs_is_noticed)
     cr_log_info("/dev/shm was there");
 }
 
+// --- Too little ---
+
+// What the hint of an error for memory names does.
+Test(memory_usage, a_budget_that_is_too_small_says_how_much_is_needed)
+{
+    static const uint64_t budgets[] = {1 << 10, 8 << 10, 100 << 10, MIB};
+    ON_EACH_FORM for (size_t b = 0; b < sizeof budgets / sizeof *budgets; b++) {
+        uint64_t budget = budgets[b];
+        hdst_status status = HDST_E_MEMORY;
+        for (int turn = 0; turn < 2 && status != HDST_OK; turn++) {
+            job j = begin(forms[form], budget, COUNT);
+            hdst_error error = HDST_ERROR_INIT;
+            hdst_map_spec *add = hdst_map_spec_create(j.module, "add");
+            hdst_bind_accum(add, "sums", 10);
+            status = hdst_run(hdst_result_create(hdst_map(j.items, add)), &error);
+            hdst_context_destroy(j.context);
+            const char *named = strstr(error.hint, "--memory ");
+            if (status == HDST_OK) break;
+            cr_assert_eq(status, HDST_E_MEMORY, "%s", error.message);
+            cr_assert(turn == 0 && named, "%s with %lu bytes: %s (%s)", forms[form], (unsigned long)budget, error.message, error.hint);
+            budget = strtoull(named + strlen("--memory "), NULL, 10) * MIB;
+            cr_assert(budget >= MIB && budget <= 16 * MIB);
+        }
+        cr_expect_eq(status, HDST_OK);
+    }
+}
+
+// --- CPU devices ---
+
+// What a CPU device has is memory of the host: the device's buffers count there too, and the host's budget bounds them.
+Test(memory_usage, memory_of_a_cpu_device_counts_as_the_hosts)
+{
+    for (size_t form = 0; form < 2; form++) {
+        if (form == 1 && !have_cpu()) return;
+        job j = begin(forms[form], 0, COUNT);
+        hdst_dataset *cached = hdst_cache(j.items);
+        const hdst_memory_use use = after_run(&j, hdst_map_function(cached, j.module, "turned"));
+        cr_expect(use.device[0].in_host_memory);
+        for (int i = 0; i < HDST_MEMORY_OWNERS; i++)
+            cr_expect(use.host.owner_used[i] >= use.device[0].owner_used[i], "%s", hdst_memory_owner_name((hdst_memory_owner)i));
+        cr_expect(use.host.peak >= use.device[0].peak);
+        hdst_context_destroy(j.context);
+
+        j = begin(forms[form], 4 * MIB, COUNT);         // the records alone have 6.1 MiB
+        peak = 0;
+        after_run(&j, hdst_map_function(hdst_cache(j.items), j.module, "turned"));
+        cr_expect(peak <= 4 * MIB / 10 * 11 + 2 * MIB, "%zu", (size_t)peak);
+        hdst_context_destroy(j.context);
+    }
+}
+
 // --- Wrong use, and what is not the library's ---
 
 Test(memory_usage, registered_memory_is_told_and_does_not_count)

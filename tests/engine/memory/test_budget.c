@@ -379,3 +379,57 @@ Test(budget, output_that_may_go_to_a_file_leaves_a_quarter)
     hdst__output_destroy(&output);
     cr_assert_eq(budget.used, 0);
 }
+
+// --- Owners ---
+
+static uint64_t of_owner(const hdst__budget *budget, hdst__owner owner)
+{
+    uint64_t owned[HDST__OWNERS];
+    hdst__budget_used(budget, owned);
+    return owned[owner];
+}
+
+Test(budget, a_block_keeps_its_owner_through_whomever_it_grows_and_goes)
+{
+    hdst__budget budget;
+    uint64_t owned[HDST__OWNERS];
+    hdst__budget_init(&budget, "host memory", "--memory", 64 << 20);
+    const hdst__allocator other = hdst__budget_allocator(&budget, NULL), *sorts = hdst__budget_owned(&budget, HDST__OWNER_SORTS);
+    const hdst__allocator *values = hdst__budget_owned(&budget, HDST__OWNER_VALUES);
+    char *small = hdst__alloc(sorts, 1000), *large = hdst__budget_alloc(&budget, HDST__OWNER_OUTPUT, 1 << 20, "records", NULL);
+    cr_assert_eq(of_owner(&budget, HDST__OWNER_SORTS), 1000 + HEAD);
+    cr_assert_eq(of_owner(&budget, HDST__OWNER_OUTPUT), (1 << 20) + HEAD);
+    small = hdst__realloc(values, small, 300 << 10);                // changes sides, too
+    cr_assert_eq(of_owner(&budget, HDST__OWNER_SORTS), (300 << 10) + HEAD);
+    cr_assert_eq(of_owner(&budget, HDST__OWNER_VALUES), 0);
+    large = hdst__realloc(&other, large, 2 << 20);
+    cr_assert_eq(of_owner(&budget, HDST__OWNER_OUTPUT), (2 << 20) + HEAD);
+    large = hdst__budget_realloc(&budget, HDST__OWNER_VALUES, large, 1 << 20, "records", NULL);
+    cr_assert_eq(hdst__budget_used(&budget, owned), (300 << 10) + (1 << 20) + 2 * HEAD);
+    cr_assert_eq(hdst__budget_used(&budget, owned), budget.used + budget.small);
+    cr_assert_geq(hdst__budget_peak(&budget), (300 << 10) + (2 << 20) + 2 * HEAD);
+    hdst__free(values, large);
+    hdst__free(&other, small);
+    cr_assert_eq(hdst__budget_used(&budget, owned), 0);
+    for (int i = 0; i < HDST__OWNERS; i++) cr_assert_eq(owned[i], 0);
+    hdst__budget_mark(&budget);
+    cr_assert_eq(hdst__budget_peak_since_mark(&budget), 0);
+    cr_assert_geq(hdst__budget_peak(&budget), 2 << 20);
+    hdst__budget_reset_peak(&budget);
+    cr_assert_eq(hdst__budget_peak(&budget), 0);
+}
+
+// What a thread's share takes is its owner's in the budget too.
+Test(budget, a_shares_blocks_belong_to_the_owner_of_its_allocator)
+{
+    hdst__budget budget, share;
+    hdst__budget_init(&budget, "host memory", "--memory", 64 << 20);
+    hdst__budget_allocator(&budget, NULL);
+    hdst__budget_init_share(&share, &budget, 8 << 20);
+    const hdst__allocator allocator = hdst__budget_allocator(&share, hdst__budget_owned(&budget, HDST__OWNER_BY_KEY));
+    void *block = hdst__alloc(&allocator, 1 << 20);
+    cr_assert_eq(of_owner(&budget, HDST__OWNER_BY_KEY), (1 << 20) + 2 * HEAD);
+    hdst__free(&allocator, block);
+    cr_assert_eq(of_owner(&budget, HDST__OWNER_BY_KEY), 0);
+    cr_assert_eq(of_owner(&share, HDST__OWNER_OTHER), 0);
+}

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 
-JOBS = ['kmeans', 'sort', 'by key, few', 'by key, many', 'group, few keys', 'group, many keys', 'distinct', 'cache', 'dense, few rows']
+JOBS = ['kmeans', 'sort', 'by key, few', 'by key, many', 'group, many keys', 'distinct', 'cache', 'dense, few rows']
 LINE = re.compile(r'^(\S+) +(.+?) +(\d+) MiB +([\d.]+) MiB \(process ([\d.]+) MiB\) +(.*)$')
 
 
@@ -44,7 +44,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('build', help='build folder')
     parser.add_argument('--device', default='cpu', help='cpu, interp or gpu-form')
-    parser.add_argument('--factor', type=float, default=4, help='bytes of input for each byte of the budget')
+    parser.add_argument('--factor', type=float, default=3, help='bytes of input for each byte of the budget')
     parser.add_argument('--budgets', default='64,256', help='MiB, comma-separated')
     parser.add_argument('--jobs', help='names of jobs, semicolon-separated')
     options = parser.parse_args()

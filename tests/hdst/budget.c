@@ -123,7 +123,7 @@ static budget_cell measure_rss(const budget_job *job, const char *device, uint64
     // Or the C library raises it to the largest block that was freed, and keeps twice as much that nobody uses
     mallopt(M_MMAP_THRESHOLD, HDST__BUDGET_LARGE);
     budget_job first = *job;
-    if (first.bytes > 8 * budget) first.bytes = 8 * budget;
+    if (first.bytes > 2 * budget) first.bytes = 2 * budget;
     budget_job warm = first;
     if (warm.bytes > budget) warm.bytes = budget;
     measure(&warm, device, budget);

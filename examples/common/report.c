@@ -63,6 +63,8 @@ void report_add(hdst_run_stats *sum, hdst_run_stats run)
     sum->run_seconds += run.run_seconds;
     sum->bytes_to_device += run.bytes_to_device;
     sum->bytes_from_device += run.bytes_from_device;
+    if (run.host_peak_bytes > sum->host_peak_bytes) sum->host_peak_bytes = run.host_peak_bytes;
+    if (run.device_peak_bytes > sum->device_peak_bytes) sum->device_peak_bytes = run.device_peak_bytes;
     if (run.records_skipped > sum->records_skipped) sum->records_skipped = run.records_skipped;
     if (run.fast_sums > sum->fast_sums) sum->fast_sums = run.fast_sums;
     for (uint32_t i = 0; i < run.device_count; i++) add_device(sum, &run.device[i]);
@@ -101,6 +103,8 @@ void report_json(json *j, const char *workload, uint64_t records, double total_s
     json_open(j, "bytes", '{');
     json_uint(j, "to_device", sum->bytes_to_device);
     json_uint(j, "from_device", sum->bytes_from_device);
+    json_uint(j, "host_peak", sum->host_peak_bytes);
+    json_uint(j, "device_peak", sum->device_peak_bytes);
     json_close(j, '}');
     json_open(j, "levels", '[');
     for (uint32_t i = 0; i < sum->level_count; i++) {

@@ -62,7 +62,8 @@ def the_json_object_has_the_contracts_parts():
     check(sorted(got["seconds"]) == ["compile", "read", "run", "total"], f"seconds {got['seconds']}")
     check(got["seconds"]["total"] >= got["seconds"]["run"] > 0, f"seconds {got['seconds']}")
     check(sorted(got["devices"][0]) == ["busy_seconds", "name", "records", "slices"], f"devices {got['devices']}")
-    check(sorted(got["bytes"]) == ["from_device", "to_device"], f"bytes {got['bytes']}")
+    check(sorted(got["bytes"]) == ["device_peak", "from_device", "host_peak", "to_device"], f"bytes {got['bytes']}")
+    check(got["bytes"]["host_peak"] >= got["bytes"]["device_peak"] >= 150 * 4 * 4, f"the interpreter's memory is the host's: {got['bytes']}")
     check(all(sorted(level) == ["in", "name", "out"] for level in got["levels"]) and got["levels"][0]["name"] == "block", f"levels {got['levels']}")
     check(sorted(got["result"]) == ["centers", "inertia", "iterations", "sizes"], f"result {sorted(got['result'])}")
     passes = got["result"]["iterations"] + 1       # the last one measures, unless nothing moved

@@ -17,8 +17,14 @@ void hdst__cancel_end(hdst__cancel *cancel)
 
 void hdst__cancel_ask(hdst__cancel *cancel)
 {
+    hdst__cancel_ask_call(cancel, hdst__cancel_call(cancel));
+}
+
+uint64_t hdst__cancel_call(const hdst__cancel *cancel) { return atomic_load(&((hdst__cancel *)cancel)->word) / HDST__CANCEL_NEXT; }
+
+void hdst__cancel_ask_call(hdst__cancel *cancel, uint64_t call)
+{
     uint64_t word = atomic_load(&cancel->word);
-    const uint64_t call = word / HDST__CANCEL_NEXT;
     while (word & HDST__CANCEL_IN_PROGRESS && word / HDST__CANCEL_NEXT == call &&
            !atomic_compare_exchange_weak(&cancel->word, &word, word | HDST__CANCEL_ASKED)) {}
 }

@@ -21,6 +21,9 @@ void hdst__cancel_begin(hdst__cancel *cancel);
 void hdst__cancel_end(hdst__cancel *cancel);
 // Async-signal-safe.
 void hdst__cancel_ask(hdst__cancel *cancel);
+// The call in progress, for who is in it; and the end of that call alone: nothing happens once it is over. The second is async-signal-safe.
+uint64_t hdst__cancel_call(const hdst__cancel *cancel);
+void hdst__cancel_ask_call(hdst__cancel *cancel, uint64_t call);
 
 // Costs a load. NULL: never.
 static inline bool hdst__cancel_asked(const hdst__cancel *cancel)

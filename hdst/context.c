@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contexts: options, devices, the objects' common end.
-#include "plan/object.h"
+#include "hdst/result.h"
 
 #include "engine/device/device_list.h"
 
@@ -132,6 +132,7 @@ void hdst_context_destroy(hdst_context *context)
 {
     if (!context || !context->object.context) return;
     if (context->engine) hdst__engine_look_for_fork(context->engine);
+    hdst__jobs_end(context);
     hdst__object_free_all(context);
     for (size_t i = 0; i < context->mapped_count; i++) hdst__rows_free(hdst__engine_runtime(context->engine), &context->mapped[i]);
     hdst__free(&context->allocator, context->mapped);

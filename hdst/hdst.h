@@ -4,7 +4,7 @@
 // Conventions
 // - Every creator and operator returns an object, never NULL. An error sticks to the object and to everything made from it, and comes out at the
 //   action (hdst_run) or from the object's _status function. So a pipeline of ten operators needs one check.
-// - Graph nodes (datasets) belong to the context. Sources, schemas, modules, specs, values, results and partials are the caller's: each has a
+// - Graph nodes (datasets) belong to the context. Sources, schemas, modules, specs, values, results, jobs and partials are the caller's: each has a
 //   _destroy that takes NULL. Destroying the context frees what is left; an object must not be used after its context. An object that others still use lives on
 //   until they are gone.
 // - NULL for an object, or for what must be there, is an error as any other (HDST_E_USAGE), and so is an object of another context. The object that
@@ -47,6 +47,7 @@ typedef struct hdst_dataset hdst_dataset;       // a node of the graph: a lazy c
 typedef struct hdst_map_spec hdst_map_spec;     // a function of a module with what is bound to its parameters
 typedef struct hdst_value hdst_value;           // rows bound to broadcast parameters
 typedef struct hdst_result hdst_result;         // an action: what a run computes and keeps
+typedef struct hdst_job hdst_job;               // a run on a thread of its own
 typedef struct hdst_partial hdst_partial;       // what a result accumulates, unfinished
 
 // --- Context -------------------------------------------------------------------------------------------------------------------------------------
@@ -482,6 +483,16 @@ HDST_API hdst_dataset *hdst_distinct(hdst_dataset *dataset);
 HDST_API hdst_result *hdst_result_create(hdst_dataset *dataset);
 // Reads the bound values, runs, and replaces what the result held. On failure the result holds nothing. The first run compiles.
 HDST_API hdst_status hdst_run(hdst_result *result, hdst_error *error);
+// The same on a thread of its own. Calls on the context or its objects wait while it runs, but for hdst_context_cancel and the calls below; several jobs
+// run one after another. Never NULL: what is wrong with the result, or no thread, is the job's status. Callbacks come from that thread.
+HDST_API hdst_job *hdst_run_async(hdst_result *result);
+// Waits until the run has ended, for `seconds` at most; 0 only looks, less than 0 waits as long as it takes. *ended says whether it has (it may be NULL),
+// and then the status is the run's, and so is the error, every time it is asked; before that it is HDST_OK. From any thread.
+HDST_API hdst_status hdst_job_wait(hdst_job *job, double seconds, bool *ended, hdst_error *error);
+// Ends this run and no other call, also before its turn has come: it ends with HDST_E_CANCELLED unless it is over. From any thread and in a signal handler.
+HDST_API void hdst_job_cancel(hdst_job *job);
+// Cancels it if it still runs, and waits. Before the context's end, which does the same for jobs that are left. NULL is fine.
+HDST_API void hdst_job_destroy(hdst_job *job);
 HDST_API void hdst_result_destroy(hdst_result *result);
 
 // A view into memory of the result, valid until its next run or end. base is NULL when there is no such thing (see hdst_result_status).

@@ -48,4 +48,6 @@ void hdst__result_keep_table(hdst_result *result, const char *table);
 hdst_status hdst__result_plan(hdst_result *result, hdst_error *error);      // makes it, unless there is one
 hdst_status hdst__result_run(hdst_result *result, hdst_error *error);
 
+void hdst__jobs_end(hdst_context *context);     // job_object.c: cancels those that run, and waits for all. Without the context's lock
+
 #endif

@@ -38,6 +38,7 @@ struct hdst_context {
     hdst__object *objects;
     hdst__rows *mapped;         // what hdst_collect gave through files, until hdst_rows_destroy
     size_t mapped_count;
+    struct hdst_job *jobs;      // runs on threads of their own that nobody has destroyed yet (hdst/job_object.c); guarded by the lock
     uint64_t refusals;          // of the budget, when the lock was taken
     uint64_t datasets, plans;   // made so far: numbers for the next ones
     bool closing;               // the context is being destroyed: references no longer count

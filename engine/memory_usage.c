@@ -10,6 +10,7 @@
 static void take_meters(const hdst__budget *budget, hdst__peaks which, hdst__memory_place *place)
 {
     place->limit = budget->limit;
+    place->allowance = budget->allowance;
     place->used = hdst__budget_used(budget, place->owned);
     const uint64_t peak = which == HDST__PEAKS_EVER ? hdst__budget_peak(budget) : hdst__budget_peak_since_mark(budget);
     place->peak = peak > place->used ? peak : place->used;
@@ -87,9 +88,10 @@ static void explain_owners(const hdst__memory_place *place, hdst__buffer *out)
 
 static void explain_place(const hdst__memory_place *place, const char *name, hdst__buffer *out)
 {
-    char peak[24], limit[24], used[24];
+    char peak[24], limit[24], used[24], small[24];
     hdst__buffer_printf(out, "memory of %s: at most %s", name, hdst__bytes_text(place->peak, peak));
     if (place->limit != UINT64_MAX) hdst__buffer_printf(out, " of %s", hdst__bytes_text(place->limit, limit));
+    if (!place->info) hdst__buffer_printf(out, " and %s for small blocks", hdst__bytes_text(place->allowance, small));
     hdst__buffer_printf(out, ", %s after the run", hdst__bytes_text(place->used, used));
     explain_owners(place, out);
     hdst__buffer_puts(out, "\n");

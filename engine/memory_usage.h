@@ -11,6 +11,7 @@ typedef struct hdst__memory_place {
     const hdst__device_info *info;      // NULL: the host
     bool in_host_memory;                // it counts as the host's, too
     uint64_t limit;                     // UINT64_MAX: none of its own
+    uint64_t allowance;                 // for small blocks, beside the limit
     uint64_t used, peak;                // used: the sum of `owned`
     uint64_t owned[HDST__OWNERS], owned_peak[HDST__OWNERS];
 } hdst__memory_place;

@@ -58,6 +58,7 @@ static void null_in_contexts(const objects o)
 {
     uint32_t devices;
     hdst_device_info info;
+    hdst_memory_use use = HDST_MEMORY_USE_INIT;
     GIVES(hdst_context_status, "context", NULL, &error);
     GIVES(hdst_device_count, "context", NULL, &devices, &error);
     GIVES(hdst_device_count, "count", o.context, NULL, &error);
@@ -65,6 +66,10 @@ static void null_in_contexts(const objects o)
     GIVES(hdst_device_get, "info", o.context, 0, NULL, &error);
     GIVES(hdst_device_chosen, "context", NULL, &info, &error);
     GIVES(hdst_device_chosen, "info", o.context, NULL, &error);
+    GIVES(hdst_memory_usage, "context", NULL, &use, &error);
+    GIVES(hdst_memory_usage, "use", o.context, NULL, &error);
+    GIVES(hdst_memory_reset_peaks, "context", NULL, &error);
+    cr_expect_str_eq(hdst_memory_owner_name((hdst_memory_owner)-1), "?");
     ENDS(hdst_context_destroy, "context", NULL);
     ENDS(hdst_context_cancel, "context", NULL);
 }

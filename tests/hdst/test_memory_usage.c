@@ -201,6 +201,26 @@ Test(memory_usage, each_owner_has_what_its_objects_take)
     }
 }
 
+Test(memory_usage, what_a_source_keeps_is_the_readers)
+{
+    char path[] = "/tmp/hdst-test-XXXXXX.csv";
+    const int number = mkstemps(path, 4);
+    FILE *file = fdopen(number, "w");
+    cr_assert_not_null(file);
+    for (int i = 0; i < 200000; i++) fprintf(file, "%d,%d,%d\n", i, i % 7, i % 1000);
+    fclose(file);
+    job j = begin("interp", 0, 10);
+    const uint64_t before = usage(j.context).host.owner_used[HDST_MEMORY_READERS];
+    hdst_source *source = hdst_source_open(j.context, path);
+    cr_assert_eq(hdst_source_rows(source), 200000);
+    cr_expect(usage(j.context).host.owner_used[HDST_MEMORY_READERS] >= before + sizeof "0,0,0");
+    expect_balanced(j.context);
+    hdst_source_destroy(source);
+    cr_expect_eq(usage(j.context).host.owner_used[HDST_MEMORY_READERS], before);
+    hdst_context_destroy(j.context);
+    unlink(path);
+}
+
 // --- Peaks ---
 
 Test(memory_usage, peaks_are_the_hooks)
@@ -213,7 +233,7 @@ Test(memory_usage, peaks_are_the_hooks)
     cr_expect(told >= seen && told <= seen + seen / 50, "%lu are told, %lu were seen", (unsigned long)told, (unsigned long)seen);
     cr_expect_eq(usage(j.context).host.peak, told);
     cr_expect(strstr(hdst_explain(r, NULL), "memory of the host: at most "));
-    cr_expect(strstr(hdst_explain(r, NULL), " of 64.0 MiB, ") && strstr(hdst_explain(r, NULL), "sorts and groups "));
+    cr_expect(strstr(hdst_explain(r, NULL), " of 64.0 MiB and 8.3 MiB for small blocks, ") && strstr(hdst_explain(r, NULL), "sorts and groups "));
     hdst_result_destroy(r);
     RUN(small);
     cr_expect(hdst_result_stats(small).host_peak_bytes < told / 2, "a run tells its own peak");

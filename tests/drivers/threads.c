@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the public interface promises about threads, as a plain program, because Criterion does not start under the thread sanitizer: contexts in two threads,
-// one context in two threads, a run that another thread cancels. Exits with 1 and says why when a result is wrong.
+// one context in two threads, a run that another thread cancels, runs that are observed while devices share them. Exits with 1 and says why when a result
+// is wrong.
 // usage: threads DEVICE
 #include "hdst/hdst.h"
 
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { RECORDS = 8000, SIDES = 2, RUNS = 3 };
 
@@ -142,6 +145,43 @@ static bool cancelled(const char *device)
     return good;
 }
 
+static void count_call(const hdst_progress *progress, void *user)
+{
+    (void)progress;
+    ++*(uint32_t *)user;
+}
+
+static bool is_whole(const char *path)
+{
+    char end[4] = "";
+    FILE *file = fopen(path, "r");
+    const bool read = file && fseek(file, -3, SEEK_END) == 0 && fread(end, 1, 3, file) == 3;
+    if (file) fclose(file);
+    return read && !strcmp(end, "]}\n");
+}
+
+// A context with a timeline and a progress function, used by two threads; each run is shared by the halves of a CPU.
+static bool observed(const char *device)
+{
+    char path[] = "/tmp/hdst-threads-XXXXXX";
+    uint32_t calls = 0;
+    hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
+    close(mkstemp(path));
+    setenv("HDST_SHARE_BYTES", "0", 1);
+    options.device = device;
+    options.cpu_parts = 2;
+    options.trace = path;
+    options.progress = count_call;
+    options.progress_user = &calls;
+    hdst_context *context = hdst_context_create(&options);
+    const bool good = both(context, device);
+    hdst_context_destroy(context);
+    const bool whole = is_whole(path);
+    unlink(path);
+    if (!whole) fprintf(stderr, "the timeline is not whole\n");
+    return good && whole;
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 2) {
@@ -152,5 +192,5 @@ int main(int argc, char **argv)
     hdst_context *shared = open_context(argv[1]);
     bool good = both(shared, argv[1]);
     hdst_context_destroy(shared);
-    return good && cancelled(argv[1]) ? 0 : 1;
+    return good && cancelled(argv[1]) && observed(argv[1]) ? 0 : 1;
 }

@@ -120,6 +120,16 @@ def a_driver_times_its_commands():
     check(all(host[0][0] - 1e6 <= nanoseconds(e) <= host[-1][1] + 1e6 for e in span if e["name"] == "assign"), "the device's clock is not the host's")
 
 
+def each_copy_flows_to_the_launch_that_waits_for_it():
+    if not have_cpu():
+        return
+    write_npy("streamed.npy", 1000000, 2, [random.random() for _ in range(2000000)])
+    result("--input", "streamed.npy", "--clusters", 4, "--init", "first", "--iterations", 2, "--device", "cpu", "--memory", "6M", "--trace", "t.json")
+    _, tracks, flows, _ = checked("t.json")
+    copies = sum(len(spans) for (process, track), spans in tracks.items() if process != HOST and track == QUEUES["in"])
+    check(flows == copies > 3, f"{flows} flows from {copies} copies")
+
+
 def several_devices_are_several_processes():
     if not have_cpu():
         return
@@ -184,5 +194,5 @@ def a_file_that_cannot_be_made_is_an_error():
     expect_error(6, ["it is not a regular file"], *RUN, "--device", "interp", "--trace", "/dev/null")
 
 
-main(the_interpreter_has_one_track, a_driver_times_its_commands, several_devices_are_several_processes, a_cancelled_run_leaves_a_whole_file,
-     a_killed_program_leaves_a_whole_file, a_file_that_cannot_grow_is_told_once, a_file_that_cannot_be_made_is_an_error)
+main(the_interpreter_has_one_track, a_driver_times_its_commands, each_copy_flows_to_the_launch_that_waits_for_it, several_devices_are_several_processes,
+     a_cancelled_run_leaves_a_whole_file, a_killed_program_leaves_a_whole_file, a_file_that_cannot_grow_is_told_once, a_file_that_cannot_be_made_is_an_error)

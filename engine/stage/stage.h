@@ -85,6 +85,7 @@ void hdst__stage_drop_levels(hdst__stage *stage);       // those of a fold's hig
 // the plans of those beside the first, made like its own; and a run of all of them.
 bool hdst__stage_may_share(hdst__stage *stage);
 hdst_status hdst__stage_spread_cache(hdst__stage *stage, hdst_error *error);       // a cached input, over the workers
+bool hdst__stage_reads_all_parts(const hdst__stage *stage);        // every worker that has a part of it has a plan
 void hdst__stage_input_of(hdst__stage *stage, uint32_t number, hdst__launch_plan_request *request);     // what that worker reads
 hdst_status hdst__stage_move_first(hdst__stage *stage, hdst_error *error);
 hdst_status hdst__stage_make_others(hdst__stage *stage, const hdst__launch_plan_request *request, hdst_error *error);

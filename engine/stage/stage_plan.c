@@ -82,7 +82,8 @@ hdst_status hdst__stage_make_plan(hdst__stage *stage, const hdst__stage_values *
     if (status != HDST_OK) return status;
     if (cache) stage->reader = cache->reader;
     bool fold = stage->spec.kind == HDST__STAGE_FOLD;
-    if (stage->plan && shares == stage->shares && (fold || (hdst__launch_plan_fits(stage->plan, values) && has_bits(stage)))) {
+    const bool fits = stage->plan && shares == stage->shares && hdst__stage_reads_all_parts(stage);
+    if (fits && (fold || (hdst__launch_plan_fits(stage->plan, values) && has_bits(stage)))) {
         if (stage->moved) status = shares ? hdst__stage_move_first(stage, error)
                                           : hdst__launch_plan_move(stage->plan, &stage->reader, segment_records(cache), error);
         if (status == HDST_OK && stage->moved) status = hdst__stage_move_others(stage, error);

@@ -76,17 +76,19 @@ static bool cut_anew(const hdst__stage *stage, uint64_t *counts)
     const uint32_t workers = hdst__engine_workers(stage->engine);
     double each[HDST__MOST_WORKERS], longest = 0, together = 0, before = 0;
     uint64_t records, begin = 0;
+    uint32_t last = 0;              // of those that have records, and a plan for them
     for (uint32_t i = 0; i < workers; i++) {
         each[i] = seconds_each(stage, i, &records);
         if (records && !(each[i] > 0)) return false;
-        if (records) together += 1 / each[i];
+        if (!records) each[i] = 0;
+        if (records) together += 1 / each[i], last = i;
         if ((double)records * each[i] > longest) longest = (double)records * each[i];
     }
     if (longest <= HDST__HOST_EVEN * (double)stage->reader.records / together) return false;
     for (uint32_t i = 0; i < workers; i++) {
         before += each[i] > 0 ? 1 / each[i] : 0;
         uint64_t end = (uint64_t)((double)stage->reader.records * (before / together) + 32) / 64 * 64;
-        if (end > stage->reader.records || i + 1 == workers) end = stage->reader.records;
+        if (end > stage->reader.records || i >= last) end = stage->reader.records;
         counts[i] = end - begin;
         begin = end;
     }
@@ -128,6 +130,15 @@ void hdst__stage_input_of(hdst__stage *stage, uint32_t number, hdst__launch_plan
     request->reader = part ? &part->reader : &stage->input.shared;
     request->base = part ? part->first : 0;
     request->most_records = part && !part->streamed && part->count ? part->segment[0].count : 0;
+}
+
+bool hdst__stage_reads_all_parts(const hdst__stage *stage)
+{
+    for (uint32_t i = 0; i < stage->other_count; i++) {
+        const hdst__dataset_cache *part = hdst__stage_part(stage, i + 1);
+        if (part && part->reader.records && !stage->others[i].plan) return false;
+    }
+    return true;
 }
 
 hdst__dataset_cache *hdst__stage_resident_part(const hdst__stage *stage, uint32_t number)

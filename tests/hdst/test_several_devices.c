@@ -272,6 +272,53 @@ Test(several_devices, what_is_spread_is_sorted_by_one)
     hdst_context_destroy(one.context);
 }
 
+// As if the halves were much larger than they are, so that the interpreter has nothing at first.
+static void enlarge_halves(const job *j)
+{
+    hdst_device_info info;
+    cr_assert_eq(hdst_device_chosen(j->context, &info, NULL), HDST_OK);
+    for (uint32_t i = 0; i < j->context->engine->workers; i++) {
+        hdst__device_info *known = (hdst__device_info *)j->context->engine->worker[i].info;
+        if (known->class_ == HDST__DEVICE_CPU) known->compute_units = 1000;
+    }
+}
+
+// By runs of two stages over one cache, while one device or another is slow: parts change hands, some have nothing for a while.
+Test(several_devices, a_cached_input_is_laid_out_anew)
+{
+    static const uint64_t counts[] = {120, 200, 5000, RECORDS};
+    fill();
+    if (!have_halves()) cr_skip("no halves\n");
+    for (uint32_t slow = 0; slow < 12; slow++) {
+        const uint64_t count = counts[slow / 3];
+        const job j = open_job("0,1,2", HDST_ON_ERROR_FAIL);
+        hdst__limits *limits = hdst__engine_limits(j.context->engine);
+        if (slow % 2) enlarge_halves(&j);
+        hdst_dataset *cached = hdst_cache(hdst_read(hdst_source_from_memory(j.context, rows, count, sizeof(row)), j.module, "row"));
+        hdst_map_spec *gather = hdst_map_spec_create(j.module, "gather");
+        hdst_bind_accum(gather, "t", ROWS);
+        hdst_result *sums = hdst_result_create(hdst_map(cached, gather)), *odd = hdst_result_create(hdst_filter_function(cached, j.module, "odd"));
+        for (uint32_t turn = 0; turn < 4; turn++) {
+            limits->slow_device = (slow + turn) % 3;
+            limits->slow_times = 20;
+            uint64_t n = 0, wanted = 0, kept, at = 0;
+            RUN(sums);
+            RUN(odd);
+            const char *t = hdst_result_rows(sums, "t", NULL);
+            for (uint32_t i = 0; i < ROWS; i++) n += ((const uint32_t *)(t + 24 * i))[1];
+            cr_assert_eq(n, count);
+            const row *got = hdst_result_rows(odd, NULL, &kept);
+            for (uint64_t i = 0; i < count; i++) {
+                if (!(rows[i].k & 1)) continue;
+                wanted++;
+                cr_assert(at < kept && !memcmp(&got[at++], &rows[i], sizeof(row)), "record %llu", (unsigned long long)i);
+            }
+            cr_assert_eq(kept, wanted);
+        }
+        hdst_context_destroy(j.context);
+    }
+}
+
 // --- Records that fail ---
 
 enum { FIRST_BAD = 7777 };

@@ -21,6 +21,7 @@ static void explain_input(const hdst__stage *stage, hdst__buffer *out)
     char bytes[24];
     hdst__buffer_printf(out, "  input: %" PRIu64 " records of %s, layout %s", reader->records, reader->record->name, layout_name(reader->layout));
     if (reader->record->leaf_count == 0) hdst__buffer_puts(out, ", which hold nothing: no memory is read\n");
+    else if (cache && cache->part) hdst__buffer_printf(out, ", resident on %" PRIu32 " devices, a part with each\n", cache->parts);
     else if (cache && cache->streamed) hdst__buffer_printf(out, ", read again in every run (%s)\n", cache->why);
     else if (cache) hdst__buffer_printf(out, ", resident in %" PRIu64 " segment%s\n", cache->count, cache->count == 1 ? "" : "s");
     else if (stage->plan) hdst__buffer_printf(out, ", streamed through segments of %" PRIu64 " records (%s)\n", stage->plan->piece->capacity,

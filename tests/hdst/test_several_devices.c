@@ -265,6 +265,7 @@ Test(several_devices, what_is_spread_is_sorted_by_one)
                 *right = hdst_result_create(hdst_sort(one.data, "w"));
     RUN(first);
     cr_assert_eq(hdst_result_stats(first).device_count, 2);
+    cr_assert(strstr(hdst_explain(first, NULL), "resident on 2 devices, a part with each"));
     RUN(sorted);
     RUN(right);
     cr_assert(!memcmp(hdst_result_rows(sorted, NULL, NULL), hdst_result_rows(right, NULL, NULL), sizeof rows));

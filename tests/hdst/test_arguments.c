@@ -261,6 +261,11 @@ static void null_in_actions(const objects o)
     void *taken;
     MAKES(hdst_result_create, "dataset", NULL);
     GIVES(hdst_run, "result", NULL, &error);
+    call = "hdst_run_async";
+    expect(hdst_job_wait(hdst_run_async(NULL), 0, NULL, &error), "result", "NULL");
+    GIVES(hdst_job_wait, "job", NULL, 0, NULL, &error);
+    ENDS(hdst_job_cancel, "job", NULL);
+    ENDS(hdst_job_destroy, "job", NULL);
     ENDS(hdst_result_destroy, "result", NULL);
     cr_assert_null(hdst_result_field(NULL, NULL, NULL).base);
     ASKS(hdst_result_rows, "result", NULL, NULL, &count);

@@ -26,6 +26,7 @@ static const double *read_doubles(const char *name, const char *columns, uint64_
     hdst__bound_source *bound;
     hdst__record *record = array_record(HDST__F64, width);
     hdst_error error = HDST_ERROR_INIT;
+    cr_assert_eq(hdst__source_count(source, NULL, &error), HDST_OK, "%s", error.message);
     cr_assert_eq(source->rows, rows, "%s: %llu rows", name, (unsigned long long)source->rows);
     cr_assert_eq(hdst__source_bind(source, record, &bound, &error), HDST_OK, "%s", error.message);
     const char *got = fill_layout(bound, record, rows, 100000, 0, &error);

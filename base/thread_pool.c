@@ -7,10 +7,10 @@
 #include "base/thread_pool.h"
 
 #include "base/processors.h"
+#include "base/thread_signals.h"
 #include "base/timeline.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <unistd.h>
@@ -148,18 +148,14 @@ static bool start_thread(hdst__thread_pool *pool)
     return started || pthread_create(thread, NULL, thread_main, pool) == 0;
 }
 
-// As many as the run can use. The program's signals are for its own threads.
+// As many as the run can use.
 static void start_threads(hdst__thread_pool *pool, uint64_t count)
 {
     if (pool->started + 1 >= pool->size || pool->started + 1 >= count) return;
-    // But for those that an instruction of the thread itself raises: blocked they end the process, whatever handler it has for them.
-    static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
-    sigset_t all, before;
-    sigfillset(&all);
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++) sigdelset(&all, own[i]);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    sigset_t before;
+    hdst__thread_signals_block(&before);
     while (pool->started + 1 < pool->size && pool->started + 1 < count && start_thread(pool)) pool->started++;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    hdst__thread_signals_restore(&before);
 }
 
 static void remove_run(hdst__thread_pool *pool, const run *r)

@@ -2,9 +2,8 @@
 // Workers: devices in use, each with a thread that waits for work (engine/worker.h).
 #include "engine/worker.h"
 
+#include "base/thread_signals.h"
 #include "engine/device/give_up.h"
-
-#include <signal.h>
 
 void hdst__worker_init(hdst__device_worker *worker, const hdst__device_info *info)
 {
@@ -56,16 +55,12 @@ static void *serve(void *user)
     return NULL;
 }
 
-// Signals are for the program's own threads, but for those that an instruction of the thread itself raises.
 static bool make_thread(hdst__device_worker *worker)
 {
-    static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
-    sigset_t all, before;
-    sigfillset(&all);
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++) sigdelset(&all, own[i]);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    sigset_t before;
+    hdst__thread_signals_block(&before);
     worker->has_thread = pthread_create(&worker->thread, NULL, serve, worker) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    hdst__thread_signals_restore(&before);
     return worker->has_thread;
 }
 

@@ -2,6 +2,8 @@
 // Jobs: runs on threads of their own, to be waited for with a deadline and cancelled one by one.
 #include "hdst/result.h"
 
+#include "base/thread_signals.h"
+
 #include <errno.h>
 #include <stdatomic.h>
 #include <time.h>
@@ -97,7 +99,10 @@ hdst_job *hdst_run_async(hdst_result *result)
     error.code = hdst__object_status(&job->object, &error);
     if (error.code == HDST_OK) {
         job->process = getpid();
+        sigset_t before;
+        hdst__thread_signals_block(&before);
         job->has_thread = pthread_create(&job->thread, NULL, serve, job) == 0;
+        hdst__thread_signals_restore(&before);
         if (!job->has_thread) hdst__error_set(&error, HDST_E_MEMORY, "no thread can be made for a run");
     }
     if (!job->has_thread) end(job, &error);

@@ -94,10 +94,10 @@ void hdst__dataset_cache_gather(hdst__dataset_cache *cache)
         hdst__free(cache->runtime->allocator, cache->part[i]);
     }
     hdst__free(cache->runtime->allocator, cache->part);
-    pthread_mutex_destroy(&cache->in_turn);
     cache->part = NULL;
     cache->parts = 0;
-    cache->reader = cache->source;
+    cache->reader = cache->source.reader;
+    hdst__shared_reader_destroy(&cache->source);
     cache->device = NULL;
     cache->streamed = false;
 }

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "engine/memory/cached_dataset.h"
 #include "engine/memory/segment.h"
+#include "engine/memory/shared_reader.h"
 
 struct hdst__dataset_cache {
     hdst__runtime *runtime;
@@ -20,8 +21,7 @@ struct hdst__dataset_cache {
     struct hdst__dataset_cache **part;      // NULL: it is not
     uint32_t parts;
     uint32_t spreads;           // how often it was laid out: who knows an older layout has to look again
-    hdst__reader source;        // where the parts come from; `reader` then reads them
-    pthread_mutex_t in_turn;    // held while the source is read: its parts are loaded by several threads
+    hdst__shared_reader source; // where the parts come from, which several threads load; `reader` then reads the parts
     struct hdst__dataset_cache *whole;      // of a part: what it is a part of
     uint64_t first;             // of a part: its first record there
 };

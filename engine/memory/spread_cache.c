@@ -10,12 +10,8 @@ static hdst_status fill_part(void *user, uint64_t first, uint64_t count, const h
                              hdst_error *error)
 {
     const hdst__dataset_cache *part = user;
-    hdst__dataset_cache *whole = part->whole;
-    const hdst__reader *source = &whole->source;
-    if (!source->concurrent) pthread_mutex_lock(&whole->in_turn);
-    hdst_status status = source->fill(source->user, part->first + first, count, storage, buffers, to_first, error);
-    if (!source->concurrent) pthread_mutex_unlock(&whole->in_turn);
-    return status;
+    const hdst__reader *source = &part->whole->source.shared;
+    return source->fill(source->user, part->first + first, count, storage, buffers, to_first, error);
 }
 
 // Of the whole dataset, from the parts as far as the host can reach them.
@@ -40,7 +36,7 @@ static hdst_status fill_from_parts(void *user, uint64_t first, uint64_t count, c
 
 static hdst_status make_part(hdst__dataset_cache *cache, uint32_t i, uint64_t first, uint64_t count, hdst__device *device, hdst_error *error)
 {
-    hdst__reader reader = cache->source;
+    hdst__reader reader = cache->source.shared;
     reader.fill = fill_part;
     reader.records = count;
     hdst__dataset_cache *part = cache->part[i] = hdst__dataset_cache_create(cache->runtime, &reader);
@@ -55,8 +51,7 @@ hdst_status hdst__dataset_cache_spread(hdst__dataset_cache *cache, hdst__device 
 {
     cache->part = hdst__alloc_zero(cache->runtime->allocator, parts * sizeof(hdst__dataset_cache *));
     if (!cache->part) return hdst__error_memory(error, "a cached dataset");
-    pthread_mutex_init(&cache->in_turn, NULL);
-    cache->source = cache->reader;
+    hdst__shared_reader_init(&cache->source, &cache->reader);
     cache->parts = parts;
     hdst_status status = HDST_OK;
     uint64_t first = 0;

@@ -4,9 +4,9 @@
 
 #include "base/costs_host.h"
 
-hdst_status hdst__assembly_init(hdst__assembly *assembly, hdst__output *to, bool in_place, uint64_t records, hdst_error *error)
+hdst_status hdst__assembly_init(hdst__assembly *assembly, hdst__output *to, bool in_place, uint64_t records, double each, hdst_error *error)
 {
-    *assembly = (hdst__assembly){.to = to, .in_place = in_place, .records = records, .expected = records};
+    *assembly = (hdst__assembly){.to = to, .in_place = in_place, .records = records, .expected = (uint64_t)((double)records * each)};
     assembly->most_waiting = hdst__budget_left(to->budget) / HDST__HOST_WAITING_SHARE;
     pthread_mutex_init(&assembly->mutex, NULL);
     pthread_cond_init(&assembly->changed, NULL);

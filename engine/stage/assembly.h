@@ -33,8 +33,8 @@ typedef struct hdst__assembly {
     bool ends;                      // no more will come: an error, or a record failed
 } hdst__assembly;
 
-// `in_place`: one output record for each record of the input; there must be room for all.
-hdst_status hdst__assembly_init(hdst__assembly *assembly, hdst__output *to, bool in_place, uint64_t records, hdst_error *error);
+// `in_place`: one output record for each record of the input; there must be room for all. each: output records of a record, as far as one can tell.
+hdst_status hdst__assembly_init(hdst__assembly *assembly, hdst__output *to, bool in_place, uint64_t records, double each, hdst_error *error);
 void hdst__assembly_destroy(hdst__assembly *assembly);
 
 // The chunk of a share. A worker other than the first waits here while too much waits for those before its share. NULL: out of memory.

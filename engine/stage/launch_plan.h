@@ -63,6 +63,7 @@ typedef struct hdst__launch_plan {
     hdst__slot_sizes slot;
     hdst__memory *table, *strips, *scales, *error_word;
     hdst__memory *results, sub_buffer[2]; // NULL, or what holds table and error word, which then are these parts of it
+    bool sought_power;              // what earlier runs measured was looked for
     hdst__memory **finished;        // by accumulator: where the device makes rows of them in this run; NULL: the table goes to the host. The stage's
     hdst__memory **broadcast;       // by param
     hdst__memory **wrapped;         // by param: the host's own rows, during a run; NULL: they are copied to `broadcast`

@@ -40,7 +40,8 @@ void hdst__plan_power_before(hdst__launch_plan *plan)
     hdst__device *device = plan->device;
     hdst__power_note note;
     hdst__hash key;
-    if (plan->power.slices || !table_of(device)) return;
+    if (plan->sought_power || plan->power.slices || !table_of(device)) return;
+    plan->sought_power = true;          // a loop's runs are short, and this may be a file
     hdst__power_device(device->info, note.device);
     if (!key_of(plan, note.device, &key) || hdst__power_table_find(device->powers, &key, &plan->power)) return;
     if (!device->cache || !hdst__power_note_read(device->cache, &key, &note)) return;

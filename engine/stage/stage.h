@@ -8,6 +8,7 @@
 #include "engine/stage/launch_plan.h"
 #include "engine/stage/stage_mode.h"
 #include "engine/stage/stage_run.h"
+#include "engine/memory/shared_reader.h"
 #include "engine/memory/spill.h"
 #include "engine/memory/store.h"
 
@@ -84,6 +85,7 @@ void hdst__stage_drop_levels(hdst__stage *stage);       // those of a fold's hig
 // stage_share.c, stage_spread.c, stage_team.c; the engine's mutex is held. Whether several workers may run this stage, as its input and mode are now; then
 // the plans of those beside the first, made like its own; and a run of all of them.
 bool hdst__stage_may_share(hdst__stage *stage);
+void hdst__stage_run_alone(hdst__stage *stage, const char *why);       // from the next plan on, for want of memory
 hdst_status hdst__stage_spread_cache(hdst__stage *stage, hdst_error *error);       // a cached input, over the workers
 bool hdst__stage_reads_all_parts(const hdst__stage *stage);        // every worker that has a part of it has a plan
 void hdst__stage_input_of(hdst__stage *stage, uint32_t number, hdst__launch_plan_request *request);     // what that worker reads

@@ -7,6 +7,7 @@
 enum { LONGEST_WHY = 150 };
 
 static const char *const done[HDST__MODE_CHANGES] = {
+    [HDST__MODE_ONE_DEVICE] = "other devices: not used",
     [HDST__MODE_OUTPUT_ON_HOST] = "output: through the host",
     [HDST__MODE_OUTPUT_IN_FILE] = "output: through a temporary file",
     [HDST__MODE_ROUND_ON_HOST] = "accumulators: rounded on the host",

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 typedef enum hdst__mode_change {
+    HDST__MODE_ONE_DEVICE,              // not shared by several devices: there is no memory for what each needs
     HDST__MODE_OUTPUT_ON_HOST,          // records for another stage do not stay on the device: it has no room for them
     HDST__MODE_OUTPUT_IN_FILE,          // nor do they in the host's memory
     HDST__MODE_ROUND_ON_HOST,           // accumulators do not become rows on the device: it has no room for them

@@ -71,7 +71,7 @@ static bool has_bits(const hdst__stage *stage)
     return hdst__plan_fixed_point_bits(plan, stage->reader.records) >= plan->fixed_point_bits;
 }
 
-hdst_status hdst__stage_make_plan(hdst__stage *stage, const hdst__stage_values *values, hdst_error *error)
+static hdst_status make_plan(hdst__stage *stage, const hdst__stage_values *values, hdst_error *error)
 {
     hdst_status status = hdst__engine_open(stage->engine, &stage->device, error);
     if (status != HDST_OK || stage->spec.kind == HDST__STAGE_FOLD_ORDERED) return status;
@@ -106,5 +106,19 @@ hdst_status hdst__stage_make_plan(hdst__stage *stage, const hdst__stage_values *
     if (status == HDST_OK) status = take_table(stage, error);
     if (status == HDST_OK && shares) status = hdst__stage_make_others(stage, &request, error);
     if (status != HDST_OK) hdst__stage_drop_plans(stage);
+    return status;
+}
+
+// Several devices need more memory than one: where there is none for them, one has to do.
+hdst_status hdst__stage_make_plan(hdst__stage *stage, const hdst__stage_values *values, hdst_error *error)
+{
+    hdst_error full = HDST_ERROR_INIT;
+    hdst_status status = make_plan(stage, values, &full);
+    if (status == HDST_E_MEMORY && stage->shares) {
+        hdst__stage_run_alone(stage, full.message);
+        full = (hdst_error)HDST_ERROR_INIT;
+        status = make_plan(stage, values, &full);
+    }
+    if (status != HDST_OK && error) *error = full;
     return status;
 }

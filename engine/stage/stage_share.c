@@ -2,7 +2,6 @@
 // Stages that several workers run: which may be, the launch plans of the workers beside the first, and what they tell of themselves.
 #include "engine/stage/stage_share.h"
 
-#include "base/costs_gpu.h"
 #include "engine/worker.h"
 
 #include <inttypes.h>
@@ -22,7 +21,8 @@ static const char *why_alone(const hdst__stage *stage)
     const uint64_t bytes = stage->reader.records * hdst__segment_record_bytes(stage->reader.record);
     const hdst__dataset_cache *cache = stage->spec.cache;
     const bool resident = cache && cache->device && !cache->streamed;
-    return stage->spec.kind != HDST__STAGE_MAP ? "a reduce by a tree or in order runs on one device"
+    return stage->mode.is[HDST__MODE_ONE_DEVICE] ? stage->mode.why[HDST__MODE_ONE_DEVICE]
+        : stage->spec.kind != HDST__STAGE_MAP ? "a reduce by a tree or in order runs on one device"
         : stage->spec.separate ? "code that the program gave apart runs on one device"
         : stage->spec.limit ? "it ends early"
         : resident ? "its input is cached on one device"
@@ -43,6 +43,12 @@ bool hdst__stage_may_share(hdst__stage *stage)
     if (stage->input.reader.fill) hdst__shared_reader_destroy(&stage->input);
     hdst__shared_reader_init(&stage->input, &stage->reader);
     return true;
+}
+
+void hdst__stage_run_alone(hdst__stage *stage, const char *why)
+{
+    hdst__log_write(&stage->runtime->log, HDST__LOG_WARN, "'%s' runs on one device: %s", stage->spec.func->name, why);
+    hdst__mode_set(&stage->mode, HDST__MODE_ONE_DEVICE, why);
 }
 
 // --- Plans ---

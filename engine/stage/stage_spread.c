@@ -84,7 +84,7 @@ static bool cut_anew(const hdst__stage *stage, uint64_t *counts)
         if (records) together += 1 / each[i], last = i;
         if ((double)records * each[i] > longest) longest = (double)records * each[i];
     }
-    if (longest <= HDST__HOST_EVEN * (double)stage->reader.records / together) return false;
+    if (longest == 0 || longest <= HDST__HOST_EVEN * (double)stage->reader.records / together) return false;
     for (uint32_t i = 0; i < workers; i++) {
         before += each[i] > 0 ? 1 / each[i] : 0;
         uint64_t end = (uint64_t)((double)stage->reader.records * (before / together) + 32) / 64 * 64;

@@ -202,7 +202,7 @@ hdst_status hdst__stage_run_shared(hdst__stage *stage, const hdst__stage_values 
     if (!stage->plan->output_param) return run_team(stage, values, &team, failure, error);
     team.assembly = &assembly;
     const bool in_place = stage->plan->way == IR_OUTPUT_DENSE && !stage->output.consumer;
-    status = hdst__assembly_init(&assembly, &stage->output, in_place, stage->reader.records, error);
+    status = hdst__assembly_init(&assembly, &stage->output, in_place, stage->reader.records, stage->plan->outputs_per_record, error);
     if (status == HDST_OK) status = run_team(stage, values, &team, failure, error);
     hdst__assembly_destroy(&assembly);
     return status;

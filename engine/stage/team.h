@@ -4,11 +4,9 @@
 #ifndef HDST_ENGINE_STAGE_TEAM_H
 #define HDST_ENGINE_STAGE_TEAM_H
 
-#include "engine/memory/reader.h"
 #include "engine/stage/assembly.h"
 #include "partition/policy.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 typedef struct hdst__team {
@@ -23,14 +21,5 @@ void hdst__team_note_failure(hdst__team *team, uint64_t word);
 // Whether a share that begins at record `at` of the input is not to be gone on with: an error ended the run, or a record before it failed. Those before the
 // failing record are still computed, so the one that is told is the first of the input, as with one worker.
 bool hdst__team_stops(const hdst__team *team, uint64_t at);
-
-// A reader that several threads may call: one after another, unless it can do better itself.
-typedef struct hdst__shared_reader {
-    hdst__reader reader, shared;    // the one that is called; what the workers are given
-    pthread_mutex_t mutex;
-} hdst__shared_reader;
-
-void hdst__shared_reader_init(hdst__shared_reader *shared, const hdst__reader *reader);
-void hdst__shared_reader_destroy(hdst__shared_reader *shared);
 
 #endif

@@ -389,6 +389,29 @@ Test(several_devices, records_that_fail_are_left_out_and_counted)
     }
 }
 
+// --- Memory ---
+
+// The second device has no memory for a plan; then one does it, which explain says.
+Test(several_devices, one_does_it_where_there_is_no_memory_for_two)
+{
+    fill();
+    if (!have_halves()) cr_skip("no halves\n");
+    for (kind k = 0; k < KINDS; k++) {
+        const answer right = alone(k);
+        const job j = open_job("0,1", HDST_ON_ERROR_FAIL);
+        RUN(make(&j, DENSE));                       // opens both
+        hdst__budget *second = &j.context->engine->worker[1].device->budget;
+        second->limit = atomic_load(&second->used);
+        hdst_result *r = make(&j, k == DENSE ? FILTERED : k);
+        RUN(r);
+        if (k != DENSE) expect(&right, r, k, "without memory for two");
+        const char *words = hdst_explain(r, NULL);
+        cr_assert(strstr(words, "other devices: not used: ") && strstr(words, "device memory"), "kind %d: %s", (int)k, words);
+        hdst_context_destroy(j.context);
+        free(right.bytes);
+    }
+}
+
 // --- Which devices ---
 
 Test(several_devices, explain_says_who_works_and_who_does_not)

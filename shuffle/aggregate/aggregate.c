@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions by key in host memory (shuffle/aggregate/aggregate.h): threads and the order of steps.
+// Reductions by key (shuffle/aggregate/aggregate.h): the object, where a run takes place, what it tells of itself.
 #include "shuffle/aggregate/aggregate_device.h"
-#include "shuffle/aggregate/aggregate_input.h"
-#include "shuffle/aggregate/aggregate_memory.h"
-#include "shuffle/aggregate/aggregate_result.h"
+#include "shuffle/aggregate/aggregate_once.h"
+#include "shuffle/aggregate/aggregate_spread.h"
 #include "shuffle/aggregate/aggregate_state.h"
-#include "shuffle/aggregate/aggregate_steps.h"
 #include "shuffle/aggregate/aggregate_stream.h"
 
-#include "engine/stage/executor.h"
 #include "engine/common/run_stats.h"
 #include "base/clock.h"
 
@@ -39,18 +36,13 @@ hdst__aggregate *hdst__aggregate_create(hdst__engine *engine, const hdst__aggreg
     return NULL;
 }
 
-static void free_kept(hdst__aggregate *aggregate)
-{
-    hdst__aggregate_free_slabs(aggregate);
-    hdst__aggregate_forget_rows(aggregate);
-    hdst__aggregate_forget_state(aggregate);
-}
-
 void hdst__aggregate_forget(hdst__aggregate *aggregate)
 {
     hdst__engine_lock(aggregate->engine);
     hdst__aggregate_drop(aggregate);
-    free_kept(aggregate);
+    for (uint32_t i = 0; i < aggregate->spread.parts; i++)
+        if (aggregate->spread.part[i]) hdst__aggregate_free_kept(aggregate->spread.part[i]);
+    hdst__aggregate_free_kept(aggregate);
     hdst__engine_unlock(aggregate->engine);
 }
 
@@ -58,11 +50,9 @@ void hdst__aggregate_destroy(hdst__aggregate *aggregate)
 {
     if (!aggregate) return;
     hdst__engine_lock(aggregate->engine);
-    hdst__aggregate_drop(aggregate);
-    free_kept(aggregate);
-    hdst__aggregate_device_destroy(aggregate->on_device);
+    hdst__aggregate_forget_parts(aggregate);
+    hdst__aggregate_release(aggregate);
     hdst__engine_unlock(aggregate->engine);
-    hdst__arena_destroy(&aggregate->arena);
     hdst__free(hdst__engine_owned(aggregate->engine, HDST__OWNER_BY_KEY), aggregate);
 }
 
@@ -74,40 +64,18 @@ bool hdst__aggregate_stray(const hdst__aggregate *aggregate, uint64_t *record, u
 }
 
 const hdst__run_stats *hdst__aggregate_stats(const hdst__aggregate *aggregate) { return &aggregate->stats; }
-hdst__dataset_cache *hdst__aggregate_resident(hdst__aggregate *aggregate) { return aggregate->device_did
-                                                                           ? hdst__aggregate_device_rows(aggregate->on_device) : NULL; }
 
-// --- Threads ---
-
-static hdst_status run_steps(hdst__aggregation *run, hdst_error *error)
+// What is unfinished is the host's.
+hdst__dataset_cache *hdst__aggregate_resident(hdst__aggregate *aggregate)
 {
-    jmp_buf out_of_memory;
-    run->arena->out_of_memory = &out_of_memory;
-    if (setjmp(out_of_memory)) return hdst__error_memory(error, "a reduce by key");
-    hdst_status status = hdst__aggregate_open_input(run, error);
-    if (status == HDST_OK) status = hdst__aggregate_begin(run, error);
-    if (status == HDST_OK) status = hdst__aggregate_add(run, error);
-    return status == HDST_OK ? hdst__aggregate_finish(run, error) : status;
+    return aggregate->device_did && !aggregate->keeps_state ? hdst__aggregate_device_rows(aggregate->on_device) : NULL;
 }
 
-// What was taken is given back however the steps end.
-static hdst_status run_in(hdst__aggregate *aggregate, const hdst__aggregate_input *input, hdst_error *error)
-{
-    hdst__arena arena;
-    hdst__arena_init(&arena, hdst__engine_owned(aggregate->engine, HDST__OWNER_BY_KEY), NULL);
-    hdst__aggregation run = {.aggregate = aggregate, .engine = aggregate->engine, .input = input, .arena = &arena, .layout = aggregate->layout};
-    hdst__aggregate_begin_run(&run);
-    const hdst_status status = run_steps(&run, error);
-    hdst__aggregate_end_run(&run);
-    const hdst_status closed = hdst__aggregate_close_input(&run, status == HDST_OK ? error : NULL);
-    hdst__arena_destroy(&arena);
-    return status == HDST_OK ? closed : status;
-}
+// --- Running ---
 
 static bool may_on_device(const hdst__aggregate *aggregate)
 {
-    if (aggregate->layout->rows || aggregate->keeps_state) return false;
-    return aggregate->container == HDST__CONTAINER_AUTO && hdst__engine_settings(aggregate->engine)->hpr >= HDST__HPR_DEVICE;
+    return !aggregate->layout->rows && aggregate->container == HDST__CONTAINER_AUTO && hdst__engine_settings(aggregate->engine)->hpr >= HDST__HPR_DEVICE;
 }
 
 bool hdst__aggregate_wants_whole(hdst__aggregate *aggregate, uint64_t records)
@@ -119,26 +87,34 @@ bool hdst__aggregate_wants_whole(hdst__aggregate *aggregate, uint64_t records)
     return suits;
 }
 
+static hdst_status run_alone(hdst__aggregate *aggregate, const hdst__aggregate_input *input, hdst_error *error)
+{
+    hdst_status status = may_on_device(aggregate) ? hdst__aggregate_run_on_device(aggregate, input, error) : HDST_OK;
+    return status == HDST_OK && !aggregate->device_did ? hdst__aggregate_run_on_host(aggregate, input, error) : status;
+}
+
+static void give_result(const hdst__aggregate *aggregate, const void **rows, uint64_t *count)
+{
+    hdst__dataset_cache *resident = hdst__aggregate_resident((hdst__aggregate *)aggregate);
+    *rows = resident ? NULL : aggregate->spread_did ? aggregate->finished : aggregate->rows;
+    *count = resident ? hdst__dataset_cache_own_reader(resident)->records : aggregate->row_count;
+}
+
 hdst_status hdst__aggregate_run(hdst__aggregate *aggregate, const hdst__aggregate_input *input, const void **rows, uint64_t *count, hdst_error *error)
 {
     const double start = hdst__now();
     hdst_error own;
-    aggregate->stats = (hdst__run_stats){0};
-    aggregate->ran = false;
-    aggregate->stray = UINT64_MAX;
+    if (!error) error = &own;
     hdst__engine_lock(aggregate->engine);
-    hdst__aggregate_drop(aggregate);
-    aggregate->device_did = false;
-    hdst__aggregate_forget_state(aggregate);
-    hdst_status status = may_on_device(aggregate) ? hdst__aggregate_device_run(aggregate->on_device, input, &aggregate->stats,
-                                                                               &aggregate->device_did, error ? error : &own) : HDST_OK;
-    if (status == HDST_OK && !aggregate->device_did) status = run_in(aggregate, input, error ? error : &own);
+    hdst__aggregate_begin_anew(aggregate);
+    hdst_status status = may_on_device(aggregate) ? hdst__aggregate_run_spread(aggregate, input, error) : HDST_OK;
+    if (status == HDST_OK && !aggregate->spread_did) status = run_alone(aggregate, input, error);
     hdst__engine_unlock(aggregate->engine);
     aggregate->stats.run_seconds = aggregate->stats.total_seconds = hdst__now() - start;
-    *rows = status == HDST_OK && !aggregate->device_did ? aggregate->rows : NULL;
-    *count = status != HDST_OK ? 0 : aggregate->device_did ? hdst__dataset_cache_own_reader(hdst__aggregate_resident(aggregate))->records
-        : aggregate->row_count;
-    return status == HDST_OK && aggregate->keeps_state ? hdst__aggregate_finish_state(aggregate, rows, error) : status;
+    *rows = NULL;
+    *count = 0;
+    if (status == HDST_OK) give_result(aggregate, rows, count);
+    return status == HDST_OK && aggregate->keeps_state && !aggregate->spread_did ? hdst__aggregate_finish_state(aggregate, rows, error) : status;
 }
 
 // --- Explain ---
@@ -159,6 +135,11 @@ void hdst__aggregate_explain(const hdst__aggregate *aggregate, hdst__buffer *out
                             hdst__engine_settings(aggregate->engine)->hpr == HDST__HPR_NONE ? "tuples pass unreduced to the node's step"
                                 : "only threads combine before the node's step");
     const char *why_not = hdst__aggregate_device_why_not(aggregate->on_device);
+    if (aggregate->spread_did) {
+        hdst__aggregate_explain_spread(aggregate, out);
+        explain_levels(aggregate, out);
+        return;
+    }
     if (aggregate->device_did) {
         hdst__aggregate_device_explain(aggregate->on_device, out);
         explain_levels(aggregate, out);

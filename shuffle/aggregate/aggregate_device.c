@@ -40,6 +40,15 @@ void hdst__aggregate_device_destroy(hdst__aggregate_device *d)
     hdst__free(hdst__engine_owned(d->engine, HDST__OWNER_BY_KEY), d);
 }
 
+void hdst__aggregate_device_put_on(hdst__aggregate_device *d, hdst__device *on)
+{
+    if (d->device && d->device != on) hdst__aggregate_device_release(d);
+    d->device = on;
+    d->given = true;
+}
+
+void hdst__aggregate_device_keep_states(hdst__aggregate_device *d) { d->states = true; }
+
 hdst__dataset_cache *hdst__aggregate_device_rows(hdst__aggregate_device *d) { return &d->store.cache; }
 const char *hdst__aggregate_device_why_not(const hdst__aggregate_device *d) { return d->why_not; }
 
@@ -131,7 +140,7 @@ static hdst_status first_time(pass *p, hdst_error *error)
     for (uint64_t i = 0; i < p->cache->count; i++) p->chunks += segment_groups(p, &p->cache->segment[i]);
     for (uint64_t v = 0; v < d->layout->value_count; v++)
         if (d->layout->value[v].cell.digits) scales[d->shape.value[v].sum] = d->layout->value[v].s;
-    const uint64_t counters = (p->chunks << c->high_bits) + 1, row_bytes = d->layout->record->size, tuple_bytes = (uint64_t)d->shape.tuple_words * 4;
+    const uint64_t counters = (p->chunks << c->high_bits) + 1, row_bytes = d->shape.row_bytes, tuple_bytes = (uint64_t)d->shape.tuple_words * 4;
     const uint64_t each = row_bytes > tuple_bytes ? row_bytes : tuple_bytes;
     hdst_status status = hdst__aggregate_device_put(d, HDST__AGGREGATE_SCALES, scales, sizeof scales, error);
     if (status == HDST_OK) status = hdst__aggregate_device_clear(d, HDST__AGGREGATE_COUNTERS, counters * 4, error);
@@ -271,12 +280,31 @@ static hdst_status total(pass *p, bool *full, bool *overflow_full, hdst_error *e
     return status;
 }
 
+static hdst_status wait_for_rows(const pass *p, hdst_error *error)
+{
+    hdst__device *device = p->d->device;
+    hdst__ticket ticket = {.notify = false};
+    hdst_status status = device->ops->mark(device, &ticket, error);
+    return status == HDST_OK ? device->ops->settle(device, &ticket, error) : status;
+}
+
+static hdst_status write_states(const pass *p, hdst_error *error)
+{
+    hdst__aggregate_device *d = p->d;
+    const uint64_t partitions = UINT64_C(1) << (d->choice.high_bits + d->choice.low_bits);
+    if (d->rows == 0) return HDST_OK;
+    hdst_status status = hdst__aggregate_device_provide(d, HDST__AGGREGATE_STATES, d->rows * d->shape.state_words * sizeof(uint64_t), error);
+    const hdst__work_arg args[] = {number(partitions), memory_of(p, HDST__AGGREGATE_ROWS_OF), memory_of(p, HDST__AGGREGATE_STAGED), memory_of(p, p->rows),
+                                   number(d->choice.bits), memory_of(p, HDST__AGGREGATE_STATES)};
+    if (status == HDST_OK) status = hdst__aggregate_device_work(d, HDST__AGGREGATE_WRITE_STATE, args, 6, partitions, error);
+    return status == HDST_OK ? wait_for_rows(p, error) : status;
+}
+
 static hdst_status write_rows(const pass *p, hdst_error *error)
 {
     hdst__aggregate_device *d = p->d;
     const uint64_t partitions = UINT64_C(1) << (d->choice.high_bits + d->choice.low_bits);
     hdst__memory *out;
-    hdst__ticket ticket = {.notify = false};
     hdst_status status = hdst__store_hold(&d->store, d->device, d->rows, &out, error);
     if (status != HDST_OK || d->rows == 0) return status;
     const hdst__work_arg spare[] = {memory_of(p, HDST__AGGREGATE_OVERFLOW), memory_of(p, HDST__AGGREGATE_ROWS_OF_OVERFLOW), memory_of(p, p->rows)};
@@ -284,8 +312,7 @@ static hdst_status write_rows(const pass *p, hdst_error *error)
         number(partitions), memory_of(p, HDST__AGGREGATE_ROWS_OF), memory_of(p, HDST__AGGREGATE_STAGED), memory_of(p, p->rows), {.memory = out}};
     if (d->shape.sums) status = hdst__aggregate_device_work(d, HDST__AGGREGATE_FINISH_OVERFLOW, spare, 3, groups_for(p, d->choice.overflow_cells * 8), error);
     if (status == HDST_OK) status = hdst__aggregate_device_work(d, HDST__AGGREGATE_WRITE, args, 5, partitions, error);
-    if (status == HDST_OK) status = d->device->ops->mark(d->device, &ticket, error);
-    return status == HDST_OK ? d->device->ops->settle(d->device, &ticket, error) : status;
+    return status == HDST_OK ? wait_for_rows(p, error) : status;
 }
 
 // --- Runs ---
@@ -319,7 +346,7 @@ static hdst_status attempt(pass *p, bool *again, hdst_error *error)
     if (overflow_full) c->overflow_cells *= 8;
     *again = full || overflow_full;
     d->attempts += *again;
-    return *again ? HDST_OK : write_rows(p, error);
+    return *again ? HDST_OK : d->states ? write_states(p, error) : write_rows(p, error);
 }
 
 static void default_classes(hdst__aggregate_device *d)
@@ -377,7 +404,9 @@ static hdst_status run(hdst__aggregate_device *d, const hdst__aggregate_input *i
     return HDST_OK;
 }
 
-static bool is_able(const hdst__aggregate_device *d, uint64_t records)
+static hdst_status open_device(hdst__aggregate_device *d, hdst_error *error) { return d->given ? HDST_OK : hdst__engine_open(d->engine, &d->device, error); }
+
+bool hdst__aggregate_device_can(const hdst__aggregate_device *d, uint64_t records)
 {
     const bool suits = records >= hdst__engine_limits(d->engine)->by_key_device_least && records <= UINT32_MAX / 4;
     return suits && d->device->facts.target == HDST__TARGET_GPU && d->device->ops->work && d->device->facts.max_group >= HDST__AGGREGATE_LANES;
@@ -388,7 +417,7 @@ bool hdst__aggregate_device_suits(hdst__aggregate_device *d, uint64_t records)
     const uint64_t row = d->layout->record->size;
     hdst_error ignored;         // whoever runs the stage is told
     jmp_buf out_of_memory;
-    if (hdst__engine_open(d->engine, &d->device, &ignored) != HDST_OK || !is_able(d, records)) return false;
+    if (open_device(d, &ignored) != HDST_OK || !hdst__aggregate_device_can(d, records)) return false;
     hdst__arena arena;
     hdst__arena_init(&arena, hdst__engine_owned(d->engine, HDST__OWNER_BY_KEY), &out_of_memory);
     bool suits = false;
@@ -407,8 +436,8 @@ hdst_status hdst__aggregate_device_run(hdst__aggregate_device *d, const hdst__ag
     hdst_error full = HDST_ERROR_INIT;
     *done = false;
     d->why_not[0] = 0;
-    hdst_status status = input->cache ? hdst__engine_open(d->engine, &d->device, error) : HDST_OK;
-    if (!input->cache || status != HDST_OK || !is_able(d, input->reader->records)) return status;
+    hdst_status status = input->cache ? open_device(d, error) : HDST_OK;
+    if (!input->cache || status != HDST_OK || !hdst__aggregate_device_can(d, input->reader->records)) return status;
     hdst__driver_run_begin();
     status = run(d, input, stats, &why, &full);
     *done = status == HDST_OK && !why;

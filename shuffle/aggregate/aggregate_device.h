@@ -14,6 +14,12 @@ typedef struct hdst__aggregate_device hdst__aggregate_device;
 // NULL: out of memory. Opens and compiles nothing yet.
 hdst__aggregate_device *hdst__aggregate_device_create(hdst__engine *engine, hdst__aggregation_layout *layout);
 void hdst__aggregate_device_destroy(hdst__aggregate_device *device);         // NULL is fine
+// From the next run on: on this device, in place of the engine's first.
+void hdst__aggregate_device_put_on(hdst__aggregate_device *device, struct hdst__device *on);
+// From the next run on rows are left unfinished, for hdst__aggregate_device_read_states.
+void hdst__aggregate_device_keep_states(hdst__aggregate_device *device);
+// Whether the device can do it at all, and so many records pay. With the engine's mutex held, unless it was put on a device.
+bool hdst__aggregate_device_can(const hdst__aggregate_device *device, uint64_t records);
 // With the engine's mutex held. *done is false, and nothing has happened, where the device cannot, has no room or does not pay; hdst__aggregate_device_why_not
 // says why. Sets precision classes and scales of the values. What an earlier run learned of the same cache serves again if its records are `lasting`.
 hdst_status hdst__aggregate_device_run(hdst__aggregate_device *device, const hdst__aggregate_input *input, hdst__run_stats *stats, bool *done,
@@ -21,6 +27,10 @@ hdst_status hdst__aggregate_device_run(hdst__aggregate_device *device, const hds
 // With the engine's mutex held. Whether records that a stage gives, at most so many, had better stay on the device in whole, to be reduced there: it can, and
 // has the room.
 bool hdst__aggregate_device_suits(hdst__aggregate_device *device, uint64_t records);
+// Such rows of the last run that was done: *count states (aggregate_state.h) of the layout, as it is, at `states`, and superaccumulators of *exact_count keys
+// at `exact`, whose numbers the states have. Both are the caller's, of the engine's memory. HDST_E_MEMORY: there is no room.
+hdst_status hdst__aggregate_device_read_states(hdst__aggregate_device *device, uint64_t **states, uint64_t *count, int64_t **exact, uint64_t *exact_count,
+                                               hdst_error *error);
 hdst__dataset_cache *hdst__aggregate_device_rows(hdst__aggregate_device *device);     // the result of the last run that was done
 const char *hdst__aggregate_device_why_not(const hdst__aggregate_device *device);     // "" where there is nothing to tell
 void hdst__aggregate_device_explain(const hdst__aggregate_device *device, hdst__buffer *out);

@@ -10,6 +10,7 @@
 static const char *const kernel_name[HDST__AGGREGATE_KERNELS] = {
     "hash_sample",    "hash_sum",       "hash_scan",      "hash_starts",   "hash_count", "hash_place", "hash_count_heavy",
     "hash_place_heavy", "hash_count_low", "hash_place_low", "hash_distinct", "hash_total", "hash_overflow", "hash_write",
+    "hash_write_state",
 };
 
 // --- Memory ---
@@ -95,7 +96,7 @@ size_t hdst__aggregate_device_sources(const hdst__aggregate_device *d, const hds
 
 static bool text_fits(const hdst__aggregate_device *d, const hdst__storage *storage)
 {
-    if (!d->text || d->storage->layout != storage->layout) return false;
+    if (!d->text || d->storage->layout != storage->layout || d->shape.states != d->states) return false;
     for (uint64_t v = 0; v < d->layout->value_count; v++)
         if (d->precision[v] != d->layout->value[v].cell.precision) return false;
     return true;
@@ -105,7 +106,8 @@ static const char *make_text(hdst__aggregate_device *d, const hdst__storage *sto
 {
     jmp_buf out_of_memory;
     const char *volatile text = NULL;
-    hdst__aggregate_kernel_shape_of(d->layout, &d->device->facts, &d->shape);
+    if (d->states) hdst__aggregation_layout_choose(d->layout);
+    hdst__aggregate_kernel_shape_of(d->layout, &d->device->facts, d->states, &d->shape);
     d->arena.out_of_memory = &out_of_memory;
     if (!setjmp(out_of_memory)) {
         hdst__writer writer = {.arena = &d->arena};

@@ -25,6 +25,7 @@ typedef enum hdst__aggregate_device_kernel {
     HDST__AGGREGATE_TOTAL,
     HDST__AGGREGATE_FINISH_OVERFLOW,
     HDST__AGGREGATE_WRITE,
+    HDST__AGGREGATE_WRITE_STATE,
     HDST__AGGREGATE_KERNELS,
 } hdst__aggregate_device_kernel;
 
@@ -48,6 +49,7 @@ typedef enum hdst__aggregate_device_memory {
     HDST__AGGREGATE_STAGED,
     HDST__AGGREGATE_FAILED,
     HDST__AGGREGATE_MAP,
+    HDST__AGGREGATE_STATES,
     HDST__AGGREGATE_MEMORIES,
 } hdst__aggregate_device_memory;
 
@@ -69,6 +71,8 @@ typedef struct hdst__aggregate_device_choice {
 struct hdst__aggregate_device {
     hdst__engine *engine;
     hdst__device *device;               // NULL: not opened yet
+    bool given;                         // it is not the engine's first
+    bool states;                        // rows are to be left unfinished
     hdst__aggregation_layout *layout;
     hdst__arena arena;                  // of the text and of the storage that it was made for
     hdst__aggregate_kernel_shape shape;

@@ -79,10 +79,12 @@ static uint32_t slots_in(uint64_t bytes, uint32_t each, uint32_t unit)
     return slots < HDST__GPU_KEY_TABLE_LEAST_ROWS ? HDST__GPU_KEY_TABLE_LEAST_ROWS : (uint32_t)slots;
 }
 
-void hdst__aggregate_kernel_shape_of(const hdst__aggregation_layout *layout, const hdst__target_facts *facts, hdst__aggregate_kernel_shape *shape)
+void hdst__aggregate_kernel_shape_of(const hdst__aggregation_layout *layout, const hdst__target_facts *facts, bool states, hdst__aggregate_kernel_shape *shape)
 {
-    *shape = (hdst__aggregate_kernel_shape){.mixed_bytes = layout->key_bytes <= 4 ? 4 : 8, .overflow_cell_words = 1};
+    *shape = (hdst__aggregate_kernel_shape){.mixed_bytes = layout->key_bytes <= 4 ? 4 : 8, .overflow_cell_words = 1, .states = states};
     place_values(layout, shape);
+    shape->row_bytes = states ? shape->mixed_bytes + 4 * shape->cells : (uint32_t)layout->record->size;
+    shape->state_words = layout->row_words + 1;
     const uint64_t local = facts->local_bytes < HDST__GPU_KEY_LOCAL_BYTES ? facts->local_bytes : HDST__GPU_KEY_LOCAL_BYTES;
     const uint64_t tile_bytes = local * HDST__GPU_KEY_TILE_BYTES / HDST__GPU_KEY_LOCAL_BYTES;
     for (shape->tuple_words = 2; shape->tuple_words < shape->mixed_bytes / 4 + shape->payload;) shape->tuple_words *= 2;
@@ -323,7 +325,7 @@ static const char *value_text(hdst__arena *arena, const hdst__value_column *colu
 }
 
 // A row's padding is zero.
-static void print_row(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__aggregate_kernel_shape *shape)
+static void print_finished_row(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__aggregate_kernel_shape *shape)
 {
     uint64_t bytes = 0;
     hdst__write(out, "inline void write_row(__global uchar *row, MIXED m, words_t words, scales_t scales)\n{\n    const ulong key = %s(m);\n",
@@ -341,8 +343,58 @@ static void print_row(hdst__writer *out, const hdst__aggregation_layout *layout,
     hdst__write_text(out, "}\n");
 }
 
+// A row that is not finished: the mixed key and the words of the table's row, 32 bits each.
+static void print_unfinished_row(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__aggregate_kernel_shape *shape)
+{
+    const unsigned first = shape->mixed_bytes / 4;
+    hdst__write_text(out, "inline void write_row(__global uchar *row, MIXED m, words_t words, scales_t scales)\n{\n"
+                          "    __global uint *to = (__global uint *)row;\n    to[0] = (uint)m;\n");
+    if (first == 2) hdst__write_text(out, "    to[1] = (uint)(m >> 32);\n");
+    for (uint64_t v = 0; v < layout->value_count; v++) {
+        const uint32_t units = units_of(&layout->value[v]), words = cells_of(&layout->value[v]) / units;
+        for (uint32_t u = 0; u < units * words; u++)
+            hdst__write(out, "    to[%u] = (uint)((ulong)words.w%u >> %u);\n", first + (unsigned)(shape->value[v].cell + u),
+                        (unsigned)(shape->value[v].unit + u / words), 32 * (unsigned)(u % words));
+    }
+    hdst__write_text(out, "}\n");
+}
+
+static void print_state_of(hdst__writer *out, const hdst__value_column *column, unsigned to, unsigned at)
+{
+    if (is_two(column)) {       // the second word counts multiples of 2^-(s + 40) there, and is below 2^40
+        hdst__write(out, "    high = (long)(at[%u] | (ulong)at[%u] << 32);\n    low = (long)(at[%u] | (ulong)at[%u] << 32);\n", at, at + 1, at + 2, at + 3);
+        hdst__write(out, "    to[%u] = (ulong)(high + (low >> addend_bits));\n    to[%u] = ((ulong)low & ((1ul << addend_bits) - 1)) << (%u - addend_bits);\n",
+                    to, to + 1, (unsigned)HDST__FIXED_BITS);
+    } else if (cells_of(column) == 2) {
+        hdst__write(out, "    to[%u] = at[%u] | (ulong)at[%u] << 32;\n", to, at, at + 1);
+    } else {
+        hdst__write(out, "    to[%u] = at[%u];\n", to, at);
+    }
+}
+
+// Such a row as a state: a tag, the key where the hash does not tell it, the cells, and no number of superaccumulators yet.
+static void print_state(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__aggregate_kernel_shape *shape)
+{
+    const unsigned first = shape->mixed_bytes / 4;
+    hdst__write(out, "#define STATE_WORDS %uu\ninline void write_state(__global const uchar *row, __global ulong *to, uint addend_bits)\n{\n"
+                     "    __global const uint *at = (__global const uint *)row;\n    long high, low;\n", (unsigned)shape->state_words);
+    hdst__write(out, "    to[0] = at[%u] | 1ul << 32;\n", first - 1);
+    if (first == 2) hdst__write_text(out, "    to[1] = unmix64(at[0] | (ulong)at[1] << 32);\n");
+    for (uint64_t v = 0; v < layout->value_count; v++)
+        print_state_of(out, &layout->value[v], 1 + layout->key_words + layout->value[v].word, first + shape->value[v].cell);
+    hdst__write_text(out, "    to[STATE_WORDS - 1] = 0;\n}\n");
+}
+
+static void print_row(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__aggregate_kernel_shape *shape)
+{
+    if (!shape->states) print_finished_row(out, layout, shape);
+    if (shape->states) print_unfinished_row(out, layout, shape);
+    if (shape->states) print_state(out, layout, shape);
+}
+
 // --- Addends that do not fit ---
 
+// A row's words go to its superaccumulators, too, unless it is not to be finished: then the host has both.
 static void print_exception(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__aggregate_kernel_shape *shape)
 {
     hdst__write_text(out, "// An addend that does not fit goes to the overflow cell of the row's sum.\n"
@@ -367,9 +419,9 @@ static void print_exception(hdst__writer *out, const hdst__aggregation_layout *l
         hdst__write(out,
             "    {\n        volatile __global long *cell = overflow_cell(overflow, place + %u);\n"
             "        rows_of_overflow[(ulong)(cell - cells) / OVERFLOW_CELL_WORDS] = row;\n", (unsigned)at->sum);
-        hdst__write(out, "        superaccumulator_add_fixed(cell, %s_LAST, %s_LOWEST, words.w%u, scales.s%u);\n", kind, kind, (unsigned)at->unit,
-                    (unsigned)at->sum);
-        if (is_two(&layout->value[v])) hdst__write(out,
+        if (!shape->states) hdst__write(out, "        superaccumulator_add_fixed(cell, %s_LAST, %s_LOWEST, words.w%u, scales.s%u);\n", kind, kind,
+                                        (unsigned)at->unit, (unsigned)at->sum);
+        if (is_two(&layout->value[v]) && !shape->states) hdst__write(out,
             "        superaccumulator_add_fixed(cell, %s_LAST, %s_LOWEST, words.w%u, scales.s%u + (int)scales.bits);\n",
                         kind, kind, (unsigned)at->unit + 1, (unsigned)at->sum);
         hdst__write_text(out, "    }\n");
@@ -406,9 +458,10 @@ static void print_macros(hdst__writer *out, const hdst__aggregation_layout *layo
                         (unsigned)shape->heavy_slots);
     hdst__write(out,
         "#define FLOATS %uu\n#define OVERFLOW_CELL_WORDS %u\n#define SUPERACCUMULATOR_LIMBS %u\n"
-        "#define SIZE %" PRIu64 "ul\n#define WORD %s\n#define WORDS %" PRIu64 "u\n",
+        "#define SIZE %" PRIu64 "ul\n#define ROW_BYTES %uul\n#define WORD %s\n#define WORDS %" PRIu64 "u\n",
         (unsigned)(shape->sums ? shape->sums : 1), (unsigned)shape->overflow_cell_words,
-        (unsigned)hdst__superaccumulator_limbs(shape->overflow_cell_words - 1), layout->record->size, type_of(word),
+        (unsigned)hdst__superaccumulator_limbs(shape->overflow_cell_words - 1), layout->record->size,
+                        (unsigned)shape->row_bytes, type_of(word),
                         layout->record->size / word);
 }
 
@@ -425,6 +478,7 @@ static const char *kernels_text(hdst__arena *arena, const hdst__aggregation_layo
     print_exception(&text, layout, shape);
     hdst__write_text(&text, hdst__pieces_text(arena, &hdst__aggregate_pieces, "hash_gpu.cl"));
     hdst__write_text(&text, hdst__pieces_text(arena, &hdst__aggregate_pieces, "hash_total.cl"));
+    if (shape->states) hdst__write_text(&text, hdst__pieces_text(arena, &hdst__aggregate_pieces, "hash_state.cl"));
     return hdst__writer_text(&text);
 }
 

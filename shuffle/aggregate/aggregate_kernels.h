@@ -27,11 +27,15 @@ typedef struct hdst__aggregate_kernel_shape {
     uint32_t total_lanes;               // of a work-group that fills a partition's table: HDST__AGGREGATE_LANES or twice as many
     uint32_t overflow_cell_words;               // of a superaccumulator
     bool doubles;
+    bool states;                        // rows are not finished: key and words, as tables have them
+    uint32_t row_bytes;                 // of a row that hash_total writes
+    uint32_t state_words;               // then: of a state, in 64 bits
 } hdst__aggregate_kernel_shape;
 
 // NULL, or why the kernels cannot do it. The precision classes of the values are known.
 const char *hdst__aggregate_kernels_why_not(const hdst__aggregation_layout *layout, const hdst__storage *storage, const hdst__target_facts *facts);
-void hdst__aggregate_kernel_shape_of(const hdst__aggregation_layout *layout, const hdst__target_facts *facts, hdst__aggregate_kernel_shape *shape);
+// states: rows as aggregate_state.h has them, for a layout whose cells have their places, in place of records.
+void hdst__aggregate_kernel_shape_of(const hdst__aggregation_layout *layout, const hdst__target_facts *facts, bool states, hdst__aggregate_kernel_shape *shape);
 // All kernels, for records that lie as `storage` has them (its offsets are arguments where they depend on the number of records).
 void hdst__aggregate_kernels_text(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__storage *storage,
                                   const hdst__aggregate_kernel_shape *shape, bool portable);

@@ -124,6 +124,13 @@ typedef struct hdst__aggregate_worker {
     char nothing;                       // the place of no rows
 } hdst__aggregate_worker;
 
+// The parts of an input that lies on several devices (aggregate_spread.h): each is reduced by itself.
+typedef struct hdst__aggregate_spread {
+    struct hdst__aggregate **part;      // by worker, left unfinished; NULL where it has no records
+    uint32_t parts;
+    uint32_t spreads;                   // which layout of the input they are for
+} hdst__aggregate_spread;
+
 struct hdst__aggregate {
     hdst__engine *engine;
     hdst__consumer consumer;
@@ -133,6 +140,8 @@ struct hdst__aggregate {
     hdst__container container;          // that the user insists on
     hdst__aggregate_device *on_device;
     bool device_did;                    // the last run
+    hdst__aggregate_spread spread;      // of inputs that lie on several devices
+    bool spread_did;                    // they did the last run: `finished` are its rows
     bool unchecked;
     hdst__run_stats stats;
     hdst__aggregate_choice choice;

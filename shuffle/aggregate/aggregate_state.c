@@ -3,6 +3,7 @@
 #include "shuffle/aggregate/aggregate_state.h"
 
 #include "record/key_hash.h"
+#include "shuffle/aggregate/aggregate_result.h"
 
 #include <string.h>
 
@@ -12,6 +13,7 @@ void hdst__aggregate_keep_state(hdst__aggregate *aggregate)
 {
     hdst__engine_lock(aggregate->engine);
     aggregate->keeps_state = !aggregate->layout->rows;
+    if (aggregate->keeps_state) hdst__aggregate_device_keep_states(aggregate->on_device);
     hdst__engine_unlock(aggregate->engine);
 }
 
@@ -64,15 +66,26 @@ void hdst__aggregate_forget_state(hdst__aggregate *aggregate)
     aggregate->exact_count = aggregate->exact_room = 0;
 }
 
-static const uint64_t *state_of(const hdst__aggregate *aggregate, uint64_t i)
+const uint64_t *hdst__aggregate_state_of(const hdst__aggregate *aggregate, uint64_t i)
 {
     return (const uint64_t *)(const void *)aggregate->rows + i * (aggregate->layout->row_words + 1);
 }
 
-static const int64_t *exact_of(const hdst__aggregate *aggregate, const uint64_t *state)
+const int64_t *hdst__aggregate_exact_of(const hdst__aggregate *aggregate, const uint64_t *state)
 {
     const uint64_t number = state[aggregate->layout->row_words];
     return number ? aggregate->exact + (number - 1) * aggregate->layout->superaccumulator_words : NULL;
+}
+
+hdst_status hdst__aggregate_read_state(hdst__aggregate *aggregate, hdst_error *error)
+{
+    uint64_t *states;
+    hdst__aggregate_forget_rows(aggregate);
+    const hdst_status status = hdst__aggregate_device_read_states(aggregate->on_device, &states, &aggregate->row_count, &aggregate->exact,
+                                                                  &aggregate->exact_count, error);
+    aggregate->rows = (char *)states;
+    aggregate->device_did = status == HDST_OK;
+    return status == HDST_E_MEMORY ? HDST_OK : status;
 }
 
 hdst_status hdst__aggregate_finish_state(hdst__aggregate *aggregate, const void **rows, hdst_error *error)
@@ -84,8 +97,8 @@ hdst_status hdst__aggregate_finish_state(hdst__aggregate *aggregate, const void 
     *rows = aggregate->finished;
     if (!aggregate->finished) return hdst__error_memory(error, "the result of a reduce by key");
     for (uint64_t i = 0; i < aggregate->row_count; i++) {
-        const uint64_t *state = state_of(aggregate, i);
-        hdst__row_write(layout, state, exact_of(aggregate, state), aggregate->finished + i * size);
+        const uint64_t *state = hdst__aggregate_state_of(aggregate, i);
+        hdst__row_write(layout, state, hdst__aggregate_exact_of(aggregate, state), aggregate->finished + i * size);
     }
     return HDST_OK;
 }
@@ -105,32 +118,70 @@ static size_t list_cells(const hdst__aggregation_layout *layout, hdst__cell *cel
     return count;
 }
 
-static bool add_row(const hdst__aggregate *aggregate, uint64_t i, hdst__keyed_partial *to)
+hdst__partial *hdst__aggregate_empty_partial(const hdst__aggregate *aggregate, const hdst__allocator *allocator, uint64_t rows)
+{
+    hdst__cell *cells = hdst__alloc(allocator, aggregate->layout->value_count * sizeof *cells + 1);
+    if (!cells) return NULL;
+    const hdst__accum accum = {.is_table = true, .cell = cells, .leaf_count = list_cells(aggregate->layout, cells)};
+    hdst__partial *partial = hdst__partial_create(allocator, &(hdst__tables){.accum = &accum, .accum_count = 1}, &rows);
+    hdst__free(allocator, cells);
+    return partial;
+}
+
+bool hdst__aggregate_add_state(const hdst__aggregate *aggregate, const uint64_t *state, hdst__partial *to, uint64_t row)
 {
     const hdst__aggregation_layout *layout = aggregate->layout;
-    const uint64_t *state = state_of(aggregate, i), *cells = state + 1 + layout->key_words;
-    const int64_t *exact = exact_of(aggregate, state);
-    if (layout->key_words) memcpy(to->keys + i * to->key_words, state + 1, layout->key_words * sizeof *state);
-    else to->keys[i] = hdst__key_unmix32((uint32_t)state[0]);
+    const uint64_t *cells = state + 1 + layout->key_words;
+    const int64_t *exact = hdst__aggregate_exact_of(aggregate, state);
     for (uint64_t c = 0; c < layout->value_count; c++) {
         const hdst__value_column *column = &layout->value[c];
         const int64_t *rest = exact && column->cell.digits ? exact + column->superaccumulator_word : NULL;
-        if (!hdst__partial_add_element(to->state, column->number, i, column->element, (const int64_t *)cells + column->word, column->words, column->s, rest))
+        if (!hdst__partial_add_element(to, column->number, row, column->element, (const int64_t *)cells + column->word, column->words, column->s, rest))
             return false;
     }
     return true;
 }
 
-hdst__keyed_partial *hdst__aggregate_partial(const hdst__aggregate *aggregate, const hdst__allocator *allocator)
+static bool add_row(const hdst__aggregate *aggregate, uint64_t i, hdst__keyed_partial *to)
 {
     const hdst__aggregation_layout *layout = aggregate->layout;
-    hdst__cell *cells = hdst__alloc(allocator, layout->value_count * sizeof *cells + 1);
-    if (!cells) return NULL;
-    hdst__keyed_partial *partial = hdst__keyed_partial_create(allocator, layout->key_bytes, cells, list_cells(layout, cells), aggregate->row_count);
-    hdst__free(allocator, cells);
+    const uint64_t *state = hdst__aggregate_state_of(aggregate, i);
+    if (layout->key_words) memcpy(to->keys + i * to->key_words, state + 1, layout->key_words * sizeof *state);
+    else to->keys[i] = hdst__key_unmix32((uint32_t)state[0]);
+    return hdst__aggregate_add_state(aggregate, state, to->state, i);
+}
+
+static hdst__keyed_partial *partial_of(const hdst__aggregate *aggregate, const hdst__allocator *allocator)
+{
+    const hdst__aggregation_layout *layout = aggregate->layout;
+    hdst__partial *state = hdst__aggregate_empty_partial(aggregate, allocator, aggregate->row_count);
+    hdst__keyed_partial *partial = state ? hdst__keyed_partial_of(state, layout->key_bytes, aggregate->row_count) : NULL;
     bool added = partial;
+    if (!partial) hdst__partial_destroy(state);
     for (uint64_t i = 0; added && i < aggregate->row_count; i++) added = add_row(aggregate, i, partial);
     if (added) return partial;
     hdst__keyed_partial_destroy(partial);
     return NULL;
+}
+
+// What the parts of a spread input came to, part by part.
+static hdst__keyed_partial *partial_of_parts(const hdst__aggregate *aggregate, const hdst__allocator *allocator)
+{
+    const hdst__aggregate_spread *spread = &aggregate->spread;
+    hdst__keyed_partial *all = NULL;
+    for (uint32_t i = 0; i < spread->parts; i++) {
+        hdst__keyed_partial *one = spread->part[i] ? partial_of(spread->part[i], allocator) : NULL;
+        const bool merged = one && (!all || hdst__keyed_partial_merge(all, one, NULL) == HDST_OK);
+        if (!all) all = one;
+        else hdst__keyed_partial_destroy(one);
+        if (merged || !spread->part[i]) continue;
+        hdst__keyed_partial_destroy(all);
+        return NULL;
+    }
+    return all;
+}
+
+hdst__keyed_partial *hdst__aggregate_partial(const hdst__aggregate *aggregate, const hdst__allocator *allocator)
+{
+    return aggregate->spread_did ? partial_of_parts(aggregate, allocator) : partial_of(aggregate, allocator);
 }

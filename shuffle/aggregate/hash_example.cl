@@ -7,6 +7,7 @@
 #include "accum/overflow_table.cl"
 #define TUPLE uint4
 #define SIZE 8ul
+#define ROW_BYTES 8ul         // of a row that hash_total writes: a record, or what becomes its state
 #define SRC __global const uchar *restrict b0
 #define SRC_ARGS b0
 #define SCALES __global const int *restrict scale_list, ulong addend_bits
@@ -31,6 +32,7 @@ words_t cells_at(volatile __local uint *at, uint stride);
 void add_words(volatile __global ulong *to, words_t words);
 words_t words_at(__global const ulong *at);
 void write_row(__global uchar *row, MIXED m, words_t words, scales_t scales);
+void write_state(__global const uchar *row, __global ulong *to, uint addend_bits);
 // Addends that do not fit, sums of which some did not, such a sum to its row.
 void add_exceptions(volatile __global long *overflow, ulong place, TUPLE tuple, uint exceptions);
 void finish_exceptions(volatile __global long *overflow, __global ulong *rows_of_overflow, ulong place, ulong row, words_t words, scales_t scales);

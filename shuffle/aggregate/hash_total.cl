@@ -161,7 +161,7 @@ void hash_total(ulong partitions, ulong bits, ulong slots_used, ulong spread, ul
             const ulong row = first + rank_at(tags, taken, before, at, used, MIXED_OF((MIXED)0, partition, bits));
             if (used) {
                 const words_t words = cells_at(cells + at, SLOTS);
-                write_row(rows + row * SIZE, MIXED_OF(tags[at], partition, bits), words, scales);
+                write_row(rows + row * ROW_BYTES, MIXED_OF(tags[at], partition, bits), words, scales);
                 if (marks[at / 32] >> at % 32 & 1) finish_exceptions(overflow, rows_of_overflow, (partition * SLOTS + at) * FLOATS, row, words, scales);
             }
         }
@@ -180,7 +180,7 @@ __kernel GROUP void hash_overflow(__global long *restrict overflow, __global con
     const ulong size = (ulong)overflow[0] + 1;
     for (ulong at = get_global_id(0); at < size; at += get_global_size(0)) {
         const ulong owner = (ulong)overflow[2 + at];
-        if (owner) put_sum(rows + rows_of_overflow[at] * SIZE, (owner - 1) % FLOATS, overflow + 2 + size + at * OVERFLOW_CELL_WORDS);
+        if (owner) put_sum(rows + rows_of_overflow[at] * ROW_BYTES, (owner - 1) % FLOATS, overflow + 2 + size + at * OVERFLOW_CELL_WORDS);
     }
 }
 

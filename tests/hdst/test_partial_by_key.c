@@ -55,6 +55,7 @@ typedef struct side {
 static side open_side(const char *form)
 {
     side s = {.context = context_in_form(form)};
+    hdst__engine_limits(s.context->engine)->by_key_device_least = 1;     // kernels as a GPU gets them keep states, too
     s.module = module_of(s.context, text);
     return s;
 }

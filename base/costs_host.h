@@ -37,6 +37,7 @@ enum {
     HDST__HOST_GRACE_SECONDS = 2,               // a device that goes on for so long after a cancel is given up
 };
 
+#define HDST__HOST_TABLE_SHARE 0.6              // of what the budget has left, for all tables of accumulators: in more there are few strips, or there is no room
 #define HDST__HOST_EVEN 1.1                     // a cached input whose devices end together within this stays where it lies
 #define HDST__HOST_CHUNK_BYTES ((uint64_t)2 << 30)     // of a cached dataset's segment, or of output that stays, at most: each is a launch
 #define HDST__HOST_OUTPUT_MARGIN 1.25           // a slice's output is expected to fit with so much to spare: one that does not runs twice
@@ -112,6 +113,8 @@ enum {
                                                 // rows may take
     HDST__HOST_COMBINED_TRIES = 8,              // partitions that are tried before it is given up
     HDST__HOST_DIRECT_LEAST_CELLS = 1 << 19,    // of a table of rows, from which on its additions go by partitions of rows
+    HDST__HOST_DIRECT_FUNCTION_TIMES = 2,       // elements without float sums count as one of so many where a function in front makes the tuples
+    HDST__HOST_DIRECT_PIECE_SHARE = 2,          // of what the budget has left, for the rows that all threads take at once
     HDST__HOST_DIRECT_PARTITION_BYTES = 256 << 10, HDST__HOST_DIRECT_PARTITION_BITS = 6,        // of a partition's rows; partitions at least
     HDST__HOST_KEY_RESULT_SHARE = 2,            // of the run's memory: a larger result gets its memory as it comes
 

@@ -13,7 +13,8 @@ import subprocess
 import sys
 import time
 
-JOBS = ['kmeans', 'sort', 'by key, few', 'by key, many', 'group, many keys', 'distinct', 'cache', 'dense, few rows']
+JOBS = ['kmeans', 'sort', 'by key, few', 'by key, many', 'group, many keys', 'distinct', 'cache', 'dense, few rows', 'dense, many rows',
+        'dense, a row for each']
 LINE = re.compile(r'^(\S+) +(.+?) +(\d+) MiB +([\d.]+) MiB \(process ([\d.]+) MiB\) +(.*)$')
 
 

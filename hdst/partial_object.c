@@ -215,11 +215,19 @@ hdst_partial *hdst_partial_from_result(hdst_result *result)
 // Not of a read or a union, whose records are there before a run.
 static bool is_reduction(const hdst__node *node) { return node->dataset->op->gives == HDST__GIVES_OTHERS && node->op->known == hdst__node_has_run; }
 
+static hdst_status refuse_rows(const hdst__node *node, hdst_error *error)
+{
+    hdst__error_set(error, HDST_E_UNSUPPORTED, "the rows of %s, which are many, were not kept unfinished in the result's first run", node->dataset->op->name);
+    hdst__error_hint(error, "call hdst_result_keep_partial before the first run");
+    return HDST_E_UNSUPPORTED;
+}
+
 // Records that a reduction makes in another way than by accumulators of a stage would be left out in silence.
 static hdst_status check_target(const hdst__node *target, hdst_error *error)
 {
     const hdst__stage_node *stage = hdst__node_stage(target);
     if (!is_reduction(target) || (stage && stage->records_table) || hdst__aggregate_node_keyed(target)) return HDST_OK;
+    if (target->op == &hdst__op_reduce_to_rows) return refuse_rows(target, error);
     hdst__error_set(error, HDST_E_UNSUPPORTED, "the records of %s cannot be kept unfinished", target->dataset->op->name);
     hdst__error_hint(error, "partials are of accumulators and keys: of maps, and of reduces that are sums, minima and the like");
     return HDST_E_UNSUPPORTED;
@@ -251,9 +259,7 @@ static hdst_status check_nodes(const hdst__plan *plan, hdst_error *error)
     for (size_t i = 0; i < plan->node_count; i++) {
         const hdst__node *node = plan->nodes[i];
         if (!node->table_count || (hdst__node_stage(node) && !hdst__node_stage(node)->folds)) continue;
-        hdst__error_set(error, HDST_E_UNSUPPORTED, "the rows of %s cannot be kept unfinished where there are so many", node->dataset->op->name);
-        hdst__error_hint(error, "fewer rows are accumulators of a map");
-        return HDST_E_UNSUPPORTED;
+        return refuse_rows(node, error);
     }
     const bool keyed = hdst__aggregate_node_keyed(plan->target), accumulates = count_tables(plan);
     if (keyed && accumulates)
@@ -265,7 +271,7 @@ static hdst_status check_nodes(const hdst__plan *plan, hdst_error *error)
 static hdst_status keep_partial(hdst_result *result, hdst_error *error)
 {
     hdst_status status = hdst__object_status(&result->object, error);
-    if (status == HDST_OK) status = hdst__result_plan(result, error);
+    if (status == HDST_OK) status = hdst__result_plan_for_partials(result, error);
     if (status == HDST_OK) status = check_target(result->plan.target, error);
     if (status == HDST_OK) status = check_order(&result->plan, error);
     if (status == HDST_OK) status = check_nodes(&result->plan, error);

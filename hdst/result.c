@@ -71,6 +71,17 @@ hdst_status hdst__result_plan(hdst_result *result, hdst_error *error)
     return status;
 }
 
+hdst_status hdst__result_plan_for_partials(hdst_result *result, hdst_error *error)
+{
+    if (result->planned && !result->ran && !result->plan.keeps_partials) {
+        hdst__plan_release(&result->plan);
+        forget_plan(result);
+        result->planned = false;
+    }
+    if (!result->planned) result->plan.keeps_partials = true;
+    return hdst__result_plan(result, error);
+}
+
 // --- What a run gave ---
 
 // Rows that stayed on the device. Reading them for a view is no part of the run, nor of its statistics.

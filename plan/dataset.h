@@ -17,6 +17,8 @@ typedef struct hdst__plan_mark {
     const hdst_dataset *consumer;   // the only one, when there is one
     ir_func *func;                  // of a function: in the plan's arena
     hdst__node *node;               // NULL: fused into its consumer
+    const hdst__operator *runs_as;  // of a function: the operator of its own node; NULL: it is part of a stage
+    hdst_dataset *front;            // then: what functions before it end with (hdst__operator.in_front); NULL: nothing
     uint32_t length;                // functions that are fused with it, so far
     bool whole;                     // one of them asks for the index or accumulates: it must see every record, whichever are wanted of it
     bool drops;                     // one of them filters or emits any number: indices of its input are no indices of its own

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reduces by a key that is the number of a record of the result, of which each is there. They are accumulators of a stage, or where there are very
-// many records a reduction by key.
+// many records a reduction by key. Functions in front give it their records slice by slice then, and make the check of the key.
 #include "codegen/interp/interp.h"
 #include "codegen/lower/operator_functions.h"
+#include "engine/stage/table_room.h"
 #include "plan/aggregate_node.h"
 #include "plan/map_spec.h"
 #include "plan/op_group.h"
@@ -14,7 +15,10 @@
 typedef struct dense_own {
     hdst__group_own group;          // first: a reduce that is no accumulation becomes a group. Its `rows` are the result's of all
     uint32_t key;                   // its leaf in the parent's record
+    const hdst_map_spec *spec;      // of the reduce: for the function in front, whose dataset has none
 } dense_own;
+
+enum { RESULT = 1 };                // the parameter of the function that is the table
 
 static const dense_own *own_of(const hdst_dataset *dataset) { return dataset->own; }
 
@@ -100,12 +104,29 @@ static hdst__plan_param bind(const ir_func *func, const ir_param *param, const h
     return (hdst__plan_param){.function = func->name, .name = param->name, .rows = own_of(dataset)->group.rows};
 }
 
-// Sums of many rows, of records that are there, are made by parts of the rows (shuffle/aggregate/aggregate.h).
-static const hdst__operator *runs_as(const hdst_dataset *dataset)
+// Sums of many rows are made by parts of the rows (shuffle/aggregate/aggregate.h), unless they are wanted unfinished.
+static const hdst__operator *runs_as(hdst__arena *arena, const hdst__plan *plan, const hdst_dataset *dataset)
 {
     hdst__engine *engine = dataset->object.context->engine;
-    const bool by_parts = !hdst__dataset_fuses(dataset) && hdst__aggregate_suits_rows(engine, dataset->record, own_of(dataset)->group.rows);
-    return by_parts ? &hdst__op_reduce_to_rows : NULL;
+    const uint64_t rows = own_of(dataset)->group.rows;
+    if (plan->keeps_partials) return NULL;
+    const bool suits = hdst__aggregate_suits_rows(engine, dataset->record, dataset->mark.func->params[RESULT].leaf_op, rows, hdst__dataset_fuses(dataset)) ||
+        (hdst__aggregate_takes_rows(engine, rows) && !hdst__stage_table_fits(engine, arena, dataset->mark.func, rows));
+    return suits ? &hdst__op_reduce_to_rows : NULL;
+}
+
+static hdst_dataset *in_front(hdst__arena *arena, const hdst_dataset *dataset)
+{
+    hdst_dataset *front = HDST__NEW(arena, hdst_dataset);
+    *front = *dataset->parent;
+    front->op = &hdst__op_key_in_range;
+    front->parent = dataset->parent;
+    front->inputs = NULL;
+    front->input_count = 0;
+    front->spec = NULL;
+    front->own = dataset->own;
+    hdst__dataset_as_structs(front);
+    return front;
 }
 
 static const hdst__container_rule containers = {
@@ -116,11 +137,38 @@ static const hdst__container_rule containers = {
 const hdst__operator hdst__op_reduce_dense = {
     .name = "hdst_reduce_dense", .gives = HDST__GIVES_OTHERS, .own_bytes = sizeof(dense_own), .containers = &containers, .describe = describe,
     .lower = lower, .bind = bind, .runs_as = runs_as,
+    .in_front = in_front,
+};
+
+// --- The check of the key, as a function ---
+
+static void describe_check(const hdst_dataset *dataset, hdst__buffer *out)
+{
+    hdst__buffer_printf(out, " -> keys below %" PRIu64, own_of(dataset)->group.rows);
+}
+
+static ir_func *lower_check(hdst__arena *arena, const hdst_dataset *dataset, hdst_error *error)
+{
+    (void)error;
+    const hdst_map_spec *spec = own_of(dataset)->spec;
+    return hdst__operator_key_in_range(arena, dataset->record, own_of(dataset)->key, spec->function->span, spec->module->tree->diags);
+}
+
+static hdst__plan_param bind_check(const ir_func *func, const ir_param *param, const hdst_dataset *dataset)
+{
+    return (hdst__plan_param){.function = func->name, .name = param->name, .rows = 1, .data = &own_of(dataset)->group.rows};
+}
+
+const hdst__operator hdst__op_key_in_range = {
+    .name = "keys in range", .gives = HDST__GIVES_EACH, .describe = describe_check, .lower = lower_check, .bind = bind_check,
 };
 
 // --- A reduction by key, whose keys are the numbers of rows ---
 
-enum { RESULT = 1 };        // the parameter of the function that is the table
+typedef struct rows_table {
+    hdst__plan_table table;         // first: it is the node's
+    const ir_func *func;            // for messages
+} rows_table;
 
 // The result is also what the accumulator of a stage would be, under its name.
 static hdst_status build(hdst__arena *arena, hdst__node *node, hdst_error *error)
@@ -129,7 +177,9 @@ static hdst_status build(hdst__arena *arena, hdst__node *node, hdst_error *error
     hdst_dataset *dataset = node->dataset;
     const ir_func *func = dataset->mark.func;
     const ir_param *result = &func->params[RESULT];
-    node->tables = HDST__NEW(arena, hdst__plan_table);
+    rows_table *own = HDST__NEW(arena, rows_table);
+    own->func = func;
+    node->tables = &own->table;
     node->tables[node->table_count++] = (hdst__plan_table){.function = func->name, .name = result->name, .record = dataset->record, .param = RESULT};
     hdst__aggregate_node_make(arena, node, &(hdst__aggregate_spec){.record = dataset->parent->record, .key_leaves = &own_of(dataset)->key,
                                                                    .key_count = 1, .laws = result->leaf_op,
@@ -152,7 +202,7 @@ static void explain_error(const hdst__node *node, hdst_error *error)
     const hdst__aggregate *aggregate = hdst__aggregate_node_of(node);
     uint64_t record, key;
     if (!aggregate || error->code != HDST_E_RECORD || !hdst__aggregate_stray(aggregate, &record, &key)) return;
-    hdst__check_to_error(node->dataset->mark.func, 0, key, own_of(node->dataset)->group.rows, record, error);
+    hdst__check_to_error(((const rows_table *)node->tables)->func, 0, key, own_of(node->dataset)->group.rows, record, error);
 }
 
 static hdst_status run(hdst__plan *plan, hdst__node *node, hdst_error *error)
@@ -182,6 +232,7 @@ hdst_dataset *hdst_reduce_dense(hdst_dataset *from, hdst_module *module, const c
     static const hdst__user_function call = {&hdst__op_reduce_dense, AST_REDUCE, check_keyed};
     HDST__NEEDS(hdst_dataset, from, "dataset");
     hdst_dataset *dataset = hdst__user_function_by_name(__func__, from, &call, module, function);
-    if (dataset->object.context) ((dense_own *)dataset->own)->group.rows = rows;        // nobody else has it yet
+    dense_own *own = dataset->own;
+    if (dataset->object.context) own->group.rows = rows, own->spec = dataset->spec;        // nobody else has it yet
     return dataset;
 }

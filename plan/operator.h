@@ -45,8 +45,10 @@ struct hdst__operator {
     ir_func *(*lower)(hdst__arena *arena, const hdst_dataset *dataset, hdst_error *error);
     // What a parameter of it reads or fills; NULL: what the dataset's spec binds.
     hdst__plan_param (*bind)(const ir_func *func, const ir_param *param, const hdst_dataset *dataset);
-    // The operator of a node of its own, where it had better not be fused; or NULL, as without this function.
-    const hdst__operator *(*runs_as)(const hdst_dataset *dataset);
+    // The operator of a node of its own, where it had better not be fused, once it is lowered (dataset->mark.func); or NULL, as without this function.
+    const hdst__operator *(*runs_as)(hdst__arena *arena, const hdst__plan *plan, const hdst_dataset *dataset);
+    // Then: the function that the functions in front end with, a dataset of the plan's own, in the arena, between the parent and this one. NULL: none.
+    hdst_dataset *(*in_front)(hdst__arena *arena, const hdst_dataset *dataset);
 
     // --- A node ---
     // Makes node->own in the arena, once all nodes before it are made. NULL: it has none.
@@ -90,6 +92,7 @@ struct hdst__operator {
     X(reduce)           /* op_reduce.c */                                                                                       \
     X(reduce_dense)     /* op_reduce_dense.c: by a key that is the number of a record of the result */                          \
     X(reduce_to_rows)   /* op_reduce_dense.c: the same where there are very many records */                                     \
+    X(key_in_range)     /* op_reduce_dense.c: what a function in front ends with then */                                        \
     X(layout)           /* op_layout.c: the same records, read in another layout */                                             \
     X(slice)            /* op_slice.c: some, by their numbers */                                                                \
     X(union)            /* op_union.c */                                                                                        \

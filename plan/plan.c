@@ -15,7 +15,7 @@ static hdst_status build_nodes(hdst__arena *arena, const hdst__plan *plan, bool 
 // A plan below makes its own notes at datasets, also at some of this plan: it comes when those of this plan are no longer needed.
 static hdst_status make_nodes(hdst__arena *arena, hdst_dataset *dataset, hdst__plan *plan, hdst_error *error)
 {
-    *plan = (hdst__plan){.context = dataset->object.context};
+    *plan = (hdst__plan){.context = dataset->object.context, .keeps_partials = plan->keeps_partials};
     hdst_status status = hdst__plan_nodes(arena, dataset, plan, error);
     if (status == HDST_OK) status = build_nodes(arena, plan, false, error);
     if (status == HDST_OK) status = build_nodes(arena, plan, true, error);

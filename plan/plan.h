@@ -58,6 +58,7 @@ struct hdst__plan {
     size_t node_count, node_capacity;
     hdst__node *target;
     hdst__run_stats stats;          // of all stages of the last run together
+    bool keeps_partials;            // accumulators are wanted unfinished, which those of stages can be. Before the plan is made
 };
 
 // Builds nodes and IR; nothing is compiled for a device yet. All lives in `arena`, but for the stages and the rows of tables. HDST_E_MEMORY and

@@ -57,7 +57,7 @@ static bool has_own_code(const hdst_dataset *dataset) { return dataset->spec && 
 bool hdst__dataset_fuses(const hdst_dataset *dataset)
 {
     const hdst_dataset *parent = dataset->parent;
-    if (!is_function(parent) || parent->mark.consumers > 1) return false;
+    if (!is_function(parent) || parent->mark.consumers > 1 || dataset->mark.runs_as) return false;
     if (has_own_code(dataset) || has_own_code(parent)) return false;
     if (parent->op->gives == HDST__GIVES_OTHERS) return false;      // a reduce
     if (folds(dataset->mark.func) || parent->mark.length >= LONGEST_CHAIN) return false;
@@ -91,8 +91,7 @@ static bool needs_node(const hdst_dataset *dataset)
 
 static const hdst__operator *operator_of_node(const hdst_dataset *dataset)
 {
-    const hdst__operator *own = dataset->op->runs_as ? dataset->op->runs_as(dataset) : NULL;
-    if (own) return own;
+    if (dataset->mark.runs_as) return dataset->mark.runs_as;
     return !is_function(dataset) ? dataset->op : folds(dataset->mark.func) ? &hdst__op_fold : &hdst__op_stage;
 }
 
@@ -147,8 +146,42 @@ static void add_sliced_input(hdst__arena *arena, hdst__plan *plan, hdst_dataset 
 
 static void add_nodes(hdst__arena *arena, hdst__plan *plan, hdst_dataset *dataset)
 {
-    if (slices_input(dataset)) add_sliced_input(arena, plan, dataset);
-    else add_inputs(arena, add_node(arena, plan, dataset, operator_of_node(dataset)));
+    hdst_dataset *front = dataset->mark.front;
+    if (slices_input(dataset)) {
+        add_sliced_input(arena, plan, dataset);
+    } else if (front) {
+        add_inputs(arena, add_node(arena, plan, front, &hdst__op_stage));
+        set_input(arena, add_node(arena, plan, dataset, operator_of_node(dataset)), front->mark.node);
+    } else {
+        add_inputs(arena, add_node(arena, plan, dataset, operator_of_node(dataset)));
+    }
+}
+
+static hdst_status note_function(hdst__arena *arena, hdst_dataset *dataset, hdst_error *error)
+{
+    hdst__plan_mark *mark = &dataset->mark;
+    mark->func = hdst__plan_lower(arena, dataset, error);
+    if (!mark->func) return error->code;
+    const bool fused = hdst__dataset_fuses(dataset);
+    mark->length = 1 + (fused ? dataset->parent->mark.length : 0);
+    mark->drops = mark->func->emits || may_leave_out(dataset) || (fused && dataset->parent->mark.drops);
+    mark->whole = hdst__reads_index(mark->func) || hdst__accumulates(mark->func) || (fused && dataset->parent->mark.whole);
+    return HDST_OK;
+}
+
+// One that is no part of a stage after all. Functions before it end with another one then, where it would have been fused with them.
+static hdst_status note_own_node(hdst__arena *arena, const hdst__plan *plan, hdst_dataset *dataset, hdst_error *error)
+{
+    const bool fused = hdst__dataset_fuses(dataset);
+    dataset->mark.runs_as = dataset->op->runs_as ? dataset->op->runs_as(arena, plan, dataset) : NULL;
+    if (!dataset->mark.runs_as || !fused) return HDST_OK;
+    hdst_dataset *front = dataset->op->in_front(arena, dataset);
+    front->mark = (hdst__plan_mark){.plan = dataset->mark.plan, .consumers = 1, .consumer = dataset};
+    const hdst_status status = note_function(arena, front, error);
+    if (status != HDST_OK || !hdst__dataset_fuses(front)) return status;
+    dataset->mark.front = front;
+    front->parent->mark.consumer = front;
+    return HDST_OK;
 }
 
 hdst_status hdst__plan_nodes(hdst__arena *arena, hdst_dataset *dataset, hdst__plan *plan, hdst_error *error)
@@ -157,15 +190,9 @@ hdst_status hdst__plan_nodes(hdst__arena *arena, hdst_dataset *dataset, hdst__pl
     reach_all(&r, dataset);
     for (size_t i = 0; i < r.count; i++) {
         hdst_dataset *d = r.items[i];
-        hdst__plan_mark *mark = &d->mark;
-        if (is_function(d)) {
-            mark->func = hdst__plan_lower(arena, d, error);
-            if (!mark->func) return error->code;
-            bool fused = hdst__dataset_fuses(d);
-            mark->length = 1 + (fused ? d->parent->mark.length : 0);
-            mark->drops = mark->func->emits || may_leave_out(d) || (fused && d->parent->mark.drops);
-            mark->whole = hdst__reads_index(mark->func) || hdst__accumulates(mark->func) || (fused && d->parent->mark.whole);
-        }
+        hdst_status status = is_function(d) ? note_function(arena, d, error) : HDST_OK;
+        if (status == HDST_OK && is_function(d)) status = note_own_node(arena, plan, d, error);
+        if (status != HDST_OK) return status;
     }
     for (size_t i = 0; i < r.count; i++)
         if (needs_node(r.items[i])) add_nodes(arena, plan, r.items[i]);

@@ -207,21 +207,40 @@ static bool renumber_value(ir_expr **slot, void *user)
     return true;
 }
 
+// if (key >= limit) fail. The condition that it holds; *key: the variable.
+static ir_expr *check_key(ir_func *func, uint32_t key_leaf, const ir_expr *limit, hdst__span span, const hdst__diags *diags, uint32_t *key)
+{
+    const hdst__leaf *leaf = &func->params[0].record->leaves[key_leaf];
+    *key = set(func, "key", HDST__U64, hdst__ir_convert(func, HDST__U64, leaf_expr(func, IR_FIELD, 0, key_leaf, leaf->kind)));
+    ir_expr *inside = hdst__ir_binary(func, IR_LT, HDST__BOOL, hdst__ir_var(func, *key), hdst__ir_copy(func, limit));
+    ir_stmt *check = hdst__ir_stmt(func, IR_CHECK, span);
+    check->check = hdst__ir_add_check(func, (ir_check){hdst__kind_is_signed(leaf->kind) ? IR_CHECK_KEY : IR_CHECK_UNSIGNED_KEY, span, leaf->path, diags});
+    check->cond = inside;
+    check->index = hdst__ir_var(func, *key);
+    check->index2 = hdst__ir_copy(func, limit);
+    hdst__ir_push(func, &func->body, check);
+    return inside;
+}
+
 // if (key >= len(result)) fail; the row is 0 then.
 static ir_expr *checked_row(dense *d, hdst__span span, const hdst__diags *diags)
 {
     ir_func *func = d->func;
-    const hdst__leaf *leaf = &func->params[0].record->leaves[d->key_leaf];
-    uint32_t key = set(func, "key", HDST__U64, hdst__ir_convert(func, HDST__U64, leaf_expr(func, IR_FIELD, 0, d->key_leaf, leaf->kind)));
-    ir_expr *inside = hdst__ir_binary(func, IR_LT, HDST__BOOL, hdst__ir_var(func, key), leaf_expr(func, IR_LENGTH, d->table, 0, HDST__U64));
-    ir_stmt *check = hdst__ir_stmt(func, IR_CHECK, span);
-    check->check = hdst__ir_add_check(func, (ir_check){hdst__kind_is_signed(leaf->kind) ? IR_CHECK_KEY : IR_CHECK_UNSIGNED_KEY, span, leaf->path, diags});
-    check->cond = inside;
-    check->index = hdst__ir_var(func, key);
-    check->index2 = leaf_expr(func, IR_LENGTH, d->table, 0, HDST__U64);
-    hdst__ir_push(func, &func->body, check);
+    uint32_t key;
+    const ir_expr *inside = check_key(func, d->key_leaf, leaf_expr(func, IR_LENGTH, d->table, 0, HDST__U64), span, diags, &key);
     uint32_t row = set(func, "row", HDST__U64, hdst__ir_select(func, hdst__ir_copy(func, inside), hdst__ir_var(func, key), u64(func, 0)));
     return hdst__ir_var(func, row);
+}
+
+ir_func *hdst__operator_key_in_range(hdst__arena *arena, const hdst__record *keyed, uint32_t key, hdst__span span, const hdst__diags *diags)
+{
+    ir_func *func = new_func(arena, "key_in_range", keyed);
+    const uint32_t rows = add_broadcast(func, "rows"), output = add_output(func, keyed);
+    uint32_t checked;
+    func->diags = diags;
+    check_key(func, key, leaf_expr(func, IR_BROADCAST, rows, 0, HDST__U64), span, diags, &checked);
+    for (uint32_t i = 0; i < keyed->leaf_count; i++) copy_leaf(func, output, i, i);
+    return func;
 }
 
 ir_func *hdst__operator_dense(hdst__arena *arena, const ir_func *reduce, const hdst__record *keyed, uint32_t key, hdst__span span, const hdst__diags *diags)

@@ -68,9 +68,10 @@ hdst__dataset_cache *hdst__aggregate_resident(hdst__aggregate *aggregate);
 // With `rows`: the first record whose key is no number of a row, which ended the last run with HDST_E_RECORD (and a message that does not say which); false:
 // none did. Where the engine skips records with errors they are left out.
 bool hdst__aggregate_stray(const hdst__aggregate *aggregate, uint64_t *record, uint64_t *key);
-// Whether a reduction to so many rows, of a record like `rows`, is quicker here than in a stage of the engine's device: on CPU devices, where they do not fit
-// its caches.
-bool hdst__aggregate_suits_rows(hdst__engine *engine, const hdst__record *rows, uint64_t row_count);
+// Whether a reduction can have so many rows; and whether it is quicker here than in a stage of the engine's device, with rows of a record like `rows`, reduced
+// by `laws`: on CPU devices, where they do not fit its caches. `from_function`: a stage in front makes the tuples, which could as well add them up.
+bool hdst__aggregate_takes_rows(const hdst__engine *engine, uint64_t row_count);
+bool hdst__aggregate_suits_rows(hdst__engine *engine, const hdst__record *rows, const hdst__accumulate_op *laws, uint64_t row_count, bool from_function);
 // From the next run on the state of each key is kept, too, in host memory alone; not with `rows`.
 void hdst__aggregate_keep_state(hdst__aggregate *aggregate);
 // What the last run came to, if it kept that. NULL: out of memory.

@@ -25,9 +25,10 @@ static bool add_all_raw(hdst__aggregate_worker *worker)
 {
     const hdst__aggregation_layout *layout = worker->run->layout;
     hdst__key_batch *batch = &worker->batch;
-    if (layout->raw_bytes == 8 && layout->key_words == 0 && layout->value_count == 1 && worker->raw.bits) {
+    if (layout->key_words == 0 && layout->value_count == 1 && worker->raw.bits && (layout->raw_bytes == 8 || layout->raw_bytes == 16)) {
         worker->to_partitions += batch->count;
-        return hdst__radix_partitions_add_tuples(&worker->raw, batch->hash, batch->source[0].base, batch->source[0].stride, batch->count);
+        return (layout->raw_bytes == 8 ? hdst__radix_partitions_add_tuples : hdst__radix_partitions_add_wide_tuples)(
+            &worker->raw, batch->hash, batch->source[0].base, batch->source[0].stride, batch->count);
     }
     for (uint32_t i = 0; i < batch->count; i++)
         if (!add_raw(worker, i)) return false;

@@ -111,14 +111,31 @@ static void choose_rows(hdst__aggregation *run)
              1u << c->partition_bits, (unsigned)layout->cell_words, layout->cell_words == 1 ? "" : "s");
 }
 
-bool hdst__aggregate_suits_rows(hdst__engine *engine, const hdst__record *rows, uint64_t row_count)
+bool hdst__aggregate_takes_rows(const hdst__engine *engine, uint64_t row_count)
+{
+    return row_count && row_count <= UINT64_C(1) << 32 && !hdst__engine_settings(engine)->gpu_form_on_cpu;
+}
+
+// Elements of a row; those that are no float sums, of which a stage has fewer words, count less where a function in front must write them first.
+static double count_elements(const hdst__record *rows, const hdst__accumulate_op *laws, bool from_function)
+{
+    double count = 0;
+    for (uint32_t i = 0; i < rows->leaf_count; i++) {
+        const bool float_sum = laws[i] == HDST__SUM && hdst__kind_is_float(rows->leaves[i].kind);
+        count += (double)rows->leaves[i].elements / (from_function && !float_sum ? HDST__HOST_DIRECT_FUNCTION_TIMES : 1);
+    }
+    return count;
+}
+
+bool hdst__aggregate_suits_rows(hdst__engine *engine, const hdst__record *rows, const hdst__accumulate_op *laws, uint64_t row_count, bool from_function)
 {
     const hdst__device_info *device;
     hdst_error ignored;
-    if (row_count == 0 || row_count > UINT64_C(1) << 32 || hdst__engine_settings(engine)->gpu_form_on_cpu) return false;
-    if (hdst__engine_limits(engine)->by_key_least_cells) return row_count * rows->elements >= hdst__engine_limits(engine)->by_key_least_cells;
-    if (row_count * rows->elements < HDST__HOST_DIRECT_LEAST_CELLS) return false;
-    return hdst__engine_device(engine, &device, &ignored) == HDST_OK && device->class_ == HDST__DEVICE_CPU;
+    const uint64_t forced = hdst__engine_limits(engine)->by_key_least_cells;
+    const double cells = (double)row_count * count_elements(rows, laws, from_function && !forced);
+    if (!hdst__aggregate_takes_rows(engine, row_count)) return false;
+    if (cells < (double)(forced ? forced : HDST__HOST_DIRECT_LEAST_CELLS)) return false;
+    return forced || (hdst__engine_device(engine, &device, &ignored) == HDST_OK && device->class_ == HDST__DEVICE_CPU);
 }
 
 typedef struct sample {

@@ -4,16 +4,31 @@
 #include "shuffle/aggregate/aggregate_partition.h"
 #include "shuffle/aggregate/aggregate_read.h"
 #include "shuffle/aggregate/aggregate_result.h"
+#include "base/costs_host.h"
 
+static const char what[] = "the result of a reduce by key";
+
+// In memory, where that leaves some for the work; else in a temporary file.
 hdst_status hdst__aggregate_take_rows(hdst__aggregation *run, hdst_error *error)
 {
     hdst__aggregate *aggregate = run->aggregate;
     const uint64_t bytes = run->layout->row_count * run->layout->rows->size;
+    if (aggregate->rows && !aggregate->mapped) return HDST_OK;
+    hdst__aggregate_forget_rows(aggregate);
     aggregate->row_count = run->layout->row_count;
-    if (aggregate->rows) return HDST_OK;
-    aggregate->rows = hdst__aggregate_take(run, bytes, "the result of a reduce by key", error);
+    if (bytes > run->room / HDST__HOST_KEY_RESULT_SHARE) return hdst__spill_open(hdst__engine_runtime(run->engine), &aggregate->file, error);
+    aggregate->rows = hdst__aggregate_take(run, bytes, what, error);
     aggregate->row_bytes = aggregate->rows ? bytes : 0;
     return aggregate->rows ? HDST_OK : error->code;
+}
+
+hdst_status hdst__aggregate_end_rows(hdst__aggregation *run, hdst_error *error)
+{
+    hdst__aggregate *aggregate = run->aggregate;
+    if (!aggregate->file.open) return HDST_OK;
+    const hdst_status status = hdst__spill_map(&aggregate->file, &aggregate->mapped, error);
+    aggregate->rows = (char *)aggregate->mapped;      // nobody writes there: row_bytes is 0
+    return status;
 }
 
 static uint64_t partition_rows(const hdst__aggregation *run)
@@ -70,28 +85,78 @@ static void write_wide(hdst__aggregate_worker *worker, char *rows)
     }
 }
 
-static bool reduce_partition(hdst__aggregate_worker *worker, uint32_t partition)
+// Where they belong, in memory or in the file.
+static bool write_rows(hdst__aggregate_worker *worker, uint64_t count)
 {
     hdst__aggregation *run = worker->run;
-    const uint64_t rows = partition_rows(run), first = partition * rows, last = run->layout->row_count;
+    const uint64_t size = run->layout->rows->size;
+    char *to = worker->direct_rows ? worker->direct_rows : run->aggregate->rows + worker->first_row * size;
+    hdst__direct_table_write(&worker->direct_table, run->layout, count, to);
+    write_wide(worker, to);
+    worker->out += count;
+    if (!worker->direct_rows) return true;
+    pthread_mutex_lock(&run->lock);
+    const hdst_status status = hdst__spill_put(&run->aggregate->file, worker->first_row * size, to, count * size, &worker->error);
+    pthread_mutex_unlock(&run->lock);
+    return status == HDST_OK;
+}
+
+// The piece at hand: all of a partition, or a stretch of its rows.
+static bool reduce_piece(hdst__aggregate_worker *worker, uint32_t partition)
+{
+    const uint64_t rows = worker->direct_table.rows, first = worker->piece.number * rows, last = worker->run->layout->row_count;
     if (first >= last) return true;
     worker->first_row = first;
     hdst__direct_table_clear(&worker->direct_table);
     hdst__overflow_rows_clear(&worker->overflow);
     if (!hdst__aggregate_each_chunk(worker, partition, add_raw, add_rows)) return false;
-    const uint64_t count = last - first < rows ? last - first : rows;
-    char *to = run->aggregate->rows + first * run->layout->rows->size;
-    hdst__direct_table_write(&worker->direct_table, run->layout, count, to);
-    write_wide(worker, to);
-    worker->out += count;
+    worker->piece.pieces += worker->piece.split > 0;
+    return write_rows(worker, last - first < rows ? last - first : rows);
+}
+
+static bool reduce_partition(hdst__aggregate_worker *worker, uint32_t partition)
+{
+    hdst__partition_piece *piece = &worker->piece;
+    for (hdst__partition_piece_begin(piece, partition); hdst__partition_piece_is_of(piece, partition); piece->number++)
+        if (!reduce_piece(worker, partition)) return false;
     return true;
+}
+
+// So many rows that their cells, and where the result goes to a file they too, have room beside those of all threads.
+static uint64_t piece_rows(const hdst__aggregation *run)
+{
+    const hdst__aggregation_layout *layout = run->layout;
+    const uint64_t bytes = layout->cell_words * sizeof(uint64_t) + (run->aggregate->file.open ? layout->rows->size : 0),
+        fit = hdst__budget_left(hdst__engine_memory(run->engine)) / HDST__HOST_DIRECT_PIECE_SHARE / run->workers / (bytes ? bytes : 1);
+    uint64_t rows = partition_rows(run);
+    while (rows > 1 && rows > fit) rows /= 2;
+    return rows;
+}
+
+void hdst__aggregate_plan_direct(hdst__aggregation *run)
+{
+    const uint64_t rows = piece_rows(run);
+    for (uint32_t i = 0; i < run->workers; i++) {
+        run->worker[i].direct_piece = rows;
+        while (partition_rows(run) >> run->worker[i].piece.split > rows) run->worker[i].piece.split++;
+    }
+}
+
+static hdst_status make_table(hdst__aggregate_worker *worker)
+{
+    hdst__aggregation *run = worker->run;
+    if (!hdst__direct_table_create(&worker->direct_table, hdst__engine_owned(run->engine, HDST__OWNER_BY_KEY), run->layout, worker->direct_piece))
+        return hdst__error_memory(&worker->error, "a part of a reduce by key");
+    if (!run->aggregate->file.open) return HDST_OK;
+    worker->direct_rows = hdst__aggregate_take(run, worker->direct_piece * run->layout->rows->size, what, &worker->error);
+    return worker->direct_rows ? HDST_OK : HDST_E_MEMORY;
 }
 
 hdst_status hdst__aggregate_reduce_direct(hdst__aggregate_worker *worker)
 {
     hdst__aggregation *run = worker->run;
-    if (!hdst__direct_table_create(&worker->direct_table, hdst__engine_owned(run->engine, HDST__OWNER_BY_KEY), run->layout, partition_rows(run)))
-        return hdst__error_memory(&worker->error, "a part of a reduce by key");
+    const hdst_status status = make_table(worker);
+    if (status != HDST_OK) return status;
     for (uint32_t partition; hdst__aggregate_take_partition(run, &partition);)
         if (!reduce_partition(worker, partition)) return worker->error.code;
     return HDST_OK;

@@ -7,6 +7,7 @@
 #include "shuffle/aggregate/aggregate_run.h"
 
 hdst_status hdst__aggregate_reduce_partitions(hdst__aggregate_worker *worker);
+void hdst__aggregate_plan_direct(hdst__aggregation *run);          // how many rows each takes at once; before
 hdst_status hdst__aggregate_reduce_direct(hdst__aggregate_worker *worker);          // aggregate_direct.c: keys are numbers of rows
 
 #endif

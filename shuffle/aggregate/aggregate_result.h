@@ -9,6 +9,7 @@
 void hdst__aggregate_expect_rows(hdst__aggregation *run);
 hdst_status hdst__aggregate_take_rows(hdst__aggregation *run,
                                       hdst_error *error); // the same for keys that are numbers of rows, whose result has a place in any case
+hdst_status hdst__aggregate_end_rows(hdst__aggregation *run, hdst_error *error);      // the same: once all partitions are written
 // The place of a partition's rows: where they belong, or memory of its own. Waits for the count of the partition before. NULL: there is none, they go to the
 // file.
 char *hdst__aggregate_place(hdst__aggregate_worker *worker, uint32_t partition, uint64_t count);

@@ -119,7 +119,9 @@ typedef struct hdst__aggregate_worker {
     uint64_t in, to_partitions, out;         // records; tuples and rows that left the blocks; keys
     uint64_t flushes;
     hdst__direct_table direct_table;          // of a partition, where keys are numbers of rows
-    uint64_t first_row;                 // of it
+    char *direct_rows;                  // its rows, where the result goes to a file; NULL: it is in memory
+    uint64_t direct_piece;              // rows of it
+    uint64_t first_row;
     uint64_t strays, stray, stray_key;  // then: records whose key is none; the first one, UINT64_MAX without one
     char nothing;                       // the place of no rows
 } hdst__aggregate_worker;

@@ -92,6 +92,7 @@ static void free_worker(hdst__aggregation *run, hdst__aggregate_worker *worker)
     hdst__key_table_destroy(&worker->table);
     hdst__overflow_rows_clear(&worker->overflow);
     hdst__direct_table_destroy(&worker->direct_table);
+    hdst__free(allocator, worker->direct_rows);
     hdst__aggregate_free_copy(run, worker->copy);
     hdst__row_sorter_destroy(worker->sorter);
     hdst__aggregate_free_combiner(worker);
@@ -212,8 +213,9 @@ hdst_status hdst__aggregate_finish(hdst__aggregation *run, hdst_error *error)
         hdst__key_table_destroy(&run->worker[i].table);
     }
     if (status == HDST_OK && !rows) hdst__aggregate_share_memory(run, threads);
+    if (rows) hdst__aggregate_plan_direct(run);
     if (status == HDST_OK) status = in_threads(run, rows ? hdst__aggregate_reduce_direct : hdst__aggregate_reduce_partitions, threads, error);
-    if (status == HDST_OK && !rows) status = hdst__aggregate_join(run, error);
+    if (status == HDST_OK) status = rows ? hdst__aggregate_end_rows(run, error) : hdst__aggregate_join(run, error);
     if (status == HDST_OK) note_stats(run);
     return status;
 }

@@ -156,3 +156,21 @@ bool hdst__radix_partitions_add_tuples(hdst__radix_partitions *partitions, const
     }
     return true;
 }
+
+bool hdst__radix_partitions_add_wide_tuples(hdst__radix_partitions *partitions, const uint32_t *hash, const char *value, uint64_t stride, uint32_t count)
+{
+    enum { WORDS = 2 };
+    const uint32_t shift = 32 - partitions->bits;
+    uint64_t *line = (uint64_t *)(void *)partitions->line;
+    uint8_t *fill = partitions->fill;
+    if (partitions->bits == 0 || partitions->record_bytes != WORDS * 8 || partitions->group != LINE / (WORDS * 8)) return false;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t p = hash[i] >> shift, at = fill[p];
+        uint64_t *to = line + p * (LINE / 8) + at * WORDS;
+        to[0] = hash[i];
+        memcpy(&to[1], value + i * stride, sizeof to[1]);
+        fill[p] = (uint8_t)(at + 1);
+        if (at + 1 == LINE / (WORDS * 8) && !hdst__radix_partitions_flush_line(partitions, p)) return false;
+    }
+    return true;
+}

@@ -69,5 +69,7 @@ static inline bool hdst__radix_partitions_added(hdst__radix_partitions *partitio
 
 // Records of 8 bytes: a hash and 4 bytes of value, which lie `stride` bytes apart.
 bool hdst__radix_partitions_add_tuples(hdst__radix_partitions *partitions, const uint32_t *hash, const char *value, uint64_t stride, uint32_t count);
+// Records of 16 bytes: a hash, 4 bytes that mean nothing, and 8 bytes of value.
+bool hdst__radix_partitions_add_wide_tuples(hdst__radix_partitions *partitions, const uint32_t *hash, const char *value, uint64_t stride, uint32_t count);
 
 #endif

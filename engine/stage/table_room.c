@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether the memory budget has room for a stage's tables of accumulators (engine/stage/table_room.h).
+#include "engine/stage/table_room.h"
+
+#include "base/costs_host.h"
+#include "codegen/ir/accum_tables.h"
+
+typedef struct table_words {
+    uint64_t cells, strip;          // of 8 bytes: exact cells, a strip's
+    uint64_t row_bytes;             // of all rows as C structs
+} table_words;
+
+static table_words count_words(hdst__arena *arena, const ir_func *func, uint64_t rows)
+{
+    uint64_t *counts = HDST__NEW_ARRAY(arena, uint64_t, func->param_count);
+    table_words words = {.row_bytes = 0};
+    for (size_t i = 0; i < func->param_count; i++) {
+        counts[i] = rows;
+        if (func->params[i].kind == IR_ACCUM_TABLE) words.row_bytes += rows * func->params[i].record->size;
+    }
+    const hdst__tables *tables = hdst__ir_accum_tables(arena, func, NULL);
+    words.cells = hdst__tables_device_words(tables, counts);
+    words.strip = hdst__tables_private_words(tables, counts);
+    return words;
+}
+
+bool hdst__stage_table_fits(hdst__engine *engine, hdst__arena *arena, const ir_func *func, uint64_t rows)
+{
+    const hdst__device_info *device;
+    hdst_error ignored;
+    if (hdst__engine_device(engine, &device, &ignored) != HDST_OK || device->class_ == HDST__DEVICE_GPU) return true;
+    const bool strips = device->class_ == HDST__DEVICE_CPU;
+    const table_words words = count_words(arena, func, rows);
+    const uint64_t table = (words.cells + (strips ? 2 * words.strip : 0)) * sizeof(int64_t);
+    const uint64_t all = (strips ? 2 * table + device->compute_units * words.strip * sizeof(int64_t) : table) + words.row_bytes;
+    return table <= device->max_alloc_bytes && (double)all <= HDST__HOST_TABLE_SHARE * (double)hdst__budget_left(hdst__engine_memory(engine));
+}

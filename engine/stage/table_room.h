@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether the memory budget has room for a stage's tables of accumulators, before there is a plan: for who could do without them.
+#ifndef HDST_ENGINE_STAGE_TABLE_ROOM_H
+#define HDST_ENGINE_STAGE_TABLE_ROOM_H
+
+#include "codegen/ir/ir.h"
+#include "engine/engine.h"
+
+// All tables of `func` with so many rows each: the device's, the strips', what comes back, the rows. False: they would take so much of what the
+// budget has left that strips become few, or more than a buffer may have. On devices with memory of their own always true.
+bool hdst__stage_table_fits(hdst__engine *engine, hdst__arena *arena, const ir_func *func, uint64_t rows);
+
+#endif

@@ -37,7 +37,7 @@ enum {
     HDST__HOST_GRACE_SECONDS = 2,               // a device that goes on for so long after a cancel is given up
 };
 
-#define HDST__HOST_TABLE_SHARE 0.6              // of what the budget has left, for all tables of accumulators: in more there are few strips, or there is no room
+#define HDST__HOST_TABLE_SHARE 0.6              // of what the budget has left, for tables of accumulators: in more there are few strips, or no room
 #define HDST__HOST_EVEN 1.1                     // a cached input whose devices end together within this stays where it lies
 #define HDST__HOST_CHUNK_BYTES ((uint64_t)2 << 30)     // of a cached dataset's segment, or of output that stays, at most: each is a launch
 #define HDST__HOST_OUTPUT_MARGIN 1.25           // a slice's output is expected to fit with so much to spare: one that does not runs twice

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dense reductions by how many rows they have, from few to many, each twice as many as before: seconds of a run (the second one, the least of three), the most
-// memory at the allocator's hook beside what is resident of the process, and how it ran. Records (a key, a float) lie in the program's memory; a map
+// Dense reductions by how many rows they have, from few to many, each twice as many as before: seconds of a run (the least of all but the first), the
+// most memory of the host that the library took, and how it ran. Records (a key, a float) lie in the program's memory; a map
 // stands in front. Sums are compared with whole numbers. A program of its own.
-//   bench_dense [--records N] [--from BITS] [--to BITS] [--values long|float|double] [--zipf EXPONENT] [--memory MIB] [--device DEVICE] [--cells N]
+//   bench_dense [--records N] [--from BITS] [--to BITS] [--values long|float|double] [--zipf EXPONENT] [--memory MIB] [--device DEVICE] [--cells N] [--runs N]
 // `--cells`: from so many cells on a reduction goes by partitions of rows; 0: as the engine chooses.
 #include "bench/hdst_side.h"
 #include "engine/engine_state.h"
@@ -61,8 +61,10 @@ static bool is_right(const problem *p, const hdst_view *rows)
 // A few words of what explain says.
 static const char *way_of(const char *explained)
 {
-    static const char *const words[][2] = {{"partitions by number of row", "partitions of rows"}, {"one strip", "one strip"}, {"strip per core", "a strip a core"},
-                                           {"8 strips per core", "8 strips a core"}};
+    static const char *const words[][2] = {
+        {"partitions by number of row", "partitions of rows"}, {"one strip", "one strip"}, {"strip per core", "a strip a core"},
+        {"8 strips per core", "8 strips a core"},
+    };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strstr(explained, words[i][0])) return words[i][1];
     return "another";
@@ -70,7 +72,7 @@ static const char *way_of(const char *explained)
 
 static void measure(problem *p)
 {
-    char module_name[32], reduce_name[32];
+    char map_name[32], reduce_name[32];
     hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
     hdst_error error = HDST_ERROR_INIT;
     double least = 1e9;
@@ -78,11 +80,11 @@ static void measure(problem *p)
     options.memory = p->memory << 20;
     hdst_context *context = hdst_context_create(&options);
     context->engine->limits.by_key_least_cells = p->cells;
-    snprintf(module_name, sizeof module_name, "%ss", p->values);
+    snprintf(map_name, sizeof map_name, "%ss", p->values);
     snprintf(reduce_name, sizeof reduce_name, "add_%ss", p->values);
     hdst_module *module = hdst_module_parse(context, "dense.hk", kernels, NULL);
     hdst_dataset *data = hdst_read(hdst_source_from_memory(context, p->items, p->records, sizeof *p->items), module, "item");
-    hdst_result *result = hdst_result_create(hdst_reduce_dense(hdst_map_function(data, module, module_name), module, reduce_name, p->rows));
+    hdst_result *result = hdst_result_create(hdst_reduce_dense(hdst_map_function(data, module, map_name), module, reduce_name, p->rows));
     for (int run = 0; run < p->runs; run++) {
         const double begin = bench_seconds();
         if (hdst_run(result, &error) != HDST_OK) break;
@@ -94,8 +96,8 @@ static void measure(problem *p)
     } else {
         const hdst_view rows = hdst_result_field(result, NULL, NULL);
         const hdst_run_stats stats = hdst_result_stats(result);
-        printf("%9llu  %.3f s  %6.1f MiB  %-20s %s\n", (unsigned long long)p->rows, least, (double)stats.host_peak_bytes / 1048576, way_of(hdst_explain(result, NULL)),
-               is_right(p, &rows) ? "right" : "WRONG");
+        printf("%9llu  %.3f s  %6.1f MiB  %-20s %s\n", (unsigned long long)p->rows, least, (double)stats.host_peak_bytes / 1048576,
+               way_of(hdst_explain(result, NULL)), is_right(p, &rows) ? "right" : "WRONG");
     }
     fflush(stdout);
     hdst_context_destroy(context);

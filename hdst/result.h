@@ -46,7 +46,8 @@ void hdst__result_keep_records(hdst_result *result);
 // The same for the rows of an accumulator.
 void hdst__result_keep_table(hdst_result *result, const char *table);
 hdst_status hdst__result_plan(hdst_result *result, hdst_error *error);      // makes it, unless there is one
-hdst_status hdst__result_plan_for_partials(hdst_result *result, hdst_error *error);     // the same, with accumulators for what is wanted unfinished; unless it ran
+// The same, with accumulators for what is wanted unfinished; unless it ran.
+hdst_status hdst__result_plan_for_partials(hdst_result *result, hdst_error *error);
 hdst_status hdst__result_run(hdst_result *result, hdst_error *error);
 
 void hdst__jobs_end(hdst_context *context);     // job_object.c: cancels those that run, and waits for all. Without the context's lock

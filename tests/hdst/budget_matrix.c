@@ -553,7 +553,8 @@ int main(int argc, char **argv)
         const uint64_t budget = strtoull(argv[b], NULL, 10) << 20, bytes = (uint64_t)((double)budget * strtod(argv[2], NULL));
         for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
             const bool tables_stay = !strcmp(argv[1], "gpu-form") && (jobs[i].run == dense_many || jobs[i].run == dense_all);
-            const budget_job what = {.name = jobs[i].name, .bytes = bytes, .least = tables_stay ? BUDGET_IN_MEMORY : jobs[i].least, .run = run_entry, .what = &jobs[i]};
+            const unsigned least = tables_stay ? BUDGET_IN_MEMORY : jobs[i].least;
+            const budget_job what = {.name = jobs[i].name, .bytes = bytes, .least = least, .run = run_entry, .what = &jobs[i]};
             if (!only || strstr(jobs[i].name, only)) good &= budget_check(&what, argv[1], budget, rss);
         }
     }

@@ -406,26 +406,34 @@ static hdst_status run(hdst__aggregate_device *d, const hdst__aggregate_input *i
 
 static hdst_status open_device(hdst__aggregate_device *d, hdst_error *error) { return d->given ? HDST_OK : hdst__engine_open(d->engine, &d->device, error); }
 
-bool hdst__aggregate_device_can(const hdst__aggregate_device *d, uint64_t records)
+static bool can(const hdst__aggregate_device *d, const hdst__device *device, uint64_t records)
 {
     const bool suits = records >= hdst__engine_limits(d->engine)->by_key_device_least && records <= UINT32_MAX / 4;
-    return suits && d->device->facts.target == HDST__TARGET_GPU && d->device->ops->work && d->device->facts.max_group >= HDST__AGGREGATE_LANES;
+    return suits && device->facts.target == HDST__TARGET_GPU && device->ops->work && device->facts.max_group >= HDST__AGGREGATE_LANES;
+}
+
+bool hdst__aggregate_device_can(const hdst__aggregate_device *d, uint64_t records) { return can(d, d->device, records); }
+
+bool hdst__aggregate_device_can_on(hdst__aggregate_device *d, const hdst__device *on, uint64_t records)
+{
+    jmp_buf out_of_memory;
+    if (!can(d, on, records)) return false;
+    hdst__arena arena;
+    hdst__arena_init(&arena, hdst__engine_owned(d->engine, HDST__OWNER_BY_KEY), &out_of_memory);
+    bool suits = false;
+    if (!setjmp(out_of_memory)) {
+        default_classes(d);
+        suits = !hdst__aggregate_kernels_why_not(d->layout, hdst__storage_make(&arena, d->layout->record, HDST__AOS, 0, 1), &on->facts);
+    }
+    hdst__arena_destroy(&arena);
+    return suits;
 }
 
 bool hdst__aggregate_device_suits(hdst__aggregate_device *d, uint64_t records)
 {
     const uint64_t row = d->layout->record->size;
     hdst_error ignored;         // whoever runs the stage is told
-    jmp_buf out_of_memory;
-    if (open_device(d, &ignored) != HDST_OK || !hdst__aggregate_device_can(d, records)) return false;
-    hdst__arena arena;
-    hdst__arena_init(&arena, hdst__engine_owned(d->engine, HDST__OWNER_BY_KEY), &out_of_memory);
-    bool suits = false;
-    if (!setjmp(out_of_memory)) {
-        default_classes(d);
-        suits = !hdst__aggregate_kernels_why_not(d->layout, hdst__storage_make(&arena, d->layout->record, HDST__AOS, 0, 1), &d->device->facts);
-    }
-    hdst__arena_destroy(&arena);
+    const bool suits = open_device(d, &ignored) == HDST_OK && hdst__aggregate_device_can_on(d, d->device, records);
     // The records, and tuples of them twice; a tuple is as overflow as a record, or nearly.
     return suits && records < hdst__budget_left(&d->device->budget) / (row * 4);
 }

@@ -20,6 +20,8 @@ void hdst__aggregate_device_put_on(hdst__aggregate_device *device, struct hdst__
 void hdst__aggregate_device_keep_states(hdst__aggregate_device *device);
 // Whether the device can do it at all, and so many records pay. With the engine's mutex held, unless it was put on a device.
 bool hdst__aggregate_device_can(const hdst__aggregate_device *device, uint64_t records);
+// The same of another device, and of records as a program has them.
+bool hdst__aggregate_device_can_on(hdst__aggregate_device *device, const struct hdst__device *on, uint64_t records);
 // With the engine's mutex held. *done is false, and nothing has happened, where the device cannot, has no room or does not pay; hdst__aggregate_device_why_not
 // says why. Sets precision classes and scales of the values. What an earlier run learned of the same cache serves again if its records are `lasting`.
 hdst_status hdst__aggregate_device_run(hdst__aggregate_device *device, const hdst__aggregate_input *input, hdst__run_stats *stats, bool *done,

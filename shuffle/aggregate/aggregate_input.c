@@ -18,11 +18,11 @@ static void one_extent(hdst__aggregation *run)
     run->extents = run->extent->storage != NULL;
 }
 
-static void extent_of_segment(hdst__aggregation *run, const hdst__segment *segment)
+static void extent_of_segment(hdst__aggregation *run, const hdst__segment *segment, uint64_t before)
 {
     const void **buffers = HDST__NEW_ARRAY(run->arena, const void *, segment->buffers);
     for (uint32_t b = 0; b < segment->buffers; b++) buffers[b] = segment->memory[b]->host;
-    run->extent[run->extents++] = (hdst__aggregate_extent){segment->storage, buffers, segment->first, segment->count};
+    run->extent[run->extents++] = (hdst__aggregate_extent){segment->storage, buffers, before + segment->first, segment->count};
 }
 
 static hdst_status open_cache(hdst__aggregation *run, hdst_error *error)
@@ -35,7 +35,42 @@ static hdst_status open_cache(hdst__aggregation *run, hdst_error *error)
     if (status != HDST_OK || !there) return status;
     run->has_cache = true;
     run->extent = HDST__NEW_ARRAY(run->arena, hdst__aggregate_extent, cache->count);
-    for (uint64_t i = 0; i < cache->count; i++) extent_of_segment(run, &cache->segment[i]);
+    for (uint64_t i = 0; i < cache->count; i++) extent_of_segment(run, &cache->segment[i], 0);
+    return HDST_OK;
+}
+
+static hdst_status close_parts(hdst__aggregation *run, hdst_error *error)
+{
+    hdst_status status = HDST_OK;
+    for (uint32_t i = 0; i < run->opened; i++) {
+        hdst__dataset_cache *part = run->input->cache->part[i];
+        const hdst_status closed = part->reader.records ? hdst__dataset_cache_to_device(part, status == HDST_OK ? error : NULL) : HDST_OK;
+        if (status == HDST_OK) status = closed;
+    }
+    run->opened = 0;
+    run->extents = 0;
+    return status;
+}
+
+// Parts of several devices that have the host's memory: read where they lie, if that is so of all.
+static hdst_status open_parts(hdst__aggregation *run, hdst_error *error)
+{
+    const hdst__dataset_cache *cache = run->input->cache;
+    uint64_t segments = 0;
+    for (uint32_t i = 0; i < cache->parts; i++) {
+        hdst__dataset_cache *part = cache->part[i];
+        bool there = true;
+        const hdst_status status = part->reader.records ? hdst__dataset_cache_to_host(part, part->device, &there, error) : HDST_OK;
+        if (status != HDST_OK || !there) {
+            const hdst_status closed = close_parts(run, status == HDST_OK ? error : NULL);
+            return status == HDST_OK ? closed : status;
+        }
+        run->opened = i + 1;
+        segments += part->count;
+    }
+    run->extent = HDST__NEW_ARRAY(run->arena, hdst__aggregate_extent, segments);
+    for (uint32_t i = 0; i < cache->parts; i++)
+        for (uint64_t s = 0; s < cache->part[i]->count; s++) extent_of_segment(run, &cache->part[i]->segment[s], cache->part[i]->first);
     return HDST_OK;
 }
 
@@ -51,6 +86,7 @@ hdst_status hdst__aggregate_open_input(hdst__aggregation *run, hdst_error *error
     run->copied = hdst__storage_make(run->arena, reader->record, piece_layout, 0, fit < batch ? batch : fit / batch * batch);
     if (!run->copied) return hdst__error_memory(error, "a reduce by key");
     if (reader->records == 0 || reader->layout == HDST__AOSOA) return HDST_OK;
+    if (run->input->cache && run->input->cache->part) return open_parts(run, error);
     if (run->input->cache) return open_cache(run, error);
     if (run->input->rows) one_extent(run);
     return HDST_OK;
@@ -58,6 +94,7 @@ hdst_status hdst__aggregate_open_input(hdst__aggregation *run, hdst_error *error
 
 hdst_status hdst__aggregate_close_input(hdst__aggregation *run, hdst_error *error)
 {
+    if (run->opened) return close_parts(run, error);
     return run->has_cache ? hdst__dataset_cache_to_device(run->input->cache, error) : HDST_OK;
 }
 

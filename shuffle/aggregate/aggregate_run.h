@@ -68,6 +68,7 @@ typedef struct hdst__aggregation {
     hdst__aggregation_layout *layout;
     hdst__aggregate_choice choice;
     bool has_cache;                     // the input's cache is the host's, until it is given back
+    uint32_t opened;                    // the same of so many of its parts, if it lies on several devices
     const hdst__storage *copied;        // of records that are copied and taken apart in one go
     pthread_mutex_t lock;               // of what follows
     pthread_cond_t counted;             // a partition's rows were, or the run stops

@@ -4,9 +4,11 @@
 
 #include "engine/device/device_list.h"
 #include "engine/memory/dataset_cache.h"
+#include "engine/stage/cache_layout.h"
 #include "engine/worker.h"
 #include "shuffle/aggregate/aggregate_merge.h"
 #include "shuffle/aggregate/aggregate_once.h"
+#include "shuffle/aggregate/aggregate_spread_choose.h"
 #include "shuffle/aggregate/aggregate_state.h"
 
 #include <inttypes.h>
@@ -190,6 +192,19 @@ void hdst__aggregate_explain_spread(const hdst__aggregate *aggregate, hdst__buff
 
 // --- All of it ---
 
+// An input that lies nowhere yet.
+static hdst_status lay_out(const hdst__aggregate *aggregate, const hdst__aggregate_input *input, hdst_error *error)
+{
+    uint64_t counts[HDST__MOST_WORKERS];
+    hdst__device *first;
+    bool pays = false;
+    hdst_status status = hdst__engine_open(aggregate->engine, &first, error);
+    if (status == HDST_OK && hdst__engine_workers(aggregate->engine) > 1) status = hdst__aggregate_spread_pays(aggregate, input, &pays, error);
+    if (status != HDST_OK || !pays) return status;
+    hdst__cache_cut_by_weight(aggregate->engine, input->reader->records, counts);
+    return hdst__cache_lay_out(aggregate->engine, input->cache, counts, error);
+}
+
 static hdst_status run_parts(hdst__aggregate *aggregate, const hdst__dataset_cache *cache, hdst_error *error)
 {
     task tasks[HDST__MOST_WORKERS] = {{0}};
@@ -205,7 +220,12 @@ static hdst_status run_parts(hdst__aggregate *aggregate, const hdst__dataset_cac
 
 hdst_status hdst__aggregate_run_spread(hdst__aggregate *aggregate, const hdst__aggregate_input *input, hdst_error *error)
 {
-    if (!input->cache || !input->cache->part) return HDST_OK;
+    if (!input->cache) return HDST_OK;
+    if (!input->cache->device) {
+        const hdst_status laid_out = lay_out(aggregate, input, error);
+        if (laid_out != HDST_OK) return laid_out;
+    }
+    if (!input->cache->part) return HDST_OK;
     const hdst_status status = run_parts(aggregate, input->cache, error);
     if (status == HDST_OK && aggregate->spread_did) add_stats(aggregate);
     if (!aggregate->spread_did) hdst__aggregate_forget_parts(aggregate);

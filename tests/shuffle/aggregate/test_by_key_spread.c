@@ -4,6 +4,7 @@
 // of the interpreter alone, bit for bit.
 #include "tests/hdst/support.h"
 
+#include "engine/device/device.h"
 #include "record/key_hash.h"
 
 #include <math.h>
@@ -50,18 +51,23 @@ typedef struct job {
 } job;
 
 // Devices "0,1" are the halves as GPUs, "0,1,2" with the interpreter; "interp" alone is what others are held against.
-static job open_job(const char *device, const char *words, const void *records, uint64_t count, uint64_t size, hdst_layout layout)
+static job open_job_in(bool gpu_form, const char *device, const char *words, const void *records, uint64_t count, uint64_t size, hdst_layout layout)
 {
     hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
     options.device = device;
     options.cpu_parts = 2;
     job j = {.context = hdst_context_create(&options), .records = count};
-    j.context->engine->options.gpu_form_on_cpu = true;
+    j.context->engine->options.gpu_form_on_cpu = gpu_form;
     hdst__engine_limits(j.context->engine)->share_bytes = 0;
     hdst__engine_limits(j.context->engine)->by_key_device_least = 1;
     j.module = module_of(j.context, words);
     j.data = hdst_cache(hdst_with_layout(hdst_read(hdst_source_from_memory(j.context, records, count, size), j.module, "row"), layout));
     return j;
+}
+
+static job open_job(const char *device, const char *words, const void *records, uint64_t count, uint64_t size, hdst_layout layout)
+{
+    return open_job_in(true, device, words, records, count, size, layout);
 }
 
 // A stage over all of it, which lays the records out over the devices.
@@ -137,7 +143,8 @@ static void expect_counts(hdst_result *r, uint64_t keys, const char *what)
     for (uint64_t i = 0; i < keys; i++) cr_assert(got[i].key == sums[i].key && got[i].n == counts[i], "%s: row %llu", what, (unsigned long long)i);
 }
 
-static bool merged(hdst_result *r) { return strstr(hdst_explain(r, NULL), "what they give is merged on the host"); }
+static bool told(hdst_result *r, const char *words) { return strstr(hdst_explain(r, NULL), words); }
+static bool merged(hdst_result *r) { return told(r, "what they give is merged on the host"); }
 
 static void check(const char *what, uint64_t records, hdst_layout layout)
 {
@@ -178,6 +185,27 @@ Test(by_key_spread, sums_and_counts)
     check("one key, and NaNs", N, HDST_SOA);
     for (uint32_t i = 0; i < N; i++) rows[i] = (row){i % 100, i == N - 1 ? NAN : value()};
     check("one NaN, with the last device", N, HDST_AOS);
+}
+
+// As CPU devices both halves share the host's memory: its threads read the records where they lie, and nothing of them again.
+Test(by_key_spread, parts_that_the_host_can_read)
+{
+    if (!have_halves()) return;
+    for (int layout = 0; layout < 3; layout++) {
+        for (uint32_t i = 0; i < N; i++) rows[i] = (row){(uint32_t)next_random() % 5000, value()};
+        const uint64_t keys = reduce_plainly(N);
+        const job j = open_job_in(false, "0,1", text, rows, N, sizeof(row), (const hdst_layout[]){HDST_AOS, HDST_SOA, HDST_AOSOA}[layout]);
+        hdst_result *r = hdst_result_create(hdst_reduce_by_key(j.data, j.module, "add"));
+        look(&j);
+        for (uint32_t i = 0; i < N && layout < 2; i++) rows[i].v = 1e30f;       // nobody looks at them
+        for (int run = 0; run < 2; run++) {
+            RUN(r);
+            expect_sums(r, keys, "where the host can read");
+            cr_assert_not(merged(r), "%s", hdst_explain(r, NULL));
+        }
+        look(&j);
+        hdst_context_destroy(j.context);
+    }
 }
 
 // --- Against the interpreter ---
@@ -257,4 +285,217 @@ Test(by_key_spread, distinct_records)
     if (!have_halves()) return;
     for (uint32_t i = 0; i < N; i++) rows[i] = (row){(uint32_t)next_random() % 3000, (float)(next_random() % 3)};
     check_bits("distinct", text, rows, sizeof(row), HDST_AOS, NULL);
+}
+
+// --- Where the input lies nowhere yet ---
+
+static bool on_one_device(hdst_result *r) { return told(r, "device hash") && !merged(r); }
+
+Test(by_key_spread, is_laid_out_where_merging_costs_little)
+{
+    if (!have_halves()) return;
+    for (uint32_t i = 0; i < N; i++) rows[i] = (row){(uint32_t)next_random() % 200, value()};
+    uint64_t keys = reduce_plainly(N);
+    job j = open_job("0,1", text, rows, N, sizeof(row), HDST_AOS);
+    hdst_result *few = hdst_result_create(hdst_reduce_by_key(j.data, j.module, "add"));
+    RUN(few);
+    expect_sums(few, keys, "few keys");
+    cr_assert(merged(few), "%s", hdst_explain(few, NULL));
+    look(&j);                                           // a stage finds it laid out
+    RUN(few);
+    expect_sums(few, keys, "few keys, after a stage");
+    hdst_context_destroy(j.context);
+
+    for (uint32_t i = 0; i < N; i++) rows[i] = (row){(uint32_t)next_random() % 5000, value()};
+    keys = reduce_plainly(N);
+    j = open_job("0,1", text, rows, N, sizeof(row), HDST_AOS);
+    hdst_result *many = hdst_result_create(hdst_reduce_by_key(j.data, j.module, "add"));
+    RUN(many);
+    expect_sums(many, keys, "many keys");
+    cr_assert(on_one_device(many), "%s", hdst_explain(many, NULL));
+    hdst_context_destroy(j.context);
+}
+
+// Small inputs are not worth a second device, nor is one whose other device is no GPU.
+Test(by_key_spread, is_left_to_one_device_where_that_is_better)
+{
+    if (!have_halves()) return;
+    for (uint32_t i = 0; i < N; i++) rows[i] = (row){(uint32_t)next_random() % 200, value()};
+    const uint64_t keys = reduce_plainly(N);
+    for (int interp = 0; interp < 2; interp++) {
+        const job j = open_job(interp ? "0,2" : "0,1", text, rows, N, sizeof(row), HDST_AOS);
+        if (!interp) hdst__engine_limits(j.context->engine)->share_bytes = N * sizeof(row) + 1;
+        hdst_result *r = hdst_result_create(hdst_reduce_by_key(j.data, j.module, "add"));
+        RUN(r);
+        expect_sums(r, keys, "one device");
+        cr_assert(on_one_device(r), "%s", hdst_explain(r, NULL));
+        hdst_context_destroy(j.context);
+    }
+}
+
+// --- Memory ---
+
+// One device has no room for all of it; each has for half of it.
+Test(by_key_spread, what_one_device_has_no_room_for)
+{
+    if (!have_halves()) return;
+    for (uint32_t i = 0; i < N; i++) rows[i] = (row){(uint32_t)next_random() % 5000, value()};
+    const uint64_t keys = reduce_plainly(N);
+    const job j = open_job("0,1", text, rows, N, sizeof(row), HDST_AOS);
+    hdst_result *opens = hdst_result_create(hdst_map_function(hdst_read(hdst_source_from_memory(j.context, rows, N, sizeof(row)), j.module, "row"),
+                                                              j.module, "look"));
+    RUN(opens);
+    for (int i = 0; i < 2; i++) {
+        hdst__budget *budget = &j.context->engine->worker[i].device->budget;
+        budget->limit = atomic_load(&budget->used) + N * 30;
+    }
+    hdst_result *r = hdst_result_create(hdst_reduce_by_key(j.data, j.module, "add"));
+    RUN(r);
+    expect_sums(r, keys, "half of it on each");
+    cr_assert(merged(r), "%s", hdst_explain(r, NULL));
+    hdst_context_destroy(j.context);
+}
+
+// A device that has no room for its tuples leaves its part to the host's threads.
+Test(by_key_spread, a_device_without_room)
+{
+    if (!have_halves()) return;
+    for (uint32_t i = 0; i < N; i++) rows[i] = (row){(uint32_t)next_random() % 5000, value()};
+    const uint64_t keys = reduce_plainly(N);
+    const job j = open_job("0,1", text, rows, N, sizeof(row), HDST_SOA);
+    look(&j);
+    hdst__budget *second = &j.context->engine->worker[1].device->budget;
+    second->limit = atomic_load(&second->used) + (64 << 10);
+    hdst_result *r = hdst_result_create(hdst_reduce_by_key(j.data, j.module, "add"));
+    for (int run = 0; run < 2; run++) {
+        RUN(r);
+        expect_sums(r, keys, "half of it by the host");
+        cr_assert(merged(r) && told(r, "device hash") && told(r, "reduced by the host's threads"), "%s", hdst_explain(r, NULL));
+    }
+    hdst_context_destroy(j.context);
+}
+
+// The smallest budgets that still run: without room to merge, the records go to one place; with less, the run ends as out of memory.
+Test(by_key_spread, short_memory)
+{
+    if (!have_halves()) return;
+    bool gave_up = false;
+    for (uint32_t i = 0; i < N; i++) rows[i] = (row){(uint32_t)next_random() % 20000, value()};
+    const uint64_t keys = reduce_plainly(N);
+    for (uint64_t room = 4 << 20; room; room = room > (64 << 10) ? room / 2 : 0) {
+        const job j = open_job("0,1", text, rows, N, sizeof(row), HDST_AOS);
+        look(&j);
+        hdst__budget *host = hdst__engine_memory(j.context->engine);
+        host->limit = atomic_load(&host->used) + room;
+        hdst_result *r = hdst_result_create(hdst_reduce_by_key(j.data, j.module, "add"));
+        hdst_error error = HDST_ERROR_INIT;
+        const hdst_status status = hdst_run(r, &error);
+        cr_assert(status == HDST_OK || status == HDST_E_MEMORY, "%s", error.message);
+        if (status == HDST_OK) expect_sums(r, keys, "short memory");
+        gave_up |= status == HDST_OK && !merged(r);
+        cr_assert(room < (4 << 20) || (status == HDST_OK && merged(r)), "%s", error.message);
+        hdst_context_destroy(j.context);
+    }
+    cr_assert(gave_up, "no budget was too small to merge and enough for one place");
+}
+
+// --- What goes wrong ---
+
+static hdst__device_ops patched;
+static const hdst__device_ops *whole;
+static hdst_context *cancelled;
+
+static hdst_status fail_work(hdst__device *device, hdst__program *program, const hdst__work_arg *args, size_t count, uint64_t groups, uint32_t local,
+                             hdst_error *error)
+{
+    (void)device, (void)program, (void)args, (void)count, (void)groups, (void)local;
+    return hdst__error_set(error, HDST_E_DEVICE, "the test's device fails");
+}
+
+static hdst_status cancel_at_work(hdst__device *device, hdst__program *program, const hdst__work_arg *args, size_t count, uint64_t groups, uint32_t local,
+                                  hdst_error *error)
+{
+    hdst_context_cancel(cancelled);
+    return whole->work(device, program, args, count, groups, local, error);
+}
+
+static void patch(const job *j, uint32_t number, bool cancels)
+{
+    hdst__device *device = j->context->engine->worker[number].device;
+    whole = device->ops;
+    patched = *whole;
+    patched.work = cancels ? cancel_at_work : fail_work;
+    device->ops = &patched;
+}
+
+// Whichever device fails: the run ends with its error, and the next one is as ever.
+Test(by_key_spread, a_device_that_fails)
+{
+    if (!have_halves()) return;
+    for (uint32_t i = 0; i < N; i++) rows[i] = (row){(uint32_t)next_random() % 5000, value()};
+    const uint64_t keys = reduce_plainly(N);
+    for (uint32_t number = 0; number < 2; number++) {
+        const job j = open_job("0,1,2", text, rows, N, sizeof(row), HDST_AOS);
+        hdst_result *r = hdst_result_create(hdst_reduce_by_key(j.data, j.module, "add"));
+        hdst_error error = HDST_ERROR_INIT;
+        look(&j);
+        patch(&j, number, false);
+        cr_assert_eq(hdst_run(r, &error), HDST_E_DEVICE);
+        cr_assert_str_eq(error.message, "the test's device fails");
+        j.context->engine->worker[number].device->ops = whole;
+        RUN(r);
+        expect_sums(r, keys, "after a device failed");
+        hdst_context_destroy(j.context);
+    }
+}
+
+Test(by_key_spread, cancelled)
+{
+    if (!have_halves()) return;
+    for (uint32_t i = 0; i < N; i++) rows[i] = (row){(uint32_t)next_random() % 5000, value()};
+    const uint64_t keys = reduce_plainly(N);
+    const job j = open_job("0,1,2", text, rows, N, sizeof(row), HDST_AOS);
+    hdst_result *r = hdst_result_create(hdst_reduce_by_key(j.data, j.module, "add"));
+    hdst_error error = HDST_ERROR_INIT;
+    look(&j);
+    cancelled = j.context;
+    patch(&j, 1, true);
+    cr_assert_eq(hdst_run(r, &error), HDST_E_CANCELLED, "%s", error.message);
+    j.context->engine->worker[1].device->ops = whole;
+    RUN(r);
+    expect_sums(r, keys, "after a cancel");
+    hdst_context_destroy(j.context);
+}
+
+// --- Partials ---
+
+// What several devices kept merges with what one kept of other records.
+Test(by_key_spread, keeps_partials)
+{
+    if (!have_halves()) return;
+    for (uint32_t i = 0; i < N; i++) rows[i] = (row){(uint32_t)next_random() % 5000, value()};
+    const uint64_t keys = reduce_plainly(N), some = 3 * N / 4;
+    const job j = open_job("0,1,2", text, rows, some, sizeof(row), HDST_AOS), other = open_job("0", text, rows + some, N - some, sizeof(row), HDST_AOS);
+    hdst_result *r[] = {hdst_result_create(hdst_reduce_by_key(j.data, j.module, "add")),
+                        hdst_result_create(hdst_reduce_by_key(other.data, other.module, "add"))};
+    hdst_partial *partial[2], *arrived;
+    hdst_error error = HDST_ERROR_INIT;
+    const void *bytes;
+    uint64_t size, count;
+    look(&j);
+    for (int i = 0; i < 2; i++) {
+        cr_assert_eq(hdst_result_keep_partial(r[i], &error), HDST_OK, "%s", error.message);
+        RUN(r[i]);
+        partial[i] = hdst_partial_from_result(r[i]);
+        cr_assert_eq(hdst_partial_status(partial[i], &error), HDST_OK, "%s", error.message);
+    }
+    cr_assert(merged(r[0]) && on_one_device(r[1]), "%s", hdst_explain(r[1], NULL));
+    cr_assert_eq(hdst_partial_write(partial[1], &bytes, &size, &error), HDST_OK);
+    arrived = hdst_partial_from_bytes(j.context, bytes, size);
+    cr_assert_eq(hdst_partial_merge(partial[0], arrived, &error), HDST_OK, "%s", error.message);
+    const row *got = hdst_partial_rows(partial[0], NULL, &count);
+    cr_assert_eq(count, keys);
+    for (uint64_t i = 0; i < keys; i++) cr_assert(got[i].key == sums[i].key && same_float(got[i].v, sums[i].v), "row %llu", (unsigned long long)i);
+    hdst_context_destroy(j.context);
+    hdst_context_destroy(other.context);
 }

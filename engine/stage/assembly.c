@@ -4,18 +4,20 @@
 
 #include "base/costs_host.h"
 
-hdst_status hdst__assembly_init(hdst__assembly *assembly, hdst__output *to, bool in_place, uint64_t records, double each, hdst_error *error)
+static uint64_t groups_of(const hdst__assembly *assembly, uint64_t records) { return records / assembly->group + (records % assembly->group > 0); }
+
+hdst_status hdst__assembly_init(hdst__assembly *assembly, hdst__output *to, uint64_t group, uint64_t records, double each, hdst_error *error)
 {
-    *assembly = (hdst__assembly){.to = to, .in_place = in_place, .records = records, .expected = (uint64_t)((double)records * each)};
+    *assembly = (hdst__assembly){.to = to, .group = group, .records = records, .expected = (uint64_t)((double)records * each)};
     assembly->most_waiting = hdst__budget_left(to->budget) / HDST__HOST_WAITING_SHARE;
     pthread_mutex_init(&assembly->mutex, NULL);
     pthread_cond_init(&assembly->changed, NULL);
-    return in_place ? hdst__output_reserve(to, records, error) : HDST_OK;
+    return group ? hdst__output_reserve(to, groups_of(assembly, records), error) : HDST_OK;
 }
 
 static void free_chunk(const hdst__assembly *assembly, hdst__chunk *chunk)
 {
-    if (!assembly->in_place) hdst__output_destroy(&chunk->output);
+    if (!assembly->group) hdst__output_destroy(&chunk->output);
     hdst__free(assembly->to->allocator, chunk);
 }
 
@@ -39,9 +41,9 @@ static hdst__chunk *make_chunk(hdst__assembly *assembly, const hdst__share *shar
     if (!chunk) return NULL;
     chunk->share = *share;
     hdst__output_init(&chunk->output, to->allocator, to->budget, to->record_bytes);
-    if (!assembly->in_place) return chunk;
-    chunk->output.records = to->records + share->first * to->record_bytes;
-    chunk->output.capacity = share->count;
+    if (!assembly->group) return chunk;
+    chunk->output.records = to->records + share->first / assembly->group * to->record_bytes;
+    chunk->output.capacity = groups_of(assembly, share->count);
     return chunk;
 }
 
@@ -65,7 +67,7 @@ static bool is_whole(const hdst__chunk *chunk) { return chunk->taken == chunk->s
 
 static uint64_t bytes_of(const hdst__assembly *assembly, const hdst__chunk *chunk)
 {
-    return assembly->in_place ? 0 : chunk->output.count * chunk->output.record_bytes;
+    return assembly->group ? 0 : chunk->output.count * chunk->output.record_bytes;
 }
 
 void hdst__assembly_taken(hdst__assembly *assembly, hdst__chunk *chunk, uint64_t records)
@@ -94,8 +96,8 @@ static hdst_status give_chunk(hdst__assembly *assembly, const hdst__chunk *chunk
     hdst__output *to = assembly->to;
     const hdst__output *from = &chunk->output;
     const hdst__consumer *consumer = to->consumer;
-    if (assembly->in_place || consumer) to->count += from->count;
-    if (assembly->in_place) return HDST_OK;
+    if (assembly->group || consumer) to->count += from->count;
+    if (assembly->group) return HDST_OK;
     if (consumer) return from->count ? consumer->take(consumer->user, from->records, from->count, assembly->expected, error) : HDST_OK;
     return hdst__output_add(to, from->records, from->count, error);
 }

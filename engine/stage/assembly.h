@@ -2,7 +2,8 @@
 // Output records of several workers, put in the order of the input. Each share of the input has a chunk; a worker fills those of its own shares, one thread
 // (that of the first worker) takes chunks that are whole, in order, and gives them to the output or to who consumes it.
 //
-// Where each record of the input gives one, its place is known beforehand: a chunk then is a stretch of the output itself and nothing is copied twice.
+// Where each record of the input gives one, or each run of so many, its place is known beforehand: a chunk then is a stretch of the output itself and
+// nothing is copied twice.
 // Where a consumer takes them, chunks wait for those before them; so that they do not pile up, a worker that is far ahead waits before its next share.
 #ifndef HDST_ENGINE_STAGE_ASSEMBLY_H
 #define HDST_ENGINE_STAGE_ASSEMBLY_H
@@ -24,7 +25,7 @@ typedef struct hdst__assembly {
     pthread_mutex_t mutex;          // guards all below
     pthread_cond_t changed;
     hdst__output *to;               // its consumer takes the records, or it holds them
-    bool in_place;                  // chunks are stretches of it
+    uint64_t group;                 // not 0: so many records of the input give one, and chunks are stretches of `to`
     uint64_t expected;              // records that a consumer is told to expect
     uint64_t records;               // of the input
     hdst__chunk *first;
@@ -33,8 +34,9 @@ typedef struct hdst__assembly {
     bool ends;                      // no more will come: an error, or a record failed
 } hdst__assembly;
 
-// `in_place`: one output record for each record of the input; there must be room for all. each: output records of a record, as far as one can tell.
-hdst_status hdst__assembly_init(hdst__assembly *assembly, hdst__output *to, bool in_place, uint64_t records, double each, hdst_error *error);
+// group: one output record for each so many records of the input, as shares are cut; there must be room for all. 0: nobody knows. each: output records of
+// a record, as far as one can tell.
+hdst_status hdst__assembly_init(hdst__assembly *assembly, hdst__output *to, uint64_t group, uint64_t records, double each, hdst_error *error);
 void hdst__assembly_destroy(hdst__assembly *assembly);
 
 // The chunk of a share. A worker other than the first waits here while too much waits for those before its share. NULL: out of memory.

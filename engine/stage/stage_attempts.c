@@ -73,7 +73,7 @@ static hdst__mode_change choose_change(const hdst__stage *stage, const attempt *
     const bool map = stage->spec.kind == HDST__STAGE_MAP;
     const bool skips = hdst__engine_settings(stage->engine)->skip_failed && stage->spec.kind != HDST__STAGE_FOLD_ORDERED;
     if (a->met_failure) return a->status == HDST_E_RECORD && skips && !stage->mode.is[HDST__MODE_SKIP_FAILED] ? HDST__MODE_SKIP_FAILED : HDST__MODE_CHANGES;
-    if (map && a->status == HDST_E_MEMORY && stage->shares) return HDST__MODE_ONE_DEVICE;
+    if (a->status == HDST_E_MEMORY && stage->shares) return HDST__MODE_ONE_DEVICE;
     if (map && a->status == HDST_E_MEMORY && a->kept_output) return HDST__MODE_OUTPUT_ON_HOST;
     if (map && a->status == HDST_E_MEMORY && hdst__stage_may_spill(stage)) return HDST__MODE_OUTPUT_IN_FILE;
     return map && a->status == HDST_OK && stage->plan->overflow_is_full ? HDST__MODE_SUPERACCUMULATORS : HDST__MODE_CHANGES;

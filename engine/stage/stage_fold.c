@@ -58,11 +58,25 @@ static void *make_pair(hdst__stage *stage)
     return stage->pair;
 }
 
-static hdst_status run_level(hdst__stage *stage, hdst__launch_plan *plan, hdst__dataset_cache *cache, uint64_t covered, hdst_error *error)
+// Of the user's input, by all workers that share it: 64 times as much as all levels above together, which one of them has done soon.
+static hdst_status run_leaves(hdst__stage *stage, hdst_error *error)
 {
+    hdst__dataset_cache *cache = stage->spec.cache && !stage->spec.cache->streamed ? stage->spec.cache : NULL;
     uint64_t failure;
     hdst__output_reset(&stage->output);
-    hdst_status status = hdst__launch_plan_run(plan, NULL, cache, hdst__engine_ring(stage->engine), &stage->output, NULL, &stage->stats, &failure, error);
+    hdst_status status = stage->shares ? hdst__stage_run_shared(stage, NULL, &failure, error)
+        : hdst__launch_plan_run(stage->plan, NULL, cache, hdst__engine_ring(stage->engine), &stage->output, NULL, &stage->stats, &failure, error);
+    if (status != HDST_OK || failure == UINT64_MAX) return status;
+    return hdst__launch_plan_record_error(stage->plan, NULL, failure, 1, make_pair(stage), error);
+}
+
+static hdst_status run_level(hdst__stage *stage, hdst__launch_plan *plan, uint64_t covered, hdst_error *error)
+{
+    const uint64_t records = stage->stats.device[0].records;       // of the user's
+    uint64_t failure;
+    hdst__output_reset(&stage->output);
+    hdst_status status = hdst__launch_plan_run(plan, NULL, NULL, hdst__engine_ring(stage->engine), &stage->output, NULL, &stage->stats, &failure, error);
+    stage->stats.device[0].records = records;
     if (status != HDST_OK || failure == UINT64_MAX) return status;
     return hdst__launch_plan_record_error(plan, NULL, failure, covered, make_pair(stage), error);
 }
@@ -70,16 +84,15 @@ static hdst_status run_level(hdst__stage *stage, hdst__launch_plan *plan, hdst__
 hdst_status hdst__stage_fold(hdst__stage *stage, hdst_error *error)
 {
     if (stage->reader.records == 0) return empty_input(stage, error);
-    hdst__dataset_cache *cache = stage->spec.cache && !stage->spec.cache->streamed ? stage->spec.cache : NULL;
     uint64_t covered = 1;
-    hdst_status status = run_level(stage, stage->plan, cache, covered, error);
+    hdst_status status = run_leaves(stage, error);
     for (size_t level = 1; status == HDST_OK && stage->output.count > 1; level++) {
         hdst__output swap = stage->partial;
         stage->partial = stage->output;
         stage->output = swap;
         covered *= HDST__FOLD_RECORDS;
         status = prepare_level(stage, level, error);
-        if (status == HDST_OK) status = run_level(stage, stage->level[level], NULL, covered, error);
+        if (status == HDST_OK) status = run_level(stage, stage->level[level], covered, error);
     }
     return status;
 }

@@ -22,7 +22,6 @@ static const char *why_alone(const hdst__stage *stage)
     const hdst__dataset_cache *cache = stage->spec.cache;
     const bool resident = cache && cache->device && !cache->streamed;
     return stage->mode.is[HDST__MODE_ONE_DEVICE] ? stage->mode.why[HDST__MODE_ONE_DEVICE]
-        : stage->spec.kind != HDST__STAGE_MAP ? "a reduce by a tree or in order runs on one device"
         : stage->spec.separate ? "code that the program gave apart runs on one device"
         : stage->spec.limit ? "it ends early"
         : resident ? "its input is cached on one device"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run of a stage by several workers. Each runs its own plan over the shares that the schedule gives it, on its own thread; what they computed is merged
 // on the host, their output is put in order there (assembly.h).
+#include "codegen/ir/fold_tree.h"
 #include "engine/stage/launch_power.h"
 #include "engine/stage/stage_share.h"
 #include "engine/worker.h"
@@ -202,7 +203,8 @@ hdst_status hdst__stage_run_shared(hdst__stage *stage, const hdst__stage_values 
     if (!stage->plan->output_param) return run_team(stage, values, &team, failure, error);
     team.assembly = &assembly;
     const bool in_place = stage->plan->way == IR_OUTPUT_DENSE && !stage->output.consumer;
-    status = hdst__assembly_init(&assembly, &stage->output, in_place, stage->reader.records, stage->plan->outputs_per_record, error);
+    const uint64_t group = stage->spec.kind == HDST__STAGE_FOLD ? HDST__FOLD_RECORDS : 1;
+    status = hdst__assembly_init(&assembly, &stage->output, in_place ? group : 0, stage->reader.records, stage->plan->outputs_per_record, error);
     if (status == HDST_OK) status = run_team(stage, values, &team, failure, error);
     hdst__assembly_destroy(&assembly);
     return status;

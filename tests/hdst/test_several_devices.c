@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs that several devices share: two halves of a CPU, and the interpreter beside them. Whatever the split, results have the bits that the interpreter
 // alone gives: accumulators, output with and without gaps, what consumers take, cached input. A record that fails is the first of the input that does.
+#include "tests/hdst/random_split.h"
 #include "tests/hdst/support.h"
 
-#include "partition/policy.h"
-
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 
 enum { RECORDS = 20000, ROWS = 29 };
@@ -44,76 +42,6 @@ static void fill(void)
         rows[i] = (row){(uint32_t)(state >> 20), (float)v, v * 1.0009765625};
     }
 }
-
-// --- A policy that cuts as it likes ---
-
-struct hdst__schedule {
-    const hdst__allocator *allocator;
-    pthread_mutex_t mutex;
-    uint64_t records, reached, random;
-};
-
-static uint64_t seed;
-static bool backwards;          // the end of the input is given out first
-
-static bool suits(const hdst__job *job) { return job->workers > 1; }
-
-static hdst__schedule *begin(const hdst__job *job, const hdst__allocator *allocator)
-{
-    hdst__schedule *schedule = hdst__alloc_zero(allocator, sizeof *schedule);
-    cr_assert_not_null(schedule);
-    schedule->allocator = allocator;
-    schedule->records = job->records;
-    schedule->random = seed * 2654435761u + 1;
-    pthread_mutex_init(&schedule->mutex, NULL);
-    return schedule;
-}
-
-// Shares of 64 to 12 * 64 records, to a worker that is drawn, so that who asks too early has to ask again, or goes with nothing.
-static bool next(hdst__schedule *schedule, uint32_t worker, hdst__share *share)
-{
-    (void)worker;
-    pthread_mutex_lock(&schedule->mutex);
-    schedule->random ^= schedule->random << 13, schedule->random ^= schedule->random >> 7, schedule->random ^= schedule->random << 17;
-    const uint64_t left = schedule->records - schedule->reached, wanted = (schedule->random % 12 + 1) * 64;
-    const uint64_t tail = left > wanted ? (left - wanted + 63) / 64 * 64 : 0;
-    *share = backwards ? (hdst__share){tail, left - tail} : (hdst__share){schedule->reached, wanted < left ? wanted : left};
-    if (backwards) schedule->records = tail;
-    else schedule->reached += share->count;
-    pthread_mutex_unlock(&schedule->mutex);
-    return share->count > 0;
-}
-
-static uint64_t slice(hdst__schedule *schedule, uint32_t worker, const hdst__slice_limits *limits)
-{
-    (void)schedule, (void)worker;
-    return limits->most < limits->left ? limits->most : limits->left;
-}
-
-static void done(hdst__schedule *schedule, uint32_t worker, const hdst__slice_cost *cost) { (void)schedule, (void)worker, (void)cost; }
-
-static void end(hdst__schedule *schedule)
-{
-    pthread_mutex_destroy(&schedule->mutex);
-    hdst__free(schedule->allocator, schedule);
-}
-
-// For explain alone.
-static const char *left_out(hdst__schedule *schedule, uint32_t worker)
-{
-    (void)schedule;
-    return worker == 2 ? "the test says so" : NULL;
-}
-
-static double seconds(hdst__schedule *schedule)
-{
-    (void)schedule;
-    return 2.5;
-}
-
-static const hdst__policy at_random = {
-    .name = "at random", .suits = suits, .begin = begin, .next = next, .slice = slice, .done = done, .left_out = left_out, .seconds = seconds, .end = end,
-};
 
 // --- Jobs ---
 
@@ -240,10 +168,10 @@ Test(several_devices, any_split_gives_the_same_bits)
     for (kind k = 0; k < CACHED; k++) {
         const answer right = alone(k);
         const job j = open_job("0,1,2", HDST_ON_ERROR_FAIL);
-        hdst__engine_limits(j.context->engine)->policy = &at_random;
+        hdst__engine_limits(j.context->engine)->policy = &random_split;
         hdst_result *r = make(&j, k);
-        for (seed = 0; seed < 10; seed++) {
-            backwards = seed % 2;
+        for (random_split_seed = 0; random_split_seed < 10; random_split_seed++) {
+            random_split_backwards = random_split_seed % 2;
             RUN(r);
             expect(&right, r, k, "a random split");
         }
@@ -342,10 +270,10 @@ Test(several_devices, of_records_that_fail_the_first_of_the_input_is_told)
     for (uint32_t i = FIRST_BAD; i < RECORDS; i += 1111) rows[i].k = 100 + i;
     ON_EACH_TEAM(t) {
         const job j = open_job(teams[t], HDST_ON_ERROR_FAIL);
-        hdst__engine_limits(j.context->engine)->policy = &at_random;
+        hdst__engine_limits(j.context->engine)->policy = &random_split;
         hdst_result *r = failing(&j, values, false);
-        backwards = true;
-        for (seed = 0; seed < 5; seed++) {
+        random_split_backwards = true;
+        for (random_split_seed = 0; random_split_seed < 5; random_split_seed++) {
             hdst_error error;
             cr_assert_eq(hdst_run(r, &error), HDST_E_RECORD);
             cr_assert(strstr(error.message, "in record 7,777"), "%s", error.message);
@@ -426,7 +354,7 @@ Test(several_devices, explain_says_who_works_and_who_does_not)
     RUN(r);
     words = hdst_explain(r, NULL);
     cr_assert(strstr(words, "shares: policy auto"), "%s", words);
-    hdst__engine_limits(j.context->engine)->policy = &at_random;
+    hdst__engine_limits(j.context->engine)->policy = &random_split;
     RUN(r);
     words = hdst_explain(r, NULL);
     cr_assert(strstr(words, "shares: policy at random, 2.5 s expected\n  interpreter has had nothing: the test says so\n"), "%s", words);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { INTERP, CPU, GPU_FORM, FORMS };
+enum { INTERP, CPU, GPU_FORM, TEAM, GPU_TEAM, FORMS };     // a team: two halves of the CPU and the interpreter
 
 typedef struct pair { uint32_t p, q; } pair;
 
@@ -64,11 +64,20 @@ static void tear_down(void)
 
 TestSuite(fold, .init = set_up, .fini = tear_down);
 
-static void open_engine(int form)
+static void open_engine_with(int form, hdst__engine_options options)
 {
-    engine = hdst__engine_create(&(hdst__engine_options){.device = form == INTERP ? "interp" : "cpu", .gpu_form_on_cpu = form == GPU_FORM});
+    static const char *const devices[FORMS] = {"interp", "cpu", "cpu", "0,1,2", "0,1,2"};
+    const hdst__device_info *device;
+    options.device = devices[form];
+    options.cpu_parts = form >= TEAM ? 2 : 0;
+    options.gpu_form_on_cpu = form == GPU_FORM || form == GPU_TEAM;
+    engine = hdst__engine_create(&options);
     cr_assert_not_null(engine);
+    if (form >= TEAM) hdst__engine_limits(engine)->share_bytes = 0;
+    if (form >= TEAM && hdst__engine_device(engine, &device, NULL) != HDST_OK) cr_skip("no OpenCL CPU device that can be halved\n");
 }
+
+static void open_engine(int form) { open_engine_with(form, (hdst__engine_options){.skip_failed = false}); }
 
 // --- The functions in IR ---
 
@@ -136,6 +145,8 @@ static ir_func *checked_func(void)
 
 // --- Running ---
 
+static pair failed[2];              // what the last run could not combine
+
 static hdst_status reduce(hdst__stage_kind kind, const ir_func *func, uint64_t records, hdst__layout layout, const pair *identity, pair *result,
                           hdst_error *error)
 {
@@ -145,6 +156,7 @@ static hdst_status reduce(hdst__stage_kind kind, const ir_func *func, uint64_t r
     hdst__stage_output output;
     hdst_status status = HDST_OK;
     for (int i = 0; i < 2 && status == HDST_OK; i++) status = hdst__stage_run(stage, NULL, &output, error);
+    if (status == HDST_E_RECORD) memcpy(failed, hdst__stage_failed_pair(stage), sizeof failed);
     if (status == HDST_OK) {
         cr_assert_eq(output.record_count, 1);
         memcpy(result, output.records, sizeof *result);
@@ -201,6 +213,8 @@ static void trees(int form)
 Test(fold, interp_folds_on_the_fixed_tree) { trees(INTERP); }
 Test(fold, cpu_form_folds_on_the_fixed_tree) { trees(CPU); }
 Test(fold, gpu_form_folds_on_the_fixed_tree) { trees(GPU_FORM); }
+Test(fold, several_devices_fold_on_the_fixed_tree) { trees(TEAM); }
+Test(fold, several_devices_in_the_gpu_form_fold_on_the_fixed_tree) { trees(GPU_TEAM); }
 
 Test(fold, ordered_reduces_take_the_records_one_by_one)
 {
@@ -230,11 +244,24 @@ static void failing(int form, hdst__stage_kind kind)
     cr_assert_eq(reduce(kind, checked_func(), 200000, HDST__SOA, NULL, &got, &error), HDST_E_RECORD, "%s", error.message);
     cr_assert_eq(error.record, 123457, "%llu", (unsigned long long)error.record);
     cr_assert(strstr(error.message, "division by zero"), "%s", error.message);
+    if (kind == HDST__STAGE_FOLD) {                 // the second of its run
+        const pair before = input(123456), bad = input(123457);
+        cr_assert(!memcmp(&failed[0], &before, sizeof before) && !memcmp(&failed[1], &bad, sizeof bad));
+    }
+    bad_record = 0;
+    bad_every = 4001;                               // many, of which the first is told
+    cr_assert_eq(reduce(kind, checked_func(), 200000, HDST__SOA, NULL, &got, &error), HDST_E_RECORD, "%s", error.message);
+    cr_assert_eq(error.record, 7, "%llu", (unsigned long long)error.record);
+    pair before = input(0);
+    for (uint64_t i = 1; i < 7; i++) before = compose(before, input(i));
+    const pair bad = input(7);
+    cr_assert(!memcmp(&failed[0], &before, sizeof before) && !memcmp(&failed[1], &bad, sizeof bad));
 }
 
 Test(fold, interp_names_the_record_that_failed) { failing(INTERP, HDST__STAGE_FOLD); }
 Test(fold, cpu_form_names_the_record_that_failed) { failing(CPU, HDST__STAGE_FOLD); }
 Test(fold, gpu_form_names_the_record_that_failed) { failing(GPU_FORM, HDST__STAGE_FOLD); }
+Test(fold, several_devices_name_the_first_record_that_failed) { failing(TEAM, HDST__STAGE_FOLD); }
 Test(fold, ordered_reduces_name_the_record_that_failed) { failing(INTERP, HDST__STAGE_FOLD_ORDERED); }
 
 // --- Rows of numbers ---
@@ -369,8 +396,7 @@ static void count_warning(int level, const char *message, void *user)
 static void skip(int form, hdst__stage_kind kind, uint64_t records, uint64_t every)
 {
     const hdst__log log = {count_warning, NULL, HDST__LOG_WARN};
-    engine = hdst__engine_create(&(hdst__engine_options){.device = form == INTERP ? "interp" : "cpu", .gpu_form_on_cpu = form == GPU_FORM,
-                                                         .skip_failed = true, .log = &log});
+    open_engine_with(form, (hdst__engine_options){.skip_failed = true, .log = &log});
     bad_every = every;
     warnings = 0;
     const counted wanted = kind == HDST__STAGE_FOLD ? tree_without_failures(records) : order_without_failures(records);
@@ -402,6 +428,7 @@ static void skip(int form, hdst__stage_kind kind, uint64_t records, uint64_t eve
 Test(fold, interp_skips_what_fails) { skip(INTERP, HDST__STAGE_FOLD, 100000, 57); }
 Test(fold, cpu_form_skips_what_fails) { skip(CPU, HDST__STAGE_FOLD, 100000, 57); }
 Test(fold, gpu_form_skips_what_fails) { skip(GPU_FORM, HDST__STAGE_FOLD, 100000, 57); }
+Test(fold, several_devices_skip_what_fails) { skip(TEAM, HDST__STAGE_FOLD, 100000, 57); }
 Test(fold, ordered_reduces_skip_what_fails) { skip(INTERP, HDST__STAGE_FOLD_ORDERED, 20000, 57); }
 Test(fold, whole_runs_are_skipped_with_what_they_begin_with)
 {

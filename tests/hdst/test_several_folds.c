@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// Folds, the largest records and records for the next stage, of inputs that several devices share. The functions are not associative, whatever they
+// are declared to be, so a record in another place of the tree shows.
+#include "tests/hdst/random_split.h"
+#include "tests/hdst/support.h"
+
+#include <stdlib.h>
+
+typedef struct row { uint32_t k, n; double w; } row;
+
+static const char text[] =
+    "struct row { uint32_t k, n; double w; };\n"
+    "associative reduce chain(row a, row b) { return (row){ .k = a.k * 31u + b.k, .n = a.n + b.n, .w = a.w * 0.5 + b.w }; }\n"
+    "associative reduce divided(row a, row b) { return (row){ .k = a.k + 1u / b.k, .n = a.n + b.n, .w = a.w }; }\n"
+    "filter odd(row r) { return (r.k & 1u) == 1u; }\n"
+    "map twice(row r) -> row { return (row){ .k = r.k * 2u + 1u, .n = r.n, .w = r.w + 1.0 }; }\n";
+
+enum { MOST = 300000 };
+
+static row rows[MOST];
+
+static void fill(void)
+{
+    uint64_t state = 88172645463325252;
+    for (uint32_t i = 0; i < MOST; i++) {
+        state ^= state << 13, state ^= state >> 7, state ^= state << 17;
+        rows[i] = (row){(uint32_t)(state >> 20), 1, (double)(int32_t)(state >> 31) * 0.125};
+    }
+}
+
+static row chain(row a, row b) { return (row){a.k * 31 + b.k, a.n + b.n, a.w * 0.5 + b.w}; }
+
+// The fixed tree in plain C: 64 to one, and so on.
+static row by_tree(const row *from, uint64_t count)
+{
+    row *level = malloc(count * sizeof *level);
+    memcpy(level, from, count * sizeof *level);
+    while (count > 1) {
+        const uint64_t runs = (count + 63) / 64;
+        for (uint64_t r = 0; r < runs; r++) {
+            row sum = level[64 * r];
+            for (uint64_t i = 64 * r + 1; i < 64 * r + 64 && i < count; i++) sum = chain(sum, level[i]);
+            level[r] = sum;
+        }
+        count = runs;
+    }
+    const row result = level[0];
+    free(level);
+    return result;
+}
+
+// --- Jobs ---
+
+typedef struct job {
+    hdst_context *context;
+    hdst_module *module;
+} job;
+
+static job open_job(const char *device, hdst_on_error on_error)
+{
+    hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
+    options.device = device;
+    options.cpu_parts = 2;
+    options.on_error = on_error;
+    options.replay_dir = "";
+    job j = {.context = hdst_context_create(&options)};
+    cr_assert_eq(hdst_context_status(j.context, NULL), HDST_OK);
+    hdst__engine_limits(j.context->engine)->share_bytes = 0;
+    j.module = module_of(j.context, text);
+    return j;
+}
+
+static hdst_dataset *data_of(const job *j, uint64_t count)
+{
+    return hdst_read(hdst_source_from_memory(j->context, rows, count, sizeof(row)), j->module, "row");
+}
+
+static const char *const teams[] = {"0,1", "0,1,2", "1,2"};
+#define ON_EACH_TEAM(team) for (size_t team = 0; team < sizeof teams / sizeof *teams; team++)
+
+static void expect_row(hdst_result *r, const row *wanted, const char *what, uint64_t count)
+{
+    uint64_t got_rows;
+    const row *got = hdst_result_rows(r, NULL, &got_rows);
+    cr_assert_eq(got_rows, 1);
+    cr_assert(!memcmp(got, wanted, sizeof *got), "%s, %llu records: %u %u %g, not %u %u %g", what, (unsigned long long)count, got->k, got->n, got->w,
+              wanted->k, wanted->n, wanted->w);
+}
+
+static void expect_shared(hdst_result *r, uint64_t records, const char *what)
+{
+    const hdst_run_stats stats = hdst_result_stats(r);
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < stats.device_count; i++) sum += stats.device[i].records;
+    cr_assert_geq(stats.device_count, 2, "%s: one device", what);
+    cr_assert_eq(sum, records, "%s: %llu records, not %llu", what, (unsigned long long)sum, (unsigned long long)records);
+}
+
+// --- Folds ---
+
+Test(several_folds, the_tree_is_the_same_on_any_team)
+{
+    static const uint64_t counts[] = {1, 64, 65, 4097, 20000, MOST};
+    fill();
+    if (!have_team()) cr_skip("no halves\n");
+    ON_EACH_TEAM(t) {
+        const job j = open_job(teams[t], HDST_ON_ERROR_FAIL);
+        for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+            const row wanted = by_tree(rows, counts[i]);
+            hdst_result *r = hdst_result_create(hdst_reduce(data_of(&j, counts[i]), j.module, "chain"));
+            for (int run = 0; run < 2; run++) {             // the second with what the first learnt
+                RUN(r);
+                expect_row(r, &wanted, teams[t], counts[i]);
+            }
+            expect_shared(r, counts[i], teams[t]);
+        }
+        hdst_context_destroy(j.context);
+    }
+}
+
+Test(several_folds, any_split_gives_the_same_tree)
+{
+    enum { RECORDS = 20001 };
+    fill();
+    if (!have_team()) cr_skip("no halves\n");
+    const row wanted = by_tree(rows, RECORDS);
+    const job j = open_job("0,1,2", HDST_ON_ERROR_FAIL);
+    hdst__engine_limits(j.context->engine)->policy = &random_split;
+    hdst_result *r = hdst_result_create(hdst_reduce(data_of(&j, RECORDS), j.module, "chain"));
+    for (random_split_seed = 0; random_split_seed < 20; random_split_seed++) {
+        random_split_backwards = random_split_seed % 2;
+        RUN(r);
+        expect_row(r, &wanted, "a random split", RECORDS);
+        expect_shared(r, RECORDS, "a random split");
+    }
+    cr_assert(strstr(hdst_explain(r, NULL), "shares: policy at random"));
+    hdst_context_destroy(j.context);
+}
+
+// Parts change hands while one device or another is slow; they begin at multiples of 64, or the tree would be another one.
+Test(several_folds, a_cached_input_is_folded_where_it_lies)
+{
+    static const uint64_t counts[] = {100, 5000, 50001};
+    fill();
+    if (!have_team()) cr_skip("no halves\n");
+    for (uint32_t slow = 0; slow < 9; slow++) {
+        const uint64_t count = counts[slow / 3];
+        const row wanted = by_tree(rows, count);
+        const job j = open_job("0,1,2", HDST_ON_ERROR_FAIL);
+        hdst_result *r = hdst_result_create(hdst_reduce(hdst_cache(data_of(&j, count)), j.module, "chain"));
+        for (uint32_t turn = 0; turn < 4; turn++) {
+            hdst__engine_limits(j.context->engine)->slow_device = (slow + turn) % 3;
+            hdst__engine_limits(j.context->engine)->slow_times = 20;
+            RUN(r);
+            expect_row(r, &wanted, "a cached input", count);
+        }
+        cr_assert(strstr(hdst_explain(r, NULL), "resident on 3 devices, a part with each"));
+        if (count > 64 * 3) expect_shared(r, count, "a cached input");
+        hdst_context_destroy(j.context);
+    }
+}
+
+// In the first part, in the middle of all, in what the last device has.
+Test(several_folds, the_first_record_that_fails_is_told)
+{
+    enum { RECORDS = 20000 };
+    static const uint64_t first[] = {7, 9999, 19990};
+    if (!have_team()) cr_skip("no halves\n");
+    for (int cached = 0; cached < 2; cached++)
+        for (size_t i = 0; i < sizeof first / sizeof *first; i++) {
+            for (uint32_t k = 0; k < RECORDS; k++) rows[k] = (row){.k = k < first[i] || k % 3 ? 2 : 0, .n = 1};
+            rows[first[i]].k = 0;
+            const job j = open_job("0,1,2", HDST_ON_ERROR_FAIL);
+            if (!cached) hdst__engine_limits(j.context->engine)->policy = &random_split;
+            hdst_dataset *data = data_of(&j, RECORDS);
+            hdst_result *r = hdst_result_create(hdst_reduce(cached ? hdst_cache(data) : data, j.module, "divided"));
+            random_split_backwards = true;
+            for (random_split_seed = 0; random_split_seed < 5; random_split_seed++) {
+                hdst_error error;
+                cr_assert_eq(hdst_run(r, &error), HDST_E_RECORD);
+                cr_assert_eq(error.record, first[i], "%s", error.message);
+            }
+            hdst_context_destroy(j.context);
+        }
+}
+
+// The second device has no memory for its plan; one does it all, and explain says so.
+Test(several_folds, one_does_it_where_there_is_no_memory_for_two)
+{
+    enum { RECORDS = 20000 };
+    fill();
+    if (!have_team()) cr_skip("no halves\n");
+    const row wanted = by_tree(rows, RECORDS);
+    const job j = open_job("0,1", HDST_ON_ERROR_FAIL);
+    RUN(hdst_result_create(hdst_map_function(data_of(&j, RECORDS), j.module, "twice")));         // opens both
+    hdst__budget *second = &j.context->engine->worker[1].device->budget;
+    second->limit = atomic_load(&second->used);
+    hdst_result *r = hdst_result_create(hdst_reduce(data_of(&j, RECORDS), j.module, "chain"));
+    RUN(r);
+    expect_row(r, &wanted, "without memory for two", RECORDS);
+    cr_assert_eq(hdst_result_stats(r).device_count, 1);
+    const char *words = hdst_explain(r, NULL);
+    cr_assert(strstr(words, "other devices: not used: ") && strstr(words, "device memory"), "%s", words);
+    hdst_context_destroy(j.context);
+}

@@ -47,12 +47,23 @@ static hdst__chunk *make_chunk(hdst__assembly *assembly, const hdst__share *shar
     return chunk;
 }
 
+static bool is_full(const hdst__assembly *assembly, const hdst__share *share)
+{
+    return !assembly->ends && share->first > assembly->reached && assembly->waiting_bytes > assembly->most_waiting;
+}
+
+bool hdst__assembly_is_full(hdst__assembly *assembly, const hdst__share *share)
+{
+    pthread_mutex_lock(&assembly->mutex);
+    const bool full = is_full(assembly, share);
+    pthread_mutex_unlock(&assembly->mutex);
+    return full;
+}
+
 hdst__chunk *hdst__assembly_begin(hdst__assembly *assembly, const hdst__share *share, bool may_wait)
 {
     pthread_mutex_lock(&assembly->mutex);
-    // The share that all wait for must not wait itself.
-    while (may_wait && !assembly->ends && share->first > assembly->reached && assembly->waiting_bytes > assembly->most_waiting)
-        pthread_cond_wait(&assembly->changed, &assembly->mutex);
+    while (may_wait && is_full(assembly, share)) pthread_cond_wait(&assembly->changed, &assembly->mutex);
     hdst__chunk *chunk = make_chunk(assembly, share), **at = &assembly->first;
     while (chunk && *at && (*at)->share.first < share->first) at = &(*at)->next;
     if (chunk) {

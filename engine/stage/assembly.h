@@ -39,7 +39,10 @@ typedef struct hdst__assembly {
 hdst_status hdst__assembly_init(hdst__assembly *assembly, hdst__output *to, uint64_t group, uint64_t records, double each, hdst_error *error);
 void hdst__assembly_destroy(hdst__assembly *assembly);
 
-// The chunk of a share. A worker other than the first waits here while too much waits for those before its share. NULL: out of memory.
+// Whether too much waits for output that comes before this share's. The share that all wait for must not wait itself.
+bool hdst__assembly_is_full(hdst__assembly *assembly, const hdst__share *share);
+// The chunk of a share. With `may_wait` after a wait for as long as that is so: for a worker, not the first, with nothing in flight that others may wait for.
+// NULL: out of memory.
 hdst__chunk *hdst__assembly_begin(hdst__assembly *assembly, const hdst__share *share, bool may_wait);
 // So many more records of the chunk's share have their output in it.
 void hdst__assembly_taken(hdst__assembly *assembly, hdst__chunk *chunk, uint64_t records);

@@ -84,13 +84,19 @@ static hdst_status check_share(const hdst__pass *pass, const hdst__share *share,
                            (unsigned long long)share->count, (unsigned long long)share->first, (unsigned long long)records);
 }
 
-static hdst_status begin_chunk(hdst__pass *pass, const hdst__share *share, hdst_error *error)
+// A worker that waits until others' output has come must owe them none: it ends what it has in flight first.
+static hdst_status begin_chunk(hdst__executor *executor, hdst__pass *pass, const hdst__share *share, hdst_error *error)
 {
     hdst__assembly *assembly = pass->team ? pass->team->assembly : NULL;
     pass->at = pass->base + share->first;
     if (!assembly) return HDST_OK;
     const hdst__share of_all = {pass->at, share->count};
-    pass->chunk = hdst__assembly_begin(assembly, &of_all, !pass->gives);
+    const bool waits = !pass->gives && hdst__assembly_is_full(assembly, &of_all);
+    while (waits && executor->in_flight) {
+        hdst_status status = hdst__executor_finish_oldest(executor, pass, true, error);
+        if (status != HDST_OK) return status;
+    }
+    pass->chunk = hdst__assembly_begin(assembly, &of_all, waits);
     return pass->chunk ? HDST_OK : hdst__error_memory(error, "output records");
 }
 
@@ -119,7 +125,7 @@ static hdst_status run_shares(hdst__executor *executor, hdst__pass *pass, hdst_e
     hdst_status status = HDST_OK;
     while (next_share(executor, pass, &share, &status, error)) {
         status = check_share(pass, &share, error);
-        if (status == HDST_OK) status = begin_chunk(pass, &share, error);
+        if (status == HDST_OK) status = begin_chunk(executor, pass, &share, error);
         if (status == HDST_OK) status = run_share(executor, pass, &share, error);
         if (status == HDST_OK) status = give_output(pass, error);
         if (!pass->team && hdst__pass_stops(executor, pass)) break;

@@ -4,6 +4,7 @@
 
 #include "engine/engine_state.h"
 #include "plan/object.h"
+#include "tests/hdst/random_team.h"
 
 #include <malloc.h>
 #include <pthread.h>
@@ -87,6 +88,8 @@ static void *watch(void *nothing)
 
 // --- One run ---
 
+static char team[100];              // what was drawn
+
 static void ignore_log(hdst_log_level level, const char *message, void *user) { (void)level, (void)message, (void)user; }
 
 static hdst_context *context_with(const char *device, uint64_t budget)
@@ -97,6 +100,7 @@ static hdst_context *context_with(const char *device, uint64_t budget)
     options.memory = budget;
     options.log = ignore_log;
     options.allocator = (hdst_allocator){allocate, reallocate, release, NULL};
+    if (!strncmp(device, "team", 4)) return random_team(device[4] ? strtoull(device + 5, NULL, 10) : 0, options, team);
     hdst_context *context = hdst_context_create(&options);
     if (context->engine) context->engine->options.gpu_form_on_cpu = gpu;       // no device is open yet
     return context;
@@ -153,8 +157,8 @@ static void print(const budget_cell *c, const char *device, const budget_job *jo
 {
     char rss[40] = "";
     if (c->rss) snprintf(rss, sizeof rss, " (process %.2f MiB)", (double)c->rss / (1 << 20));
-    printf("%-9s %-24s %6.0f MiB %9.2f MiB%s  %s%s\n", device, job->name, (double)c->budget / (1 << 20), (double)c->peak / (1 << 20), rss,
-           c->wrong[0] ? c->wrong : c->left ? "memory is lost" : c->status == HDST_OK ? "right" : c->error.message, is_bad(c) ? "   BAD" : "");
+    printf("%-9s %-24s %6.0f MiB %9.2f MiB%s  %s%s%s%s\n", device, job->name, (double)c->budget / (1 << 20), (double)c->peak / (1 << 20), rss,
+           c->wrong[0] ? c->wrong : c->left ? "memory is lost" : c->status == HDST_OK ? "right" : c->error.message, is_bad(c) ? "   BAD" : "", *team ? "  " : "", team);
     if (c->status != HDST_OK) printf("          hint: %s\n", c->error.hint);
     fflush(stdout);
 }
@@ -188,6 +192,7 @@ bool budget_check(const budget_job *job, const char *device, uint64_t budget, bo
 
 bool budget_have(const char *device)
 {
+    if (!strncmp(device, "team", 4)) return random_team_have();
     hdst_context *context = context_with(device, 0);
     hdst_device_info info;
     const bool there = hdst_device_chosen(context, &info, NULL) == HDST_OK;

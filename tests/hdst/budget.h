@@ -38,7 +38,8 @@ typedef struct budget_job {
     const void *what;
 } budget_job;
 
-// "interp", "cpu", or "gpu-form": the CPU device with kernels as a GPU gets them, and memory that is not shared with the host.
+// "interp", "cpu", or "gpu-form": the CPU device with kernels as a GPU gets them, and memory that is not shared with the host; or "team:SEED": several
+// (random_team.h).
 bool budget_have(const char *device);
 // Runs the job and prints what came of it. False: something is wrong. `rss`: with the second witness.
 bool budget_check(const budget_job *job, const char *device, uint64_t budget, bool rss);

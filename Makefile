@@ -84,7 +84,7 @@ long:
 		$(BUILD)/tests/hdst/budget_matrix --rss $$device 4 16 64 256 && \
 		$(BUILD)/tests/hdst/budget_matrix $$device 2 1024 || [ $$? = 77 ] || exit 1; \
 	done
-	last=$$(( $(LONG_SEED) + $(LONG_CHAINS) - 1 )); for device in interp cpu gpu-form; do \
+	last=$$(( $(LONG_SEED) + $(LONG_CHAINS) - 1 )); for device in interp cpu gpu-form team; do \
 		$(BUILD)/tests/hdst/budget_chains $$device 16 $(LONG_SEED)-$$last || [ $$? = 77 ] || exit 1; \
 	done
 	$(BUILD)/bench/math_errors --every $(LONG_FLOATS) --points $(LONG_POINTS)

@@ -228,6 +228,24 @@ hdst__device_worker *hdst__engine_worker(hdst__engine *engine, uint32_t number, 
 }
 
 uint32_t hdst__engine_workers(const hdst__engine *engine) { return engine->workers; }
+
+bool hdst__engine_alone(const hdst__engine *engine) { return engine->alone; }
+
+void hdst__engine_set_alone(hdst__engine *engine, bool alone)
+{
+    hdst__engine_lock(engine);
+    for (uint32_t i = 1; i < engine->workers && alone; i++)
+        if (engine->worker[i].device) hdst__ring_destroy(&engine->worker[i].ring, engine->worker[i].device);
+    engine->alone = alone;
+    hdst__engine_unlock(engine);
+}
+
+bool hdst__engine_has_others(const hdst__engine *engine)
+{
+    for (uint32_t i = 1; i < engine->workers; i++)
+        if (engine->worker[i].device) return true;
+    return false;
+}
 const hdst__device_info *hdst__engine_worker_info(const hdst__engine *engine, uint32_t number) { return engine->worker[number].info; }
 
 hdst_status hdst__engine_devices(hdst__engine *engine, const hdst__device_info **devices, size_t *count, const char **loader_note, hdst_error *error)

@@ -23,6 +23,7 @@ struct hdst__engine {
     hdst__device_list interp;           // the interpreter alone, when it was named
     hdst__device_worker worker[HDST__MOST_WORKERS];    // the devices that were asked for, the fastest first
     uint32_t workers;                   // 0 until asked for
+    bool alone;                         // the first one has to do
 };
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plans: made, run, ended. What a node does is its operator's.
-#include "plan/plan.h"
+#include "plan/stage_call.h"
 
 static hdst_status build_nodes(hdst__arena *arena, const hdst__plan *plan, bool below, hdst_error *error)
 {
@@ -67,7 +67,7 @@ static hdst_status run_node(hdst__plan *plan, hdst__node *node, hdst_error *erro
     return status;
 }
 
-hdst_status hdst__plan_run(hdst__plan *plan, hdst_error *error)
+static hdst_status run_nodes(hdst__plan *plan, hdst_error *error)
 {
     hdst_status status = find_device(plan, error);
     plan->stats = (hdst__run_stats){0};
@@ -77,5 +77,40 @@ hdst_status hdst__plan_run(hdst__plan *plan, hdst_error *error)
         if (!node->consumer) status = run_node(plan, node, error);
         if (status == HDST_OK) hdst__plan_drop_unread(plan, node);
     }
+    return status;
+}
+
+// Other devices were at work, whose plans and segments may be what takes the memory.
+static bool may_do_alone(const hdst__plan *plan)
+{
+    return hdst__engine_has_others(plan->context->engine) && !hdst__engine_alone(plan->context->engine);
+}
+
+static void let_others_go(hdst__plan *plan, const char *why)
+{
+    hdst__log_write(&hdst__engine_runtime(plan->context->engine)->log, HDST__LOG_WARN, "one device does all that follows: %s", why);
+    plan->alone = true;
+    for (size_t i = 0; i < plan->node_count; i++) {
+        hdst__stage *stage = plan->nodes[i]->call ? plan->nodes[i]->call->stage : NULL;
+        if (stage) hdst__stage_forget_plan(stage);
+    }
+    hdst__engine_set_alone(plan->context->engine, true);
+}
+
+// Several devices need more memory than one: what ends for want of it is tried once more with one.
+hdst_status hdst__plan_run(hdst__plan *plan, hdst_error *error)
+{
+    hdst__engine *engine = plan->context->engine;
+    const bool before = hdst__engine_alone(engine);
+    hdst_error full = HDST_ERROR_INIT;
+    if (plan->alone) hdst__engine_set_alone(engine, true);
+    hdst_status status = run_nodes(plan, &full);
+    if (status == HDST_E_MEMORY && may_do_alone(plan)) {
+        let_others_go(plan, full.message);
+        full = (hdst_error)HDST_ERROR_INIT;
+        status = run_nodes(plan, &full);
+    }
+    if (plan->alone) hdst__engine_set_alone(engine, before);
+    if (status != HDST_OK && error) *error = full;
     return status;
 }

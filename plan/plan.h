@@ -57,6 +57,7 @@ struct hdst__plan {
     hdst__node **nodes;
     size_t node_count, node_capacity;
     hdst__node *target;
+    bool alone;                     // it has run out of memory with several devices: one does it
     hdst__run_stats stats;          // of all stages of the last run together
     bool keeps_partials;            // accumulators are wanted unfinished, which those of stages can be. Before the plan is made
 };

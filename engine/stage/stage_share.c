@@ -21,7 +21,8 @@ static const char *why_alone(const hdst__stage *stage)
     const uint64_t bytes = stage->reader.records * hdst__segment_record_bytes(stage->reader.record);
     const hdst__dataset_cache *cache = stage->spec.cache;
     const bool resident = cache && cache->device && !cache->streamed;
-    return stage->mode.is[HDST__MODE_ONE_DEVICE] ? stage->mode.why[HDST__MODE_ONE_DEVICE]
+    return hdst__engine_alone(stage->engine) ? "there was no memory for several"
+        : stage->mode.is[HDST__MODE_ONE_DEVICE] ? stage->mode.why[HDST__MODE_ONE_DEVICE]
         : stage->spec.separate ? "code that the program gave apart runs on one device"
         : stage->spec.limit ? "it ends early"
         : resident ? "its input is cached on one device"

@@ -158,7 +158,8 @@ static void print(const budget_cell *c, const char *device, const budget_job *jo
     char rss[40] = "";
     if (c->rss) snprintf(rss, sizeof rss, " (process %.2f MiB)", (double)c->rss / (1 << 20));
     printf("%-9s %-24s %6.0f MiB %9.2f MiB%s  %s%s%s%s\n", device, job->name, (double)c->budget / (1 << 20), (double)c->peak / (1 << 20), rss,
-           c->wrong[0] ? c->wrong : c->left ? "memory is lost" : c->status == HDST_OK ? "right" : c->error.message, is_bad(c) ? "   BAD" : "", *team ? "  " : "", team);
+           c->wrong[0] ? c->wrong : c->left ? "memory is lost" : c->status == HDST_OK ? "right" : c->error.message, is_bad(c) ? "   BAD" : "",
+           *team ? "  " : "", team);
     if (c->status != HDST_OK) printf("          hint: %s\n", c->error.hint);
     fflush(stdout);
 }

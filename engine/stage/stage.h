@@ -41,6 +41,7 @@ struct hdst__stage {
     hdst__stage_mode mode;
     bool moved;                         // the input is another one than the plan's
     bool shares;                        // several workers run it
+    bool passes_by;                     //     but not this run, which is short
     char alone[160];                    // or why not, where there are several
     hdst__shared_reader input;          // of those workers
     hdst__stage_worker *others;         // beside the first
@@ -93,7 +94,8 @@ hdst_status hdst__stage_move_first(hdst__stage *stage, hdst_error *error);
 hdst_status hdst__stage_make_others(hdst__stage *stage, const hdst__launch_plan_request *request, hdst_error *error);
 hdst_status hdst__stage_move_others(hdst__stage *stage, hdst_error *error);
 void hdst__stage_drop_others(hdst__stage *stage);
-hdst_status hdst__stage_run_shared(hdst__stage *stage, const hdst__stage_values *values, uint64_t *failure, hdst_error *error);
+// By all of them, or with the first one's plan where one does it; what several have accumulated is in stage->merged.
+hdst_status hdst__stage_run_plans(hdst__stage *stage, const hdst__stage_values *values, uint64_t *failure, hdst_error *error);
 void hdst__stage_explain_workers(const hdst__stage *stage, hdst__buffer *out);
 
 // stage_skip.c: from now on the stage skips records with errors, such as `first`.

@@ -15,7 +15,6 @@ typedef struct attempt {
 // One pass; its records go to the store, or without one to the host.
 static hdst_status pass_over(hdst__stage *stage, const hdst__stage_values *values, hdst__store *store, uint64_t *failure, hdst_error *error)
 {
-    hdst__dataset_cache *cache = stage->spec.cache && !stage->spec.cache->streamed ? stage->spec.cache : NULL;
     hdst__launch_plan *plan = stage->plan;
     const uint64_t expected = plan->output_param && plan->way == IR_OUTPUT_DENSE ? stage->reader.records : 0;
     const hdst__consumer *consumer = !plan->output_param || store ? NULL
@@ -28,10 +27,7 @@ static hdst_status pass_over(hdst__stage *stage, const hdst__stage_values *value
     if (status != HDST_OK) return status;
     plan->finished = stage->finishes ? stage->finished_memory : NULL;
     if (!consumer) status = store ? hdst__store_begin(store, stage->device, expected, error) : hdst__output_reserve(&stage->output, expected, error);
-    if (status == HDST_OK && stage->shares) status = hdst__stage_run_shared(stage, values, failure, error);
-    else if (status == HDST_OK)
-        status = hdst__launch_plan_run(plan, values, cache, hdst__engine_ring(stage->engine), &stage->output, stage->table,
-                                                          &stage->stats, failure, error);
+    if (status == HDST_OK) status = hdst__stage_run_plans(stage, values, failure, error);
     if (status == HDST_OK && store) status = hdst__store_end(store, error);
     if (stage->spec.separate) {
         hdst_status called = hdst__callback_status(&stage->callback, plan->func->name, status == HDST_OK ? error : NULL);

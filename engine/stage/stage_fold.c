@@ -61,11 +61,9 @@ static void *make_pair(hdst__stage *stage)
 // Of the user's input, by all workers that share it: 64 times as much as all levels above together, which one of them has done soon.
 static hdst_status run_leaves(hdst__stage *stage, hdst_error *error)
 {
-    hdst__dataset_cache *cache = stage->spec.cache && !stage->spec.cache->streamed ? stage->spec.cache : NULL;
     uint64_t failure;
     hdst__output_reset(&stage->output);
-    hdst_status status = stage->shares ? hdst__stage_run_shared(stage, NULL, &failure, error)
-        : hdst__launch_plan_run(stage->plan, NULL, cache, hdst__engine_ring(stage->engine), &stage->output, NULL, &stage->stats, &failure, error);
+    hdst_status status = hdst__stage_run_plans(stage, NULL, &failure, error);
     if (status != HDST_OK || failure == UINT64_MAX) return status;
     return hdst__launch_plan_record_error(stage->plan, NULL, failure, 1, make_pair(stage), error);
 }

@@ -16,30 +16,43 @@ static bool is_alone(const hdst__stage *stage)
     return true;
 }
 
+static bool is_short(const hdst__stage *stage)
+{
+    return stage->reader.records * hdst__segment_record_bytes(stage->reader.record) < hdst__engine_limits(stage->engine)->share_bytes;
+}
+
+// A short input between long ones, as a sample of them is, or a run that ends early: the plans of all stay, of which the first runs it.
+static bool is_passing(const hdst__stage *stage)
+{
+    const bool passes = stage->spec.limit || (is_short(stage) && stage->moved);
+    return passes && stage->shares && stage->plan && !stage->spec.cache;
+}
+
 static const char *why_alone(const hdst__stage *stage)
 {
-    const uint64_t bytes = stage->reader.records * hdst__segment_record_bytes(stage->reader.record);
     const hdst__dataset_cache *cache = stage->spec.cache;
     const bool resident = cache && cache->device && !cache->streamed;
     return hdst__engine_alone(stage->engine) ? "there was no memory for several"
         : stage->mode.is[HDST__MODE_ONE_DEVICE] ? stage->mode.why[HDST__MODE_ONE_DEVICE]
         : stage->spec.separate ? "code that the program gave apart runs on one device"
-        : stage->spec.limit ? "it ends early"
+        : stage->spec.limit && !is_passing(stage) ? "it ends early"
         : resident ? "its input is cached on one device"
         : stage->spec.keep_output && !stage->mode.is[HDST__MODE_OUTPUT_ON_HOST] ? "its records stay on the device for the next stage"
         : is_alone(stage) ? "a CPU beside a GPU costs more than it adds; name both by their indices to have it"
-        : bytes < hdst__engine_limits(stage->engine)->share_bytes ? "its input is too small for that to pay" : NULL;
+        : is_short(stage) && !is_passing(stage) ? "its input is too small for that to pay" : NULL;
 }
 
 bool hdst__stage_may_share(hdst__stage *stage)
 {
     stage->alone[0] = 0;
+    stage->passes_by = false;
     if (hdst__engine_workers(stage->engine) < 2) return false;
     const char *why = why_alone(stage);
     if (why) {
         snprintf(stage->alone, sizeof stage->alone, "%s", why);
         return false;
     }
+    stage->passes_by = is_passing(stage);
     if (stage->input.reader.fill) hdst__shared_reader_destroy(&stage->input);
     hdst__shared_reader_init(&stage->input, &stage->reader);
     return true;

@@ -193,7 +193,7 @@ static hdst_status run_team(hdst__stage *stage, const hdst__stage_values *values
     return status == HDST_OK ? merge_tables(stage, error) : status;
 }
 
-hdst_status hdst__stage_run_shared(hdst__stage *stage, const hdst__stage_values *values, uint64_t *failure, hdst_error *error)
+static hdst_status run_shared(hdst__stage *stage, const hdst__stage_values *values, uint64_t *failure, hdst_error *error)
 {
     hdst__team team = {.failure = UINT64_MAX};
     hdst__assembly assembly;
@@ -208,4 +208,13 @@ hdst_status hdst__stage_run_shared(hdst__stage *stage, const hdst__stage_values 
     if (status == HDST_OK) status = run_team(stage, values, &team, failure, error);
     hdst__assembly_destroy(&assembly);
     return status;
+}
+
+hdst_status hdst__stage_run_plans(hdst__stage *stage, const hdst__stage_values *values, uint64_t *failure, hdst_error *error)
+{
+    if (stage->shares && !stage->passes_by) return run_shared(stage, values, failure, error);
+    hdst__dataset_cache *cache = stage->spec.cache && !stage->spec.cache->streamed ? stage->spec.cache : NULL;
+    hdst__partial_destroy(stage->merged);
+    stage->merged = NULL;
+    return hdst__launch_plan_run(stage->plan, values, cache, hdst__engine_ring(stage->engine), &stage->output, stage->table, &stage->stats, failure, error);
 }

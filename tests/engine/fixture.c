@@ -202,9 +202,10 @@ hdst_status fixture_open(fixture *f, const fixture_options *options)
     f->engine = hdst__engine_create(&(hdst__engine_options){
         .allocator = options->allocator, .log = &log, .cancel = &f->cancel, .device = options->device, .memory = options->memory,
         .device_memory = options->device_memory,
-        .gpu_form_on_cpu = options->gpu_form, .cache_dir = options->cache_dir});
+        .gpu_form_on_cpu = options->gpu_form, .cache_dir = options->cache_dir, .cpu_parts = options->cpu_parts});
     if (!f->engine) return HDST_E_MEMORY;
     f->engine->limits.binary_after = options->binary_after;
+    if (options->share_bytes) f->engine->limits.share_bytes = options->share_bytes;
     if (options->cached && !(f->cache = hdst__dataset_cache_create(hdst__engine_runtime(f->engine), &f->reader))) return HDST_E_MEMORY;
     f->stage = hdst__stage_create(f->engine, &(hdst__stage_spec){.kind = HDST__STAGE_MAP, .func = f->func, .reader = f->reader, .cache = f->cache});
     return f->stage ? HDST_OK : HDST_E_MEMORY;
@@ -238,6 +239,7 @@ void fixture_close(fixture *f)
 
 static uint64_t cell_of(const fixture *f, uint64_t row, uint32_t leaf, uint64_t element)
 {
+    if (f->output.partial) return hdst__partial_read(f->output.partial, 0, row, leaf, element);
     if (f->output.tables->first_level) return hdst__first_level_read(f->output.tables, f->rows, &f->output.first_level, 0, row, leaf, element);
     return hdst__table_read(f->output.tables, f->rows, f->output.table, 0, row, leaf, element);
 }

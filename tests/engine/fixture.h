@@ -27,6 +27,8 @@ typedef struct fixture_options {
     const hdst__allocator *allocator;
     const char *cache_dir;
     uint32_t binary_after;          // as the engine has it; 0: as it is for users
+    uint32_t cpu_parts;             // CPU devices are taken as so many; 0: whole
+    uint64_t share_bytes;           // of input that several devices share; 0: as it is for users
 } fixture_options;
 
 typedef struct fixture_pick { float y; uint32_t k; } fixture_pick;

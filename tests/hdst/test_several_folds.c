@@ -203,3 +203,47 @@ Test(several_folds, one_does_it_where_there_is_no_memory_for_two)
     cr_assert(strstr(words, "other devices: not used: ") && strstr(words, "device memory"), "%s", words);
     hdst_context_destroy(j.context);
 }
+
+// --- The largest ---
+
+static int by_w_then_place(const void *a, const void *b)
+{
+    const row *x = *(const row *const *)a, *y = *(const row *const *)b;
+    return x->w < y->w ? 1 : x->w > y->w ? -1 : x < y ? -1 : x > y;
+}
+
+// Of many values, and of so few that a second run, which ends early, asks for the first of those that are equal.
+static void find_largest(const char *team, uint32_t values)
+{
+    enum { WANTED = 40 };
+    static const row *order[MOST];
+    for (uint32_t i = 0; i < MOST; i++) rows[i].w = (double)(rows[i].k % values), rows[i].n = i, order[i] = &rows[i];
+    qsort(order, MOST, sizeof *order, by_w_then_place);
+    const job j = open_job(team, HDST_ON_ERROR_FAIL);
+    hdst__engine_limits(j.context->engine)->pick_least = 1000;
+    hdst__engine_limits(j.context->engine)->share_bytes = 1 << 20;          // more than the sample has
+    hdst_result *r = hdst_result_create(hdst_top(data_of(&j, MOST), WANTED, "w"));
+    for (int run = 0; run < 3; run++) {
+        uint64_t count;
+        RUN(r);
+        const row *got = hdst_result_rows(r, NULL, &count);
+        cr_assert_eq(count, WANTED);
+        for (int i = 0; i < WANTED; i++) cr_assert(!memcmp(&got[i], order[i], sizeof *got), "%s, %u values: number %d", team, values, i);
+        const hdst_run_stats stats = hdst_result_stats(r);
+        cr_assert_geq(stats.device_count, 2);
+        for (uint32_t i = 0; i < stats.device_count; i++) cr_assert_gt(stats.device[i].records, 0, "%s", stats.device[i].name);
+        cr_assert(strstr(hdst_explain(r, NULL), "shares: policy"));
+    }
+    cr_assert(strstr(hdst_explain(r, NULL), "a sample of 4608 records told the limit"));
+    hdst_context_destroy(j.context);
+}
+
+Test(several_folds, devices_share_the_search_for_the_largest)
+{
+    fill();
+    if (!have_team()) cr_skip("no halves\n");
+    ON_EACH_TEAM(t) {
+        find_largest(teams[t], 20011);
+        find_largest(teams[t], 97);
+    }
+}

@@ -45,6 +45,42 @@ Test(stage, interp_is_right_for_every_count_of_records) { every_count(INTERP); }
 Test(stage, cpu_form_is_right_for_every_count_of_records) { every_count(CPU); }
 Test(stage, gpu_form_is_right_for_every_count_of_records) { every_count(GPU_FORM); }
 
+// --- Several devices ---
+
+static void run_length(fixture *f, uint64_t records, uint32_t devices)
+{
+    f->options.records = f->reader.records = records;
+    cr_assert_eq(hdst__stage_set_input(f->stage, &f->reader, NULL, NULL), HDST_OK);
+    run_right(f);
+    cr_assert_eq(hdst__stage_stats(f->stage)->device_count, devices, "%llu records", (unsigned long long)records);
+}
+
+// The plans of both stay; what both have accumulated before is not told again.
+Test(stage, one_device_runs_a_short_input_between_long_ones)
+{
+    const hdst__device_info *device;
+    fixture f;
+    const fixture_options options = {.device = "0,1", .cpu_parts = 2, .share_bytes = 100000, .records = 50000, .accumulates = true, .outputs = true,
+                                     .filters = true};
+    cr_assert_eq(fixture_open(&f, &options), HDST_OK);
+    if (hdst__engine_device(f.engine, &device, NULL) != HDST_OK || device->class_ != HDST__DEVICE_CPU) cr_skip("no CPU device that can be halved\n");
+    run_length(&f, 500, 1);
+    run_length(&f, 50000, 2);
+    run_length(&f, 777, 1);
+    run_length(&f, 60001, 2);
+    run_length(&f, 0, 1);
+    run_length(&f, 50000, 2);
+    hdst__stage_set_input(f.stage, &f.reader, NULL, NULL);
+    run_length(&f, 500, 1);
+    run_length(&f, 500, 1);         // it stays so short: a plan for one
+    hdst__buffer words;
+    hdst__buffer_init(&words, NULL);
+    cr_assert_eq(hdst__stage_explain(f.stage, &f.values, &words, NULL), HDST_OK);
+    cr_assert(strstr(words.data, "other devices: not used: its input is too small for that to pay"), "%s", words.data);
+    hdst__buffer_destroy(&words);
+    fixture_close(&f);
+}
+
 // --- Layouts and kinds of results ---
 
 static void every_layout(int form)

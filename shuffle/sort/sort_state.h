@@ -15,6 +15,7 @@ struct hdst__sort {
     hdst__run_stats stats;
     const char *way;            // how it sorts: for people
     char told[420];             // how the last run sorted, in a line; "": it did not
+    char tiles[80];             // `way`, where tiles were merged
     uint64_t records;
 
     char *rows;                 // sorted, in host memory; NULL: elsewhere

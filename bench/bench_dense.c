@@ -17,6 +17,9 @@ static const char kernels[] =
     "map longs(item i) -> (key uint32_t k, int64_t n) { return (i.key, (int64_t)(i.v * 16777216.0f)); }\n"
     "map floats(item i) -> (key uint32_t k, float n) { return (i.key, i.v); }\n"
     "map doubles(item i) -> (key uint32_t k, double n) { return (i.key, (double)i.v); }\n"
+    "map into_longs(item i, accum int64_t t[]) { t[i.key] += (int64_t)(i.v * 16777216.0f); }\n"
+    "map into_floats(item i, accum float t[]) { t[i.key] += i.v; }\n"
+    "map into_doubles(item i, accum double t[]) { t[i.key] += (double)i.v; }\n"
     "reduce add_longs(int64_t a, int64_t b) { return a + b; }\n"
     "reduce add_floats(float a, float b) { return a + b; }\n"
     "reduce add_doubles(double a, double b) { return a + b; }\n";
@@ -27,6 +30,8 @@ typedef struct problem {
     const char *values, *device;
     double zipf;
     int runs;
+    bool bound;
+    hdst_hpr hpr;
 } problem;
 
 static uint64_t key_of(const problem *p, uint64_t random)
@@ -70,21 +75,30 @@ static const char *way_of(const char *explained)
     return "another";
 }
 
-static void measure(problem *p)
+static hdst_dataset *sums_of(const problem *p, hdst_dataset *data, hdst_module *module)
 {
     char map_name[32], reduce_name[32];
+    snprintf(map_name, sizeof map_name, "%s%ss", p->bound ? "into_" : "", p->values);
+    snprintf(reduce_name, sizeof reduce_name, "add_%ss", p->values);
+    if (!p->bound) return hdst_reduce_dense(hdst_map_function(data, module, map_name), module, reduce_name, p->rows);
+    hdst_map_spec *spec = hdst_map_spec_create(module, map_name);
+    hdst_bind_accum(spec, "t", p->rows);
+    return hdst_map(data, spec);
+}
+
+static void measure(problem *p)
+{
     hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
     hdst_error error = HDST_ERROR_INIT;
     double least = 1e9;
     options.device = p->device;
+    options.hpr = p->hpr;
     options.memory = p->memory << 20;
     hdst_context *context = hdst_context_create(&options);
     context->engine->limits.by_key_least_cells = p->cells;
-    snprintf(map_name, sizeof map_name, "%ss", p->values);
-    snprintf(reduce_name, sizeof reduce_name, "add_%ss", p->values);
     hdst_module *module = hdst_module_parse(context, "dense.hk", kernels, NULL);
     hdst_dataset *data = hdst_read(hdst_source_from_memory(context, p->items, p->records, sizeof *p->items), module, "item");
-    hdst_result *result = hdst_result_create(hdst_reduce_dense(hdst_map_function(data, module, map_name), module, reduce_name, p->rows));
+    hdst_result *result = hdst_result_create(sums_of(p, data, module));
     for (int run = 0; run < p->runs; run++) {
         const double begin = bench_seconds();
         if (hdst_run(result, &error) != HDST_OK) break;
@@ -94,7 +108,7 @@ static void measure(problem *p)
     if (error.code != HDST_OK) {
         printf("%9llu  failed: %s\n", (unsigned long long)p->rows, error.message);
     } else {
-        const hdst_view rows = hdst_result_field(result, NULL, NULL);
+        const hdst_view rows = hdst_result_field(result, p->bound ? "t" : NULL, NULL);
         const hdst_run_stats stats = hdst_result_stats(result);
         printf("%9llu  %.3f s  %6.1f MiB  %-20s %s\n", (unsigned long long)p->rows, least, (double)stats.host_peak_bytes / 1048576,
                way_of(hdst_explain(result, NULL)), is_right(p, &rows) ? "right" : "WRONG");
@@ -110,6 +124,10 @@ int main(int argc, char **argv)
                  .device = side_option(argc, argv, "--device", "cpu"), .zipf = atof(side_option(argc, argv, "--zipf", "0")),
                  .runs = (int)bench_option(argc, argv, "--runs", 3)};
     p.items = bench_allocate(p.records * sizeof *p.items);
+    for (int i = 1; i < argc; i++) {
+        p.bound |= !strcmp(argv[i], "--bound");
+        if (!strcmp(argv[i], "--no-levels")) p.hpr = HDST_HPR_NONE;
+    }
     for (uint64_t bits = bench_option(argc, argv, "--from", 10); bits <= bench_option(argc, argv, "--to", 26); bits++) {
         p.rows = UINT64_C(1) << bits;
         fill(&p);

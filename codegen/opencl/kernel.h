@@ -25,7 +25,8 @@ typedef struct hdst__kernel_options {
     bool may_take_tuples;                      // GPU: with many records for a table in fixed point, which have room as tuples (hdst__kernel.tuple_kernel_name)
     bool fast_sums;                     // float sums may be plain: rounded at each addition, in any order. Which became so, the cells of the
                                         // kernel's tables say
-    bool no_blocks;                     // for measurement: strips and work-groups have no tables, each addend goes straight to the device's
+    bool no_blocks;                     // strips and work-groups have no tables, each addend goes straight to the device's: for measurement, or as
+                                        // strips' tables have no room
 } hdst__kernel_options;
 
 enum { HDST__TUPLE_KERNELS = 12 };

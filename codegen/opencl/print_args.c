@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The arguments of a kernel, in the order of hdst__arg_kind, and their text.
 #include "codegen/opencl/print_args.h"
+#include "codegen/opencl/print_tables.h"
 #include "codegen/pass/accumulator_placement.h"
 
 #include <inttypes.h>
@@ -50,7 +51,7 @@ static void add_table_args(hdst__printer *p)
         if (p->tables->accum[a].is_table) hdst__kernel_add_arg(p, HDST__ARG_ROWS, p->tables->accum[a].param, "ulong %sRows", p->plan[a].name);
     hdst__kernel_add_arg(p, HDST__ARG_DEVICE_TABLE, 0, "__global long *device_table");
     const ir_tables *form = p->func->tables;
-    if (!p->gpu || hdst__placed_anywhere(p->func, IR_PLACE_GROUP))
+    if (hdst__has_private_tables(p))
         hdst__kernel_add_arg(p, HDST__ARG_PRIVATE_TABLES, 0, "__global long *restrict private_tables");
     if (p->tables->scale_count) hdst__kernel_add_arg(p, HDST__ARG_SCALES, 0, "__global const int *scales");
     if (form && form->overflow_words) hdst__kernel_add_arg(p, HDST__ARG_OVERFLOW, 0, "__global long *overflow");

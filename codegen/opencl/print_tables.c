@@ -136,6 +136,12 @@ static void print_stored_rows(hdst__printer *p)
             hdst__write_line(&p->out, "const ulong %sStored = max(%sRows, 1UL);", p->plan[a].name, p->plan[a].name);
 }
 
+// Strips have one unless all that they add goes to the device's table at once.
+bool hdst__has_private_tables(const hdst__printer *p)
+{
+    return p->gpu ? hdst__placed_anywhere(p->func, IR_PLACE_GROUP) : !p->options->no_blocks;
+}
+
 void hdst__print_table_bases(hdst__printer *p)
 {
     if (p->tables->accum_count == 0) return;
@@ -144,8 +150,7 @@ void hdst__print_table_bases(hdst__printer *p)
     if (p->gpu) print_local_bases(p);
     const uint32_t shared = p->func->tables->shared;
     const char *group = shared ? hdst__arena_printf(p->arena, "get_group_id(0) %% %" PRIu32, shared) : "get_group_id(0)";
-    if (!p->gpu) print_strip_bases(p, "strip");
-    else if (hdst__placed_anywhere(p->func, IR_PLACE_GROUP)) print_strip_bases(p, group);
+    if (hdst__has_private_tables(p)) print_strip_bases(p, p->gpu ? group : "strip");
     print_private_bases(p);
 }
 

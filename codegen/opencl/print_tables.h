@@ -5,6 +5,7 @@
 
 #include "codegen/opencl/printer.h"
 
+bool hdst__has_private_tables(const hdst__printer *p);   // whether a strip, or a work-group in device memory, has a table of its own
 void hdst__print_table_bases(hdst__printer *p);         // pointers into the device table and the strip's table, scales; start of the kernel
 void hdst__print_finish_bases(hdst__printer *p);        // GPU: the kernel that makes C structs; pointers (print_finish.c)
 // CPU devices

@@ -8,6 +8,7 @@
 #include "codegen/interp/interp.h"
 #include "engine/stage/launch_fixed_point.h"
 #include "engine/stage/launch_shape.h"
+#include "engine/stage/launch_strips.h"
 #include "engine/memory/store.h"
 #include "base/clock.h"
 #include "accum/addends.h"
@@ -111,13 +112,6 @@ static void make_tables(hdst__launch_plan *plan, const hdst__stage_values *value
 
 // --- The kernel ---
 
-static bool has_argument(const hdst__launch_plan *plan, hdst__arg_kind kind)
-{
-    for (size_t i = 0; plan->kernel && i < plan->kernel->arg_count; i++)
-        if (plan->kernel->args[i].kind == kind) return true;
-    return false;
-}
-
 // As the kernel has them.
 static void take_tables(hdst__launch_plan *plan, const hdst__launch_plan_request *request)
 {
@@ -143,6 +137,11 @@ static hdst_status make_kernel(hdst__launch_plan *plan, const hdst__launch_plan_
     plan->fixed_point_bits = fixed_point ? hdst__plan_fixed_point_bits(plan, plan->reader.records) : 0;
     plan->kernel = hdst__plan_kernel(plan, request, &diags);
     if (plan->kernel) take_tables(plan, request);
+    if (plan->kernel && hdst__plan_adds_directly(plan)) {
+        plan->adds_directly = true;
+        plan->kernel = hdst__plan_kernel(plan, request, &diags);
+        if (plan->kernel) take_tables(plan, request);
+    }
     if (plan->kernel && plan->fixed_point_bits && !hdst__plan_fixed_point_scales(plan)) {
         plan->fixed_point_bits = 0;
         choose_classes(plan);
@@ -158,27 +157,6 @@ static hdst_status make_kernel(hdst__launch_plan *plan, const hdst__launch_plan_
 
 // --- Work-items and slices ---
 
-static hdst_status choose_strips(hdst__launch_plan *plan, hdst_error *error)
-{
-    uint32_t units = plan->device->info->compute_units;
-    uint64_t bytes = has_argument(plan, HDST__ARG_PRIVATE_TABLES) ? plan->private_words * sizeof(int64_t) : 0;
-    uint64_t left = hdst__budget_left(&plan->device->budget), host = hdst__budget_left(&plan->device->runtime->memory);
-    uint64_t most = plan->device->info->max_alloc_bytes;
-    if (host < left) left = host;
-    if (left < most) most = left;
-    plan->items = bytes > HDST__CPU_BIG_STRIP_BYTES ? units : units * HDST__CPU_STRIPS_PER_UNIT;
-    plan->items_why = bytes > HDST__CPU_BIG_STRIP_BYTES ? "a strip per core, for its table is large" : "8 strips per core";
-    if (bytes && plan->items > most / 2 / bytes) {
-        plan->items = 1;
-        plan->items_why = "one strip: the budget has no room for more tables";
-    }
-    if (bytes > most)
-        return hdst__budget_error(left == host ? &plan->device->runtime->memory : &plan->device->budget,
-                                  bytes + (plan->first_level_words + plan->device_words) * sizeof(int64_t),
-                                  "the table of accumulators, and that of a strip,", error);
-    return HDST_OK;
-}
-
 static hdst_status choose_items(hdst__launch_plan *plan, hdst_error *error)
 {
     if (!plan->kernel) {
@@ -186,7 +164,7 @@ static hdst_status choose_items(hdst__launch_plan *plan, hdst_error *error)
         plan->items_why = plan->code.callback ? "a C function of the program" : "the calling thread";
         return HDST_OK;
     }
-    if (plan->kernel->one_group_per_strip) return choose_strips(plan, error);
+    if (plan->kernel->one_group_per_strip) return hdst__plan_choose_strips(plan, error);
     if (plan->kernel->merges && !plan->kernel->group_tables) {
         const uint64_t fit = hdst__budget_left(&plan->device->budget) / HDST__GPU_TABLE_SHARE / (plan->private_words * sizeof(int64_t)),
             most = (uint64_t)plan->device->info->compute_units * HDST__GPU_TABLE_GROUPS_PER_UNIT;
@@ -328,17 +306,6 @@ static hdst_status take_results(hdst__launch_plan *plan, hdst_error *error)
 
 enum { HELD_TWICE = 2 };                // the input, by what a cache holds and by the cache
 
-// The rows that the table becomes.
-static uint64_t bytes_of_results(const hdst__launch_plan *plan)
-{
-    uint64_t bytes = 0;
-    for (size_t i = 0; plan->tables && i < plan->tables->accum_count; i++) {
-        const uint32_t param = plan->tables->accum[i].param;
-        bytes += plan->rows[param] * plan->func->params[param].record->size;
-    }
-    return bytes;
-}
-
 // Where the calling thread runs the function it adds to the one table, in the host's memory; a kernel's work-items have tables of their own beside it.
 static hdst_status take_accumulators(hdst__launch_plan *plan, hdst_error *error)
 {
@@ -350,7 +317,7 @@ static hdst_status take_accumulators(hdst__launch_plan *plan, hdst_error *error)
     uint64_t input;
     if (__builtin_mul_overflow(plan->reader.records, HELD_TWICE * plan->reader.record->size, &input)) input = UINT64_MAX;
     if (!plan->reader.held) input = 0;
-    return hdst__budget_error_of_all(host, bytes, bytes_of_results(plan), input, what, error);
+    return hdst__budget_error_of_all(host, bytes, hdst__plan_bytes_of_results(plan), input, what, error);
 }
 
 static hdst_status take_table(hdst__launch_plan *plan, hdst_error *error)
@@ -386,10 +353,10 @@ static hdst_status take_memory(hdst__launch_plan *plan, hdst_error *error)
     const ir_func *func = plan->func;
     hdst_status status = take_table(plan, error);
     if (status == HDST_OK) status = hdst__plan_fixed_point_take(plan, error);
-    if (status == HDST_OK && has_argument(plan, HDST__ARG_PRIVATE_TABLES))
+    if (status == HDST_OK && hdst__plan_has_argument(plan, HDST__ARG_PRIVATE_TABLES))
         status = take_strips(plan, error);
     uint32_t scales = plan->tables ? plan->tables->scale_count : 0;
-    if (status == HDST_OK && has_argument(plan, HDST__ARG_SCALES)) {
+    if (status == HDST_OK && hdst__plan_has_argument(plan, HDST__ARG_SCALES)) {
         status = device_memory(plan, HDST__OWNER_ACCUMULATORS, (scales + 1) * sizeof(int32_t), "scales", &plan->scales, error);
         if (status == HDST_OK) status = plan->device->ops->write(plan->device, plan->scales, 0, plan->scale, scales * sizeof(int32_t), true, error);
     }
@@ -411,7 +378,7 @@ hdst_status hdst__launch_plan_slots(hdst__launch_plan *plan, hdst_error *error)
     const uint64_t spare = plan->kernel ? hdst__kernel_spare(plan->kernel, plan->items) : 0;
     if (plan->output_param && !plan->in_place && !plan->in_window && !hdst__plan_wraps_output(plan))
         sizes.output_bytes = (plan->room + spare) * plan->output_param->record->size;
-    plan->checks = plan->kernel ? has_argument(plan, HDST__ARG_ERROR) : plan->func->check_count > 0 && !plan->code.callback;
+    plan->checks = plan->kernel ? hdst__plan_has_argument(plan, HDST__ARG_ERROR) : plan->func->check_count > 0 && !plan->code.callback;
     if (plan->way == IR_OUTPUT_BOUNDED) sizes.readback_words = 2 * (uint64_t)plan->items;
     if (plan->way == IR_OUTPUT_COUNTED) sizes.readback_words = plan->kernel && plan->kernel->one_group_per_strip ? 2 : 1;     // and where the output ends
     if (plan->way != IR_OUTPUT_DENSE) sizes.place_words = plan->kernel ? hdst__kernel_places(plan->kernel, plan->items, plan->slice_most) : 1;

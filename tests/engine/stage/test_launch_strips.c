@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strips of CPU devices where the memory budget has little room for their tables: fewer of them, or all of them without tables; the same rows, as plain C has
+// Strips of CPU devices where the memory budget has little room for their tables: fewer, or all without tables; the same rows, as plain C has
 // them, within the budget.
 #include "tests/hdst/support.h"
 
@@ -11,7 +11,8 @@ typedef struct cell { int64_t sum; int32_t most; uint32_t bits; } cell;
 static const char kernels[] =
     "struct item { uint32_t key; int32_t v; };\n"
     "struct cell { int64_t sum; int32_t most; uint32_t bits; };\n"
-    "map gather(item i, accum cell t[]) { t[i.key].sum += i.v; acc_max(t[i.key].most, i.v); t[i.key].bits |= 1u << (uint32_t)(i.v & 31); }\n"
+    "map gather(item i, accum cell t[]) { t[i.key].sum += i.v; acc_max(t[i.key].most, i.v); "
+    "t[i.key].bits |= 1u << (uint32_t)(i.v & 31); }\n"
     "map gather_doubles(item i, accum double t[]) { t[i.key] += (double)i.v; }\n";
 
 enum { N = 300000, MIB = 1 << 20 };

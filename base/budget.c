@@ -38,6 +38,9 @@ void hdst__budget_init(hdst__budget *budget, const char *name, const char *optio
     atomic_init(&budget->refused_bytes, 0);
     atomic_init(&budget->refused_left, 0);
     atomic_init(&budget->keeps, false);
+    atomic_init(&budget->evictable, 0);
+    budget->evict = NULL;
+    budget->evict_user = NULL;
     hdst__meter_init(&budget->all);
     for (size_t i = 0; i < HDST__OWNERS; i++) hdst__meter_init(&budget->owned[i]);
 }
@@ -74,17 +77,35 @@ static void note(hdst__budget *budget, hdst__owner owner, uint64_t bytes)
     hdst__meter_note(&budget->all, atomic_load(&budget->used) + atomic_load(&budget->small));
 }
 
-bool hdst__budget_reserve(hdst__budget *budget, hdst__owner owner, uint64_t bytes)
+// Whether something went, of what is there to go; nothing does where that would not be enough.
+static bool make_room(hdst__budget *budget, uint64_t bytes, uint64_t left)
+{
+    const uint64_t evictable = atomic_load(&budget->evictable);
+    if (!evictable || bytes <= left || bytes - left > evictable) return false;
+    return budget->evict(budget, budget->evict_user) || hdst__budget_unused(budget) > left;      // or another thread was quicker
+}
+
+// *left: where it is false, bytes that were.
+static bool try_to_reserve(hdst__budget *budget, hdst__owner owner, uint64_t bytes, uint64_t *left)
 {
     const uint64_t beside = over(budget), limit = budget->limit > beside ? budget->limit - beside : 0;
     uint64_t used = atomic_load(&budget->used), next;
     do {
-        if (bytes > limit || used > limit - bytes) return refuse(budget, bytes, left_of(budget, used + beside));
+        *left = left_of(budget, used + beside);
+        if (bytes > limit || used > limit - bytes) return false;
         next = used + bytes;
     } while (!atomic_compare_exchange_weak(&budget->used, &used, next));
     uint64_t peak = atomic_load(&budget->peak);
     while (peak < next && !atomic_compare_exchange_weak(&budget->peak, &peak, next)) {}
     note(budget, owner, bytes);
+    return true;
+}
+
+bool hdst__budget_reserve(hdst__budget *budget, hdst__owner owner, uint64_t bytes)
+{
+    uint64_t left;
+    while (!try_to_reserve(budget, owner, bytes, &left))
+        if (!make_room(budget, bytes, left)) return refuse(budget, bytes, left + atomic_load(&budget->evictable));
     return true;
 }
 
@@ -94,9 +115,21 @@ void hdst__budget_release(hdst__budget *budget, hdst__owner owner, uint64_t byte
     atomic_fetch_sub(&budget->used, bytes);
 }
 
+uint64_t hdst__budget_unused(const hdst__budget *budget) { return left_of(budget, atomic_load(&budget->used) + over(budget)); }
+
 uint64_t hdst__budget_left(const hdst__budget *budget)
 {
-    return left_of(budget, atomic_load(&budget->used) + over(budget));
+    const uint64_t left = hdst__budget_unused(budget) + atomic_load(&budget->evictable);
+    return left < budget->limit ? left : budget->limit;
+}
+
+void hdst__budget_evictable(hdst__budget *budget, int64_t bytes, bool (*evict)(hdst__budget *budget, void *user), void *user)
+{
+    if (!budget->evict) {
+        budget->evict_user = user;
+        budget->evict = evict;
+    }
+    atomic_fetch_add(&budget->evictable, (uint64_t)bytes);
 }
 
 // --- Who has how much ---
@@ -130,7 +163,7 @@ void hdst__budget_reset_peak(hdst__budget *budget) { begin_anew(budget, hdst__me
 
 // --- The allocator ---
 
-static bool reserve_small(hdst__budget *budget, hdst__owner owner, uint64_t bytes)
+static bool try_to_reserve_small(hdst__budget *budget, hdst__owner owner, uint64_t bytes, uint64_t *left)
 {
     const uint64_t small = atomic_fetch_add(&budget->small, bytes) + bytes;
     const uint64_t used = atomic_load(&budget->used), before = small - bytes;
@@ -139,7 +172,16 @@ static bool reserve_small(hdst__budget *budget, hdst__owner owner, uint64_t byte
         return true;
     }
     atomic_fetch_sub(&budget->small, bytes);
-    return refuse(budget, bytes, left_of(budget, used + (before > budget->allowance ? before - budget->allowance : 0)));
+    *left = left_of(budget, used + (before > budget->allowance ? before - budget->allowance : 0));
+    return false;
+}
+
+static bool reserve_small(hdst__budget *budget, hdst__owner owner, uint64_t bytes)
+{
+    uint64_t left;
+    while (!try_to_reserve_small(budget, owner, bytes, &left))
+        if (!make_room(budget, bytes, left)) return refuse(budget, bytes, left + atomic_load(&budget->evictable));
+    return true;
 }
 
 static bool count(hdst__budget *budget, hdst__owner owner, uint64_t bytes, bool small)
@@ -224,6 +266,8 @@ static void release(void *memory, void *user)
     count_back(budget, (hdst__owner)block->owner, block->bytes, block->small);
     hdst__free(budget->inner, block);
 }
+
+uint64_t hdst__budget_block_bytes(const void *memory) { return ((const head *)memory - 1)->bytes; }
 
 void hdst__budget_keep(hdst__budget *budget) { atomic_store(&budget->keeps, true); }
 

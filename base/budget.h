@@ -35,6 +35,9 @@ typedef struct hdst__budget {
     _Atomic uint64_t refused, refused_bytes, refused_left;      // how often there was no room; the last time, what was asked for, and what was left
                                                                 // for whoever asked
     _Atomic bool keeps;             // see hdst__budget_keep
+    _Atomic uint64_t evictable;     // bytes in use that go before anything is refused
+    bool (*evict)(struct hdst__budget *budget, void *user);     // see hdst__budget_evictable
+    void *evict_user;
     const hdst__allocator *inner;   // where the blocks come from; NULL: malloc
     struct hdst__budget *of;        // this is a share of it; NULL: of none
     hdst__meter all;                // the peaks of all blocks, small ones too: what an allocator hook sees
@@ -53,7 +56,13 @@ void hdst__budget_init_share(hdst__budget *share, hdst__budget *of, uint64_t lim
 // Thread-safe. False, with nothing reserved, when the limit would be passed.
 bool hdst__budget_reserve(hdst__budget *budget, hdst__owner owner, uint64_t bytes);
 void hdst__budget_release(hdst__budget *budget, hdst__owner owner, uint64_t bytes);
-uint64_t hdst__budget_left(const hdst__budget *budget);
+uint64_t hdst__budget_left(const hdst__budget *budget);      // what is evictable included
+uint64_t hdst__budget_unused(const hdst__budget *budget);    // without it
+// Of what was taken, so many bytes more (or, negative, less) are kept only until somebody else wants them: they count as left, and before anything is
+// refused for want of them `evict` is called until it helps. It gives some back, tells this function, and says whether it did. It is called from any
+// thread that wants memory, so it takes none, and no lock under which anybody does. A budget has one; it stays the same.
+void hdst__budget_evictable(hdst__budget *budget, int64_t bytes, bool (*evict)(hdst__budget *budget, void *user), void *user);
+uint64_t hdst__budget_block_bytes(const void *memory);       // that a block of the budget's allocator counts
 // An allocator whose blocks count. The budget outlives it and all of them; `inner` (NULL: malloc) outlives the budget. To be called once, before
 // anything is taken. Its blocks have no owner that has a name.
 hdst__allocator hdst__budget_allocator(hdst__budget *budget, const hdst__allocator *inner);

@@ -26,6 +26,7 @@ enum {
     // A fold in input order: records that are read at a time, at most; bytes, as read and as C structs; their share of what the budget has left.
     HDST__HOST_ORDERED_RECORDS = 4096, HDST__HOST_ORDERED_BYTES = 8 << 20, HDST__HOST_ORDERED_SHARE = 8,
     HDST__HOST_LEFT_SHARE = 4,                  // of the budget, which rows leave that may as well be in a file
+    HDST__HOST_RESIDENT_REST_SHARE = 8,         // of what nobody uses, left when a part of a cached dataset stays
     HDST__HOST_SLICES_IN_FLIGHT = 4,            // on a device
     HDST__HOST_WAITING_SHARE = 8,               // of the budget, for output of workers that are ahead of others
     HDST__HOST_SHARE_BYTES = 32 << 20,          // of input that several devices share, at least: chosen, not measured

@@ -22,12 +22,19 @@ typedef struct hdst__temporary_files {
     _Atomic bool are_in_memory;         // one did: that is told once
 } hdst__temporary_files;
 
+// Cached datasets of which a part stays as long as nobody else wants its memory (engine/memory/partial_cache.c).
+typedef struct hdst__partial_caches {
+    pthread_mutex_t mutex;              // under which nobody takes memory
+    struct hdst__dataset_cache *first;
+} hdst__partial_caches;
+
 typedef struct hdst__runtime {
     const hdst__allocator *allocator;   // what counts towards `memory`, for everything but the engine itself
     hdst__budget memory;                // of the host
     hdst__thread_pool *threads;         // for all work on the host that pays to be shared
     struct hdst__registered *registered;        // memory of the program's that devices read where it lies (engine/memory/registered.h)
     hdst__temporary_files files;
+    hdst__partial_caches partial;
     hdst__log log;
     hdst__progress *progress;           // of the scan that runs; NULL: nobody asked
     hdst__timeline *timeline;           // of what is done; NULL: nobody asked for one

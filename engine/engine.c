@@ -71,6 +71,7 @@ hdst__engine *hdst__engine_create(const hdst__engine_options *options)
     runtime->timeline = options->timeline;
     runtime->progress = options->progress;
     pthread_mutex_init(&runtime->mutex, NULL);
+    pthread_mutex_init(&runtime->partial.mutex, NULL);
     runtime->files.in_memory = hdst__spill_is_in_memory;
     set_limits(&engine->limits);
     set_sharing(&engine->limits, &runtime->log);
@@ -95,6 +96,7 @@ void hdst__engine_destroy(hdst__engine *engine)
     hdst__free(counting, (char *)engine->options.device);
     hdst__free(counting, (char *)engine->options.cache_dir);
     pthread_mutex_destroy(&engine->runtime.mutex);
+    pthread_mutex_destroy(&engine->runtime.partial.mutex);
     hdst__allocator allocator = engine->own_allocator;      // the engine itself is freed through it
     hdst__free(&allocator, engine);
 }

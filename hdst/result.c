@@ -344,7 +344,7 @@ hdst_run_stats hdst_result_stats(const hdst_result *result)
     to = (hdst_run_stats){.records = from->records, .total_seconds = from->total_seconds, .read_seconds = from->read_seconds,
         .compile_seconds = from->compile_seconds, .run_seconds = from->run_seconds, .bytes_to_device = from->bytes_to_device,
         .bytes_from_device = from->bytes_from_device, .host_peak_bytes = from->host_peak, .device_peak_bytes = from->device_peak,
-        .records_skipped = from->skipped, .fast_sums = from->fast_sums,
+        .cache_hit_bytes = from->cache_hit_bytes, .cache_miss_bytes = from->cache_miss_bytes, .records_skipped = from->skipped, .fast_sums = from->fast_sums,
         .device_count = from->device_count, .level_count = from->level_count};
     for (uint32_t i = 0; i < from->device_count; i++) {
         to.device[i] = (hdst_device_use){.slices = from->device[i].slices, .records = from->device[i].records, .busy_seconds = from->device[i].busy_seconds};

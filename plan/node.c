@@ -44,6 +44,8 @@ void hdst__plan_add_stats(hdst__run_stats *to, const hdst__run_stats *from)
     to->run_seconds += from->run_seconds;
     to->bytes_to_device += from->bytes_to_device;
     to->bytes_from_device += from->bytes_from_device;
+    to->cache_hit_bytes += from->cache_hit_bytes;
+    to->cache_miss_bytes += from->cache_miss_bytes;
     to->skipped += from->skipped;
     to->fast_sums += from->fast_sums;
     for (uint32_t i = 0; i < from->device_count; i++) add_device(to, &from->device[i]);

@@ -32,6 +32,7 @@ typedef struct hdst__run_stats {    // of the last run
     double total_seconds, read_seconds, compile_seconds, run_seconds;
     uint64_t host_peak, device_peak;                // bytes of memory that were in use at most; of the device that had the most
     uint64_t bytes_to_device, bytes_from_device;    // crossing into another memory; a zero-copy device has nothing to move
+    uint64_t cache_hit_bytes, cache_miss_bytes;     // of cached inputs, as C structs: found where they had stayed, and read from where they come from
     hdst__device_use device[HDST__MOST_DEVICES];
     uint32_t device_count;
     hdst__level level[3];

@@ -9,7 +9,7 @@
 typedef struct hdst__dataset_cache hdst__dataset_cache;
 
 // A dataset that stays: read at its first run into segments that remain in memory (and, on a GPU, in device memory) until destroyed.
-// Over budget it is streamed again in every run instead, with a warning and a line in explain.
+// Over budget a part of it stays, and the rest is streamed again in every run, with a warning and a line in explain.
 hdst__dataset_cache *hdst__dataset_cache_create(hdst__runtime *runtime, const hdst__reader *reader);   // NULL: out of memory
 // Reads the dataset on the host: from the segments once they are all there and the host can reach them, else as the cache itself reads it.
 hdst__reader hdst__dataset_cache_reader(hdst__dataset_cache *cache);

@@ -78,6 +78,7 @@ hdst__reader hdst__dataset_cache_reader(hdst__dataset_cache *cache)
 
 void hdst__dataset_cache_release(hdst__dataset_cache *cache)
 {
+    hdst__partial_cache_release(cache);
     for (uint64_t i = 0; cache->segment && i < cache->count; i++) hdst__segment_destroy(cache->device, &cache->segment[i]);
     hdst__free(cache->runtime->allocator, cache->segment);
     hdst__arena_destroy(&cache->arena);
@@ -181,7 +182,9 @@ hdst_status hdst__dataset_cache_prepare(hdst__dataset_cache *cache, hdst__device
     }
     cache->streamed = true;
     snprintf(cache->why, sizeof cache->why, "%.150s", cause.message);
-    hdst__log_write(&cache->runtime->log, HDST__LOG_WARN, "a cached dataset does not fit and is read again in every run: %s", cause.message);
+    hdst__partial_cache_cut(cache);
+    hdst__log_write(&cache->runtime->log, HDST__LOG_WARN, "a cached dataset does not fit and is read again in every run%s: %s",
+                    cache->each ? ", but for the part of it that does" : "", cause.message);
     return HDST_OK;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A dataset that stays where the device reads it, segment by segment. What does not fit the budgets is streamed instead.
+// A dataset that stays where the device reads it, segment by segment. What does not fit the budgets is streamed instead, but for a part of it.
 #ifndef HDST_ENGINE_MEMORY_DATASET_CACHE_H
 #define HDST_ENGINE_MEMORY_DATASET_CACHE_H
 
@@ -7,6 +7,8 @@
 #include "engine/memory/cached_dataset.h"
 #include "engine/memory/segment.h"
 #include "engine/memory/shared_reader.h"
+
+#include <stdatomic.h>
 
 struct hdst__dataset_cache {
     hdst__runtime *runtime;
@@ -17,6 +19,12 @@ struct hdst__dataset_cache {
     uint64_t count, loaded;     // segments, and how many of them (from the first) hold their records
     bool streamed;
     char why[160];              // why it is streamed
+    // Streamed, but a part of it stays (partial_cache.c): all is cut into `count` segments, of which those that have memory stay.
+    uint64_t each;              // records of such a segment; 0: no part of it does
+    bool chosen;                // which
+    _Atomic uint64_t resident;  // how many of them
+    uint64_t segment_host_bytes, segment_device_bytes;      // that one takes at most, of each budget
+    struct hdst__dataset_cache *next_partial;               // under the mutex of the runtime's partial caches
     // Spread over several devices (spread_cache.c): runs of the records, each a cache of its own. Those who know nothing of it take it for streamed.
     struct hdst__dataset_cache **part;      // NULL: it is not
     uint32_t parts;
@@ -28,6 +36,9 @@ struct hdst__dataset_cache {
 
 // Plans the segments and takes their memory at the first call. HDST_OK also when it has to be streamed.
 hdst_status hdst__dataset_cache_prepare(hdst__dataset_cache *cache, hdst__device *device, hdst_error *error);
+
+// Whether a stage finds segments there, of all of it or of a part. NULL: no.
+static inline bool hdst__dataset_cache_stays(const hdst__dataset_cache *cache) { return cache && (!cache->streamed || cache->each); }
 
 void hdst__dataset_cache_release(hdst__dataset_cache *cache);      // the segments' memory
 
@@ -44,5 +55,19 @@ hdst_status hdst__dataset_cache_to_device(hdst__dataset_cache *cache, hdst_error
 // HDST_OK also where a part has to be streamed: its device reads it again in every run.
 hdst_status hdst__dataset_cache_spread(hdst__dataset_cache *cache, hdst__device *const *devices, const uint64_t *counts, uint32_t parts, hdst_error *error);
 void hdst__dataset_cache_gather(hdst__dataset_cache *cache);       // no longer: its parts are freed
+
+// partial_cache.c: what does not fit in whole stays in part: segments spread evenly over the input, always the same ones (of a scan that is larger than
+// its cache, the least recently used ones would never be found), as long as nobody else wants their memory (hdst__budget_evictable). Whoever asks for
+// all of it takes it for streamed. Cuts it into such segments, if that gains anything:
+void hdst__partial_cache_cut(hdst__dataset_cache *cache);
+// Chooses which of them stay, and takes their memory, once for all, when those who run have taken theirs.
+void hdst__partial_cache_choose(hdst__dataset_cache *cache);
+// How many would, or do.
+uint64_t hdst__partial_cache_resident(const hdst__dataset_cache *cache);
+// The segment of that number, if it stays, for whoever reads it until it is no longer counted as a user; NULL.
+hdst__segment *hdst__partial_cache_pin(hdst__dataset_cache *cache, uint64_t number);
+uint64_t hdst__partial_cache_records(const hdst__dataset_cache *cache, uint64_t number);    // of that segment
+void hdst__partial_cache_release(hdst__dataset_cache *cache);       // from now on it is streamed as a whole
+bool hdst__partial_caches_release(hdst__runtime *runtime);          // all that nobody uses at the moment; false: there was none
 
 #endif

@@ -12,7 +12,8 @@ typedef struct hdst__segment {
     hdst__memory **memory;          // one per buffer
     uint32_t buffers;
     uint64_t first, count;          // the records that it holds, of the whole input
-    uint32_t users;                 // slices of it that are in flight
+    _Atomic uint32_t users;         // slices of it that are in flight, and whoever submits them
+    bool loaded;                    // of a cache that stays in part: it holds its records
     hdst__memory *own, lent;        // what memory[0] was before registered memory took its place (`own` is set then), and that
 } hdst__segment;
 
@@ -23,6 +24,8 @@ typedef struct hdst__ring {         // made at first use, kept for all runs of a
 
 // Bytes that a record takes in any layout, padding of arrays and blocks aside.
 uint64_t hdst__segment_record_bytes(const hdst__record *record);
+// Of a segment through which an input streams, where so much is left of the budgets.
+uint64_t hdst__segment_stream_records(const hdst__reader *reader, uint64_t left);
 // How many records of this layout go into `bytes`: at least one row of 64 (or block), a multiple of it, and no more than `records` needs.
 uint64_t hdst__segment_records(const hdst__reader *reader, uint64_t bytes, uint64_t records);
 

@@ -47,7 +47,7 @@ struct hdst__executor {
 
 typedef struct hdst__pass {
     const hdst__reader *reader;
-    hdst__dataset_cache *cache;         // prepared and resident, or NULL: streamed
+    hdst__dataset_cache *cache;         // prepared and resident, as a whole or in part, or NULL: streamed
     hdst__ring *ring;
     const hdst__storage *piece, *last;  // of the ring's segments: a full one, and the last one of a stream
     hdst__program *program;

@@ -32,19 +32,34 @@ static hdst_status load_cached(hdst__executor *executor, hdst__pass *pass, hdst_
     return hdst__segment_load_staged(segment, staging, pass->piece, device, pass->reader, &pass->stats->bytes_to_device, error);
 }
 
+static hdst_status load_timed(hdst__executor *executor, hdst__pass *pass, hdst__segment *segment, hdst_error *error)
+{
+    const double start = hdst__now();
+    const hdst_status status = load_cached(executor, pass, segment, error);
+    pass->stats->read_seconds += hdst__now() - start;
+    return status;
+}
+
+static void count_cached(hdst__pass *pass, const hdst__segment *segment, bool hit)
+{
+    *(hit ? &pass->stats->cache_hit_bytes : &pass->stats->cache_miss_bytes) += segment->count * segment->storage->record->size;
+}
+
 // The segment in which record `at` of the pass's input lies; segments are loaded in their order.
 static hdst_status cached_segment(hdst__executor *executor, hdst__pass *pass, uint64_t at, hdst__segment **out, hdst_error *error)
 {
     hdst__dataset_cache *cache = pass->cache;
     uint64_t i = 0;
     while (i + 1 < cache->count && cache->segment[i + 1].first <= at) i++;
-    *out = &cache->segment[i];
-    if (i < cache->loaded) return HDST_OK;
-    double start = hdst__now();
-    hdst_status status = load_cached(executor, pass, *out, error);
-    pass->stats->read_seconds += hdst__now() - start;
-    if (status == HDST_OK) cache->loaded++;
-    return status;
+    hdst__segment *segment = &cache->segment[i];
+    const bool hit = i < cache->loaded;
+    const hdst_status status = hit ? HDST_OK : load_timed(executor, pass, segment, error);
+    if (status != HDST_OK) return status;
+    if (!hit) cache->loaded++;
+    count_cached(pass, segment, hit);
+    segment->users++;
+    *out = segment;
+    return HDST_OK;
 }
 
 // Records of the input from `at` on, as many as a segment has room for, but not beyond `behind`.
@@ -53,12 +68,46 @@ static hdst_status streamed_segment(hdst__executor *executor, hdst__pass *pass, 
     const hdst__reader *reader = pass->reader;
     const uint64_t left = behind - at, count = left < pass->piece->capacity ? left : pass->piece->capacity;
     const bool is_last = at + count == reader->records && count == pass->last->capacity;
-    hdst_status status = free_segment(executor, pass, out, error);
+    hdst__segment *segment;
+    hdst_status status = free_segment(executor, pass, &segment, error);
     if (status != HDST_OK) return status;
     double start = hdst__now();
-    status = hdst__segment_stream(*out, executor->device, reader, is_last ? pass->last : pass->piece, at, count, &pass->stats->bytes_to_device, error);
+    status = hdst__segment_stream(segment, executor->device, reader, is_last ? pass->last : pass->piece, at, count, &pass->stats->bytes_to_device, error);
     pass->stats->read_seconds += hdst__now() - start;
-    return status;
+    if (status != HDST_OK) return status;
+    segment->users++;
+    *out = segment;
+    return HDST_OK;
+}
+
+// Of a cache of which a part stays: where it does, or else streamed. Slices of both are in flight side by side.
+static hdst_status partial_segment(hdst__executor *executor, hdst__pass *pass, uint64_t at, uint64_t behind, hdst__segment **out, hdst_error *error)
+{
+    hdst__dataset_cache *cache = pass->cache;
+    const uint64_t number = at / cache->each, next = number * cache->each + hdst__partial_cache_records(cache, number);
+    hdst__segment *segment = hdst__partial_cache_pin(cache, number);
+    if (!segment) {
+        const hdst_status status = streamed_segment(executor, pass, at, behind < next ? behind : next, out, error);
+        if (status == HDST_OK) count_cached(pass, *out, false);
+        return status;
+    }
+    const bool hit = segment->loaded;
+    const hdst_status status = hit ? HDST_OK : load_timed(executor, pass, segment, error);
+    if (status != HDST_OK) {
+        segment->users--;
+        return status;
+    }
+    segment->loaded = true;
+    count_cached(pass, segment, hit);
+    *out = segment;
+    return HDST_OK;
+}
+
+// It counts whoever asked as a user.
+static hdst_status next_segment(hdst__executor *executor, hdst__pass *pass, uint64_t at, uint64_t behind, hdst__segment **out, hdst_error *error)
+{
+    if (!pass->cache) return streamed_segment(executor, pass, at, behind, out, error);
+    return pass->cache->each ? partial_segment(executor, pass, at, behind, out, error) : cached_segment(executor, pass, at, out, error);
 }
 
 // --- Shares ---
@@ -68,10 +117,12 @@ static hdst_status run_share(hdst__executor *executor, hdst__pass *pass, const h
     const uint64_t behind = share->first + share->count;
     hdst_status status = HDST_OK;
     for (uint64_t at = share->first; status == HDST_OK && at < behind && !hdst__pass_stops(executor, pass);) {
-        hdst__segment *segment = NULL;
-        status = pass->cache ? cached_segment(executor, pass, at, &segment, error) : streamed_segment(executor, pass, at, behind, &segment, error);
-        if (status == HDST_OK) status = hdst__executor_submit(executor, pass, segment, share, error);
-        if (status == HDST_OK) at = segment->first + segment->count;
+        hdst__segment *segment;
+        status = next_segment(executor, pass, at, behind, &segment, error);
+        if (status != HDST_OK) break;
+        status = hdst__executor_submit(executor, pass, segment, share, error);
+        at = segment->first + segment->count;
+        segment->users--;
     }
     return status;
 }
@@ -171,7 +222,7 @@ hdst_status hdst__execute(hdst__executor *executor, hdst__pass *pass, hdst_error
 {
     pass->failure = UINT64_MAX;
     // Where records hold nothing there is nothing to fill meanwhile: whoever waits asks the device, which GPUs answer sooner than they tell.
-    pass->streams = pass->reader->record->leaf_count && (!pass->cache || pass->cache->loaded < pass->cache->count);
+    pass->streams = pass->reader->record->leaf_count && (!pass->cache || pass->cache->each || pass->cache->loaded < pass->cache->count);
     const bool own_schedule = !pass->schedule;
     pass->gives = pass->worker == 0;
     if (own_schedule) pass->worker = 0;

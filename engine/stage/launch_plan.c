@@ -270,13 +270,7 @@ static void choose_pieces(hdst__launch_plan *plan, hdst__arena *arena)
         choose_one_piece(plan, arena);
         return;
     }
-    uint64_t least = hdst__segment_records(reader, HDST__HOST_STREAM_LEAST_BYTES, reader->records), share = bytes_left(plan) / HDST__HOST_STREAM_SHARE;
-    uint64_t most = hdst__segment_records(reader, share < HDST__HOST_STREAM_BYTES ? share : HDST__HOST_STREAM_BYTES, reader->records);
-    // a few pieces, so that reading and computing overlap
-    uint64_t unit = hdst__segment_records(reader, 0, 0), quarter = (reader->records / 4 + unit - 1) / unit * unit;
-    uint64_t capacity = quarter > most ? most : quarter < least ? (least < most ? least : most) : quarter;
-    if (capacity < reader->records && capacity > HDST__SUB_BUFFER_RECORDS &&
-        HDST__SUB_BUFFER_RECORDS % unit == 0) capacity = capacity / HDST__SUB_BUFFER_RECORDS * HDST__SUB_BUFFER_RECORDS;
+    const uint64_t capacity = plan->piece_records ? plan->piece_records : hdst__segment_stream_records(reader, bytes_left(plan));
     uint64_t rest = reader->records % capacity ? reader->records % capacity : capacity;
     plan->piece = hdst__storage_make(arena, reader->record, reader->layout, reader->block, capacity);
     plan->last = hdst__storage_make(arena, reader->record, reader->layout, reader->block, rest);
@@ -429,6 +423,7 @@ hdst_status hdst__launch_plan_create(const hdst__launch_plan_request *request, h
     plan->keep_output = request->keep_output;
     plan->passes_on = request->passes_on;
     plan->limit = request->limit;
+    plan->piece_records = request->piece_records;
     plan->shares = request->shares;
     plan->shares_in_place = request->shares_in_place;
     plan->reader = *request->reader;

@@ -56,6 +56,7 @@ typedef struct hdst__launch_plan {
     uint32_t items;                 // work-items of a launch
     const char *items_why;
 
+    uint64_t piece_records;         // of a piece, where a part of the cached input stays; 0: chosen
     const hdst__storage *piece, *last;
     uint64_t slice_least, slice_most;
     hdst__power power, noted;       // as policies keep it; as it was measured and kept last (launch_power.h)
@@ -87,6 +88,7 @@ typedef struct hdst__launch_plan_request {
     const hdst__reader *whole;      // NULL: the same
     uint64_t base;
     uint64_t most_records;          // of a segment of a cached dataset; 0: streamed
+    uint64_t piece_records;         // as in the plan
     const hdst__stage_values *values;   // NULL for folds
     bool fold;
     const hdst__separate *separate; // OpenCL C of the program's own, or NULL

@@ -92,9 +92,10 @@ static bool clears_ahead(const hdst__launch_plan *plan)
 static hdst_status prepare_ring(const hdst__launch_plan *plan, const hdst__dataset_cache *cache, hdst__ring *ring, hdst_error *error)
 {
     uint64_t capacity = plan->piece->capacity, pieces = (plan->reader.records + capacity - 1) / capacity;
-    if (pieces == 0 || (cache && (plan->device->unified || cache->loaded == cache->count))) return HDST_OK;
+    const bool whole = cache && !cache->each;
+    if (pieces == 0 || (whole && (plan->device->unified || cache->loaded == cache->count))) return HDST_OK;
     uint32_t count = pieces < HDST__HOST_RING_SEGMENTS ? (uint32_t)pieces : HDST__HOST_RING_SEGMENTS;
-    return hdst__ring_prepare(ring, plan->device, plan->piece, cache ? 1 : count, error);
+    return hdst__ring_prepare(ring, plan->device, plan->piece, whole ? 1 : count, error);
 }
 
 static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cache, hdst__ring *ring, hdst__output *output, int64_t *table,
@@ -150,6 +151,7 @@ static hdst_status run(hdst__launch_plan *plan, const hdst__stage_values *values
     hdst_status status = bind_broadcasts(plan, values, stats, error);
     if (status == HDST_OK) status = clear(plan, error);
     if (status == HDST_OK) status = prepare_ring(plan, cache, ring, error);
+    if (status == HDST_OK && cache && cache->each) hdst__partial_cache_choose(cache);
     if (status == HDST_OK) status = run_slices(plan, cache, ring, output, table ? table : own_table(plan), stats, failure, error);
     if (status != HDST_OK || *failure != UINT64_MAX || stats->device[0].slices == 0) {
         plan->device->ops->finish(plan->device);        // no slice was waited for, and the user's values were being copied

@@ -103,13 +103,20 @@ static hdst_status change_mode(hdst__stage *stage, hdst__mode_change change, con
     return HDST_OK;
 }
 
+// An attempt that is made anew counts alone.
+static void forget_counts(hdst__run_stats *stats)
+{
+    for (uint32_t i = 0; i < stats->device_count; i++) stats->device[i].records = stats->device[i].slices = 0;
+    stats->cache_hit_bytes = stats->cache_miss_bytes = 0;
+}
+
 static hdst_status prepare_anew(hdst__stage *stage, const hdst__stage_values *values, hdst_error *error)
 {
     hdst__stage_drop_plans(stage);
     hdst_status status = hdst__stage_make_plan(stage, values, error);
     if (status != HDST_OK) return status;
     stage->stats.compile_seconds += stage->plan->compile_seconds;
-    for (uint32_t i = 0; i < stage->stats.device_count; i++) stage->stats.device[i].records = stage->stats.device[i].slices = 0;
+    forget_counts(&stage->stats);
     return HDST_OK;
 }
 
@@ -118,6 +125,10 @@ hdst_status hdst__stage_run_in_modes(hdst__stage *stage, const hdst__stage_value
     for (;;) {
         hdst__progress_begin(stage->runtime->progress, stage->spec.func->name, stage->spec.limit ? 0 : stage->reader.records);
         const attempt a = stage->spec.kind == HDST__STAGE_MAP ? attempt_map(stage, values) : attempt_fold(stage);
+        if (a.status == HDST_E_MEMORY && hdst__partial_caches_release(stage->runtime)) {       // there is more now
+            forget_counts(&stage->stats);
+            continue;
+        }
         const hdst__mode_change change = choose_change(stage, &a);
         if (change == HDST__MODE_CHANGES) {
             if (a.status != HDST_OK && error) *error = a.error;

@@ -14,6 +14,14 @@ static const char *layout_name(hdst__layout layout)
     return names[layout];
 }
 
+// Before the first run it is an estimate.
+static void explain_partial(const hdst__dataset_cache *cache, hdst__buffer *out)
+{
+    const uint64_t resident = hdst__partial_cache_resident(cache);
+    hdst__buffer_printf(out, ", resident: %.0f %% (%" PRIu64 " of %" PRIu64 " segments%s), the rest is read again in every run (%s)\n",
+                        100.0 * (double)resident / (double)cache->count, resident, cache->count, cache->chosen ? "" : ", as it looks now", cache->why);
+}
+
 static void explain_input(const hdst__stage *stage, hdst__buffer *out)
 {
     const hdst__reader *reader = &stage->reader;
@@ -22,6 +30,7 @@ static void explain_input(const hdst__stage *stage, hdst__buffer *out)
     hdst__buffer_printf(out, "  input: %" PRIu64 " records of %s, layout %s", reader->records, reader->record->name, layout_name(reader->layout));
     if (reader->record->leaf_count == 0) hdst__buffer_puts(out, ", which hold nothing: no memory is read\n");
     else if (cache && cache->part) hdst__buffer_printf(out, ", resident on %" PRIu32 " devices, a part with each\n", cache->parts);
+    else if (cache && cache->each) explain_partial(cache, out);
     else if (cache && cache->streamed) hdst__buffer_printf(out, ", read again in every run (%s)\n", cache->why);
     else if (cache) hdst__buffer_printf(out, ", resident in %" PRIu64 " segment%s\n", cache->count, cache->count == 1 ? "" : "s");
     else if (stage->plan) hdst__buffer_printf(out, ", streamed through segments of %" PRIu64 " records (%s)\n", stage->plan->piece->capacity,

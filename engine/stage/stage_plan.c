@@ -60,7 +60,20 @@ static hdst_status choose_code(hdst__stage *stage, hdst__launch_plan_request *re
 // Records of a segment of a cached dataset; 0: the input is streamed.
 static uint64_t segment_records(const hdst__dataset_cache *cache)
 {
-    return cache && !cache->streamed && cache->count ? cache->segment[0].count : 0;
+    if (!cache || !cache->count) return 0;
+    return cache->each ? cache->each : cache->streamed ? 0 : cache->segment[0].count;
+}
+
+enum { LEAST_PIECES = 2 };
+
+// Those of the rest stream in pieces of the same size: 0 where nothing stays, or as large a piece has no room any more.
+static uint64_t piece_records(hdst__stage *stage)
+{
+    hdst__dataset_cache *cache = stage->spec.cache;
+    if (!cache || !cache->each || stage->shares) return 0;
+    const uint64_t host = hdst__budget_left(&stage->runtime->memory), device = hdst__budget_left(&stage->device->budget);
+    if (cache->segment_device_bytes > (host < device ? host : device) / LEAST_PIECES) hdst__partial_cache_release(cache);
+    return cache->each;
 }
 
 // A table in fixed point's words are made for so many additions at most.
@@ -82,8 +95,11 @@ static hdst_status make_plan(hdst__stage *stage, const hdst__stage_values *value
     if (status != HDST_OK) return status;
     if (cache) stage->reader = cache->reader;
     bool fold = stage->spec.kind == HDST__STAGE_FOLD;
+    const uint64_t pieces = shares ? 0 : piece_records(stage);
     const bool fits = stage->plan && shares == stage->shares && hdst__stage_reads_all_parts(stage);
     if (fits && (fold || (hdst__launch_plan_fits(stage->plan, values) && has_bits(stage)))) {
+        if (stage->plan->piece_records != pieces) stage->moved = true;
+        stage->plan->piece_records = pieces;
         if (stage->moved) status = shares ? hdst__stage_move_first(stage, error)
                                           : hdst__launch_plan_move(stage->plan, &stage->reader, segment_records(cache), error);
         if (status == HDST_OK && stage->moved) status = hdst__stage_move_others(stage, error);
@@ -95,7 +111,8 @@ static hdst_status make_plan(hdst__stage *stage, const hdst__stage_values *value
     stage->shares = shares;
     hdst__launch_plan_request request = {
         .device = stage->device, .func = stage->skip_func ? stage->skip_func : stage->spec.func, .reader = &stage->reader, .values = values, .fold = fold,
-        .most_records = segment_records(cache), .keep_output = stage->spec.keep_output && !shares && !stage->mode.is[HDST__MODE_OUTPUT_ON_HOST],
+        .most_records = segment_records(cache), .piece_records = pieces,
+        .keep_output = stage->spec.keep_output && !shares && !stage->mode.is[HDST__MODE_OUTPUT_ON_HOST],
         .shares = shares, .shares_in_place = shares && !stage->spec.consumer && !stage->mode.is[HDST__MODE_OUTPUT_IN_FILE],
         .passes_on = shares || stage->spec.consumer || stage->mode.is[HDST__MODE_OUTPUT_IN_FILE], .limit = stage->spec.limit,
         .makes_rows = !shares && hdst__stage_may_finish(stage) && !stage->mode.is[HDST__MODE_SUPERACCUMULATORS],
@@ -109,11 +126,15 @@ static hdst_status make_plan(hdst__stage *stage, const hdst__stage_values *value
     return status;
 }
 
-// Several devices need more memory than one: where there is none for them, one has to do.
+// What of cached datasets stays goes first. Several devices need more memory than one: where there is none for them, one has to do.
 hdst_status hdst__stage_make_plan(hdst__stage *stage, const hdst__stage_values *values, hdst_error *error)
 {
     hdst_error full = HDST_ERROR_INIT;
     hdst_status status = make_plan(stage, values, &full);
+    if (status == HDST_E_MEMORY && hdst__partial_caches_release(stage->runtime)) {
+        full = (hdst_error)HDST_ERROR_INIT;
+        status = make_plan(stage, values, &full);
+    }
     if (status == HDST_E_MEMORY && stage->shares) {
         hdst__stage_run_alone(stage, full.message);
         full = (hdst_error)HDST_ERROR_INIT;

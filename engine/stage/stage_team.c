@@ -113,6 +113,8 @@ static void add_stats(hdst__stage *stage, const hdst__stage_worker *other)
     stats->device_count++;
     stats->bytes_to_device += other->stats.bytes_to_device;
     stats->bytes_from_device += other->stats.bytes_from_device;
+    stats->cache_hit_bytes += other->stats.cache_hit_bytes;
+    stats->cache_miss_bytes += other->stats.cache_miss_bytes;
 }
 
 // The error of the first worker that has one; an error that ended another's run is none of its own.
@@ -213,7 +215,7 @@ static hdst_status run_shared(hdst__stage *stage, const hdst__stage_values *valu
 hdst_status hdst__stage_run_plans(hdst__stage *stage, const hdst__stage_values *values, uint64_t *failure, hdst_error *error)
 {
     if (stage->shares && !stage->passes_by) return run_shared(stage, values, failure, error);
-    hdst__dataset_cache *cache = stage->spec.cache && !stage->spec.cache->streamed ? stage->spec.cache : NULL;
+    hdst__dataset_cache *cache = hdst__dataset_cache_stays(stage->spec.cache) ? stage->spec.cache : NULL;
     hdst__partial_destroy(stage->merged);
     stage->merged = NULL;
     return hdst__launch_plan_run(stage->plan, values, cache, hdst__engine_ring(stage->engine), &stage->output, stage->table, &stage->stats, failure, error);

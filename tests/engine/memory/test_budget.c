@@ -25,6 +25,71 @@ Test(budget, gives_up_to_the_limit_and_no_byte_more)
     cr_assert_eq(budget.peak, 1000);
 }
 
+// --- What goes when it is wanted ---
+
+typedef struct kept {
+    uint64_t blocks, bytes;         // that are there, of so many bytes
+    int asked;
+} kept;
+
+static bool evict_one(hdst__budget *budget, void *user)
+{
+    kept *k = user;
+    k->asked++;
+    if (!k->blocks) return false;
+    k->blocks--;
+    hdst__budget_release(budget, HDST__OWNER_CACHES, k->bytes);
+    hdst__budget_evictable(budget, -(int64_t)k->bytes, evict_one, k);
+    return true;
+}
+
+static void keep_blocks(hdst__budget *budget, kept *k)
+{
+    for (uint64_t i = 0; i < k->blocks; i++) {
+        cr_assert(hdst__budget_reserve(budget, HDST__OWNER_CACHES, k->bytes));
+        hdst__budget_evictable(budget, (int64_t)k->bytes, evict_one, k);
+    }
+}
+
+Test(budget, what_is_evictable_counts_as_left_and_goes_as_far_as_it_is_wanted)
+{
+    hdst__budget budget;
+    kept k = {5, 100, 0};
+    hdst__budget_init(&budget, "device memory", "--device-memory", 1000);
+    keep_blocks(&budget, &k);
+    cr_assert_eq(hdst__budget_unused(&budget), 500);
+    cr_assert_eq(hdst__budget_left(&budget), 1000);
+    cr_assert(hdst__budget_reserve(&budget, HDST__OWNER_OTHER, 500));
+    cr_assert_eq(k.asked, 0, "there was room");
+    cr_assert(hdst__budget_reserve(&budget, HDST__OWNER_OTHER, 101));
+    cr_assert_eq(k.blocks, 3, "two blocks make room for 101 bytes, %lu are left", (unsigned long)k.blocks);
+    cr_assert_eq(hdst__budget_left(&budget), 399);
+    cr_assert_not(hdst__budget_reserve(&budget, HDST__OWNER_OTHER, 400));
+    cr_assert_eq(k.blocks, 3, "nothing goes in vain");
+    cr_assert_eq(budget.refused, 1);
+    cr_assert_eq(budget.refused_left, 399);
+    cr_assert(hdst__budget_reserve(&budget, HDST__OWNER_OTHER, 399));
+    cr_assert_eq(k.blocks, 0);
+    cr_assert_eq(budget.peak, 1000, "never more than the limit");
+}
+
+// Small blocks that pass their allowance are as much wanted as large ones.
+Test(budget, what_is_evictable_goes_for_small_blocks_too)
+{
+    hdst__budget budget;
+    kept k = {5, 1 << 20, 0};
+    hdst__budget_init(&budget, "host memory", "--memory", 5 << 20);
+    const hdst__allocator allocator = hdst__budget_allocator(&budget, NULL);
+    void *block[64];
+    keep_blocks(&budget, &k);
+    for (int i = 0; i < 64; i++) cr_assert(block[i] = hdst__alloc(&allocator, 64 << 10));      // 4 MiB, the allowance is 2.5
+    cr_assert_eq(k.blocks, 3);
+    for (int i = 0; i < 64; i++) hdst__free(&allocator, block[i]);
+    void *large = hdst__alloc(&allocator, 1 << 20);
+    cr_assert(hdst__budget_block_bytes(large) >= 1 << 20 && hdst__budget_block_bytes(large) <= (1 << 20) + 64);
+    hdst__free(&allocator, large);
+}
+
 Test(budget, a_request_near_2_to_64_does_not_wrap)
 {
     hdst__budget budget;

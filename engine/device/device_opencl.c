@@ -5,9 +5,24 @@
 #include "engine/device/backend.h"
 #include "engine/device/give_up.h"
 #include "engine/device/opencl_devices.h"
+#include "engine/device/driver_gate.h"
 #include "partition/power_table.h"
+#include "base/clock.h"
 
 #include <string.h>
+
+// A part of a device is freed when it is released (opencl_devices.c), whoever still works on it. PoCL's threads do so for a moment after a command has
+// ended, and hold its queue meanwhile.
+static void await_end(const hdst__opencl_device *self, cl_command_queue queue)
+{
+    enum { LOOKS = 10000 };
+    cl_uint holders = 2;
+    if (!queue || hdst__driver_is_lost() || self->cl->clFinish(queue) != CL_SUCCESS) return;
+    for (int i = 0; i < LOOKS; i++) {
+        if (self->cl->clGetCommandQueueInfo(queue, CL_QUEUE_REFERENCE_COUNT, sizeof holders, &holders, NULL) != CL_SUCCESS || holders <= 1) return;
+        hdst__sleep(1e-4);
+    }
+}
 
 static void destroy(hdst__device *device)
 {
@@ -20,6 +35,7 @@ static void destroy(hdst__device *device)
     hdst__opencl_release_event(self, &self->last_out);
     hdst__opencl_release_event(self, &self->last_small);
     hdst__opencl_release_event(self, &self->begun);
+    if (self->is_part) await_end(self, self->in), await_end(self, self->compute), await_end(self, self->out);
     if (self->in) cl->clReleaseCommandQueue(self->in);
     if (self->compute) cl->clReleaseCommandQueue(self->compute);
     if (self->out) cl->clReleaseCommandQueue(self->out);
@@ -92,6 +108,7 @@ static hdst_status open_device(const hdst__device_setup *setup, hdst__device **o
     self->cl = found->cl;
     self->platform = found->at[info->place].platform;
     self->device = found->at[info->place].device;
+    self->is_part = found->at[info->place].is_part;
     pthread_mutex_init(&self->wait.mutex, NULL);
     hdst__pieces_init(&self->wait.condition);
     cl_uint align_bits = 0;

@@ -31,6 +31,7 @@ typedef struct hdst__opencl_device {
     const hdst__opencl *cl;
     cl_platform_id platform;
     cl_device_id device;
+    bool is_part;                   // of a device that the driver has whole
     cl_context context;
     // In-order each. Large copies in and out have queues of their own, so that they overlap the launches; the events below carry the order between queues.
     cl_command_queue in, compute, out;

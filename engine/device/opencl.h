@@ -15,7 +15,7 @@
 #define HDST__CL_FUNCTIONS(X)                                                                                          \
     X(clGetPlatformIDs) X(clGetPlatformInfo) X(clGetDeviceIDs) X(clGetDeviceInfo)                                      \
     X(clCreateSubDevices) X(clReleaseDevice)                                                                           \
-    X(clCreateContext) X(clReleaseContext) X(clCreateCommandQueue) X(clReleaseCommandQueue)                            \
+    X(clCreateContext) X(clReleaseContext) X(clCreateCommandQueue) X(clReleaseCommandQueue) X(clGetCommandQueueInfo)   \
     X(clCreateBuffer) X(clCreateSubBuffer) X(clReleaseMemObject)                                                                            \
     X(clCreateProgramWithSource) X(clCreateProgramWithBinary) X(clBuildProgram) X(clGetProgramBuildInfo)               \
     X(clGetProgramInfo) X(clReleaseProgram) X(clCreateKernel) X(clReleaseKernel) X(clSetKernelArg)                     \

@@ -69,7 +69,7 @@ static hdst__mode_change choose_change(const hdst__stage *stage, const attempt *
     const bool map = stage->spec.kind == HDST__STAGE_MAP;
     const bool skips = hdst__engine_settings(stage->engine)->skip_failed && stage->spec.kind != HDST__STAGE_FOLD_ORDERED;
     if (a->met_failure) return a->status == HDST_E_RECORD && skips && !stage->mode.is[HDST__MODE_SKIP_FAILED] ? HDST__MODE_SKIP_FAILED : HDST__MODE_CHANGES;
-    if (a->status == HDST_E_MEMORY && stage->shares) return HDST__MODE_ONE_DEVICE;
+    if ((a->status == HDST_E_MEMORY || a->status == HDST_E_DRIVER) && stage->shares) return HDST__MODE_ONE_DEVICE;
     if (map && a->status == HDST_E_MEMORY && a->kept_output) return HDST__MODE_OUTPUT_ON_HOST;
     if (map && a->status == HDST_E_MEMORY && hdst__stage_may_spill(stage)) return HDST__MODE_OUTPUT_IN_FILE;
     return map && a->status == HDST_OK && stage->plan->overflow_is_full ? HDST__MODE_SUPERACCUMULATORS : HDST__MODE_CHANGES;
@@ -89,10 +89,18 @@ static void widen(hdst__stage *stage)
     hdst__mode_set(&stage->mode, HDST__MODE_SUPERACCUMULATORS, why);
 }
 
+// Of several devices one has failed, or has no memory. What one that failed has of a cached input is read anew.
+static void go_on_alone(hdst__stage *stage, const hdst_error *why)
+{
+    hdst__stage_drop_plans(stage);
+    if (why->code == HDST_E_DRIVER && stage->spec.cache) hdst__dataset_cache_gather(stage->spec.cache);
+    hdst__stage_run_alone(stage, why->message);
+}
+
 static hdst_status change_mode(hdst__stage *stage, hdst__mode_change change, const hdst_error *why, hdst_error *error)
 {
     switch (change) {
-    case HDST__MODE_ONE_DEVICE: hdst__stage_run_alone(stage, why->message); break;
+    case HDST__MODE_ONE_DEVICE: go_on_alone(stage, why); break;
     case HDST__MODE_OUTPUT_ON_HOST: keep_on_host(stage, why->message); break;
     case HDST__MODE_OUTPUT_IN_FILE: hdst__stage_spill(stage, why->message); break;
     case HDST__MODE_SUPERACCUMULATORS: widen(stage); break;

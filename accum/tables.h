@@ -58,7 +58,7 @@ enum { HDST__TURN_UNIT = 256, HDST__TURN_APART = 96 };
 uint64_t hdst__tables_turns_words(const hdst__tables *tables, const uint64_t *rows);    // both, and what lies between them
 // GPU, tables with many rows: float sums of the device table are one word in fixed point each, and what does not fit
 // goes to *overflow cells*, wide ones that a row has only if it needs one (accum/overflow_table.cl). Only of tables that
-// may be in fixed point, and for tables that the device itself makes rows of: nobody else can read them.
+// may be in fixed point, and for tables that the device itself makes rows of, or that come with their overflow cells to a partial (accum/partial.h).
 bool hdst__accum_may_be_fixed_point(const hdst__accum *accum);
 void hdst__accum_make_fixed_point(hdst__accum *accum);
 bool hdst__tables_are_fixed_point(const hdst__tables *tables);      // one of them is

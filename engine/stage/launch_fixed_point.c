@@ -143,3 +143,41 @@ hdst_status hdst__plan_fixed_point_check(hdst__launch_plan *plan, hdst_error *er
     plan->overflow_is_clean = status == HDST_OK && full == 0;
     return status;
 }
+
+// --- What comes to the host ---
+
+static const char what[] = "overflow cells of accumulators";
+
+void hdst__plan_fixed_point_forget(hdst__launch_plan *plan)
+{
+    hdst__free(hdst__budget_owned(&plan->device->runtime->memory, HDST__OWNER_ACCUMULATORS), plan->used_overflow);
+    plan->used_overflow = NULL;
+}
+
+static hdst_status read_words(hdst__launch_plan *plan, uint64_t words, int64_t **to, hdst_error *error)
+{
+    *to = hdst__budget_alloc(&plan->device->runtime->memory, HDST__OWNER_ACCUMULATORS, words * sizeof **to, what, error);
+    return *to ? plan->device->ops->read(plan->device, plan->overflow, 0, *to, words * sizeof **to, true, error) : HDST_E_MEMORY;
+}
+
+// Mostly nobody has a place, and the cells, which are ten times as large, need not come.
+static hdst_status ask_for_owners(hdst__launch_plan *plan, bool *any, hdst_error *error)
+{
+    int64_t *head, owners = 0;
+    const hdst_status status = read_words(plan, HDST__OVERFLOW_OWNERS + plan->overflow_cells, &head, error);
+    for (uint64_t at = 0; status == HDST_OK && at < plan->overflow_cells; at++) owners |= head[HDST__OVERFLOW_OWNERS + at];
+    hdst__free(hdst__budget_owned(&plan->device->runtime->memory, HDST__OWNER_ACCUMULATORS), head);
+    *any = owners != 0;
+    return status;
+}
+
+hdst_status hdst__plan_fixed_point_read(hdst__launch_plan *plan, hdst_error *error)
+{
+    bool any;
+    hdst__plan_fixed_point_forget(plan);
+    if (!plan->overflow || !plan->words_come_back || plan->overflow_is_full) return HDST_OK;
+    const hdst_status status = ask_for_owners(plan, &any, error);
+    plan->overflow_is_clean = status == HDST_OK && !any;
+    if (status != HDST_OK || !any) return status;
+    return read_words(plan, hdst__overflow_words(plan->overflow_cells, plan->kernel->overflow_cell_words), &plan->used_overflow, error);
+}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans whose device table is in fixed point: see accum/tables.h. Only where the device makes rows of its accumulators.
+// Plans whose device table is in fixed point: see accum/tables.h. Where the device makes rows of its accumulators, and where the host merges tables.
 #ifndef HDST_ENGINE_STAGE_LAUNCH_FIXED_POINT_H
 #define HDST_ENGINE_STAGE_LAUNCH_FIXED_POINT_H
 
@@ -21,5 +21,8 @@ hdst_status hdst__plan_fixed_point_take(hdst__launch_plan *plan, hdst_error *err
 hdst_status hdst__plan_fixed_point_clear(hdst__launch_plan *plan, hdst_error *error);       // before a run
 // after one: plan->overflow_is_full when its results are worth nothing
 hdst_status hdst__plan_fixed_point_check(hdst__launch_plan *plan, hdst_error *error);
+// Behind it, where the words come to the host: plan->used_overflow, the overflow table if the run used any of it. HDST_E_MEMORY: the host has no room for it.
+hdst_status hdst__plan_fixed_point_read(hdst__launch_plan *plan, hdst_error *error);
+void hdst__plan_fixed_point_forget(hdst__launch_plan *plan);       // plan->used_overflow
 
 #endif

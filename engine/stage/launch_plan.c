@@ -132,8 +132,9 @@ static hdst_status make_kernel(hdst__launch_plan *plan, const hdst__launch_plan_
         diags.sources = plan->func->diags->sources;
         diags.source_count = plan->func->diags->source_count;
     }
-    const bool fixed_point = request->makes_rows && plan->device->options->hpr != HDST__HPR_NONE;
-    plan->may_take_tuples = fixed_point && hdst__plan_may_part(plan, request->most_records);
+    const bool merges = request->merges_words && !plan->device->unified, fixed_point = (request->makes_rows || merges) &&
+        plan->device->options->hpr != HDST__HPR_NONE;
+    plan->may_take_tuples = fixed_point && request->makes_rows && hdst__plan_may_part(plan, request->most_records);
     plan->fixed_point_bits = fixed_point ? hdst__plan_fixed_point_bits(plan, plan->reader.records) : 0;
     plan->kernel = hdst__plan_kernel(plan, request, &diags);
     if (plan->kernel) take_tables(plan, request);
@@ -148,6 +149,7 @@ static hdst_status make_kernel(hdst__launch_plan *plan, const hdst__launch_plan_
         plan->kernel = hdst__plan_kernel(plan, request, &diags);
         if (plan->kernel) take_tables(plan, request);
     }
+    plan->words_come_back = plan->kernel && request->merges_words && plan->tables && hdst__tables_are_fixed_point(plan->tables);
     if (plan->kernel) return HDST_OK;
     if (hdst__diags_to_error(&diags, HDST_E_KERNEL, error) == HDST_OK)
         return hdst__error_set(error, HDST_E_INTERNAL, "no kernel was made, and no reason given");
@@ -318,7 +320,7 @@ static hdst_status take_table(hdst__launch_plan *plan, hdst_error *error)
 {
     if (plan->tables && plan->device_words > UINT64_MAX / 16)
         return hdst__budget_error(&plan->device->budget, UINT64_MAX / 2, "the table of accumulators", error);
-    const bool stays = plan->tables && hdst__tables_are_fixed_point(plan->tables);     // nobody else can read it
+    const bool stays = plan->tables && hdst__tables_are_fixed_point(plan->tables) && !plan->words_come_back;
     if (plan->tables && !plan->device->unified && plan->device->has_sub_buffers && !stays) return take_results(plan, error);
     hdst_status status = device_memory(plan, HDST__OWNER_ACCUMULATORS, sizeof(uint64_t), "the error word", &plan->error_word, error);
     return status == HDST_OK && plan->tables ? take_accumulators(plan, error) : status;
@@ -473,6 +475,7 @@ void hdst__launch_plan_destroy(hdst__launch_plan *plan)
     hdst__plan_tuning_end(plan);
     hdst__memory *const memories[] = {plan->strips, plan->scales, plan->overflow, plan->partitions, plan->tuples};
     release_table(plan);
+    hdst__plan_fixed_point_forget(plan);
     for (size_t i = 0; i < sizeof memories / sizeof *memories; i++) device->ops->release(device, memories[i]);
     for (size_t i = 0; plan->broadcast && i < plan->func->param_count; i++) device->ops->release(device, plan->broadcast[i]);
     device->ops->unload(device, plan->program);

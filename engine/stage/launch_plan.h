@@ -52,6 +52,8 @@ typedef struct hdst__launch_plan {
     hdst__memory *partitions, *tuples;    // of a kernel that goes by way of tuples
     uint64_t overflow_cells, overflow_last_place;
     bool overflow_is_clean, overflow_is_full;     // full: some did not get one in the last run
+    bool words_come_back;           // the table is in fixed point and comes to the host, and so do overflow cells that the last run used: these, or NULL
+    int64_t *used_overflow;
     struct hdst__plan_tuning *tuning;   // NULL: the shape is not subject to measuring
     uint32_t items;                 // work-items of a launch
     const char *items_why;
@@ -96,6 +98,7 @@ typedef struct hdst__launch_plan_request {
     bool keep_output, passes_on;    // goes to a store; goes to a consumer
     uint64_t limit;                 // of hdst__stage_spec
     bool makes_rows;                // the device makes rows of accumulators, so their table may be in fixed point
+    bool merges_words;              // who asks takes a table in fixed point with its overflow cells
     bool shares, shares_in_place;   // as in the plan
     const hdst__launch_plan *agrees_with;   // NULL, or another worker's: what its sample saw is taken over, so that all choose the same scales
 } hdst__launch_plan_request;

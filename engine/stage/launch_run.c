@@ -98,6 +98,12 @@ static hdst_status prepare_ring(const hdst__launch_plan *plan, const hdst__datas
     return hdst__ring_prepare(ring, plan->device, plan->piece, whole ? 1 : count, error);
 }
 
+// Where the table goes when the caller has no place for it: memory that the device copies to quickly.
+static int64_t *own_table(const hdst__launch_plan *plan)
+{
+    return plan->table && !plan->device->unified ? plan->table->host : NULL;
+}
+
 static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cache, hdst__ring *ring, hdst__output *output, int64_t *table,
                               hdst__run_stats *stats,
                               uint64_t *failure, hdst_error *error)
@@ -120,7 +126,7 @@ static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cach
         .limit = plan->tables || plan->code.fold ? 0 : plan->limit, .window = plan->in_window ? &window : NULL,
             .bound = plan->func->emits ? hdst__ir_emit_bound(plan->func) : 1, .checks = plan->checks,
         .table = table, .table_bytes = table ? (plan->first_level_words ? plan->first_level_words : plan->device_words) * sizeof(int64_t)
-            : 0, .results = plan->results,
+            : 0, .results = table == own_table(plan) ? plan->results : NULL,
         .clear_words = clears_ahead(plan) ? plan->device_words : 0,
         .wraps = plan->team && hdst__plan_wraps_output(plan), .base = plan->base, .team = plan->team, .worker = plan->worker,
         .reads_at_end = plan->team && plan->team->schedule,
@@ -138,12 +144,6 @@ static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cach
     return status;
 }
 
-// Where the table goes when the caller has no place for it: memory that the device copies to quickly.
-static int64_t *own_table(const hdst__launch_plan *plan)
-{
-    return plan->table && !plan->device->unified ? plan->table->host : NULL;
-}
-
 static hdst_status run(hdst__launch_plan *plan, const hdst__stage_values *values, hdst__dataset_cache *cache, hdst__ring *ring, hdst__output *output,
                        int64_t *table, hdst__run_stats *stats, uint64_t *failure, hdst_error *error)
 {
@@ -159,6 +159,7 @@ static hdst_status run(hdst__launch_plan *plan, const hdst__stage_values *values
         return status;
     }
     status = hdst__plan_fixed_point_check(plan, error);
+    if (status == HDST_OK) status = hdst__plan_fixed_point_read(plan, error);
     if (status != HDST_OK) return status;
     if (plan->first_level_words) status = hdst__plan_first_level_read(plan, table, error);
     if (status != HDST_OK) return status;

@@ -120,7 +120,7 @@ void hdst__stage_keep_output(hdst__stage *stage)
 void hdst__stage_keep_table(hdst__stage *stage)
 {
     pthread_mutex_lock(&stage->runtime->mutex);
-    if (stage->spec.takes_rows) hdst__stage_drop_plans(stage);     // tables in fixed point are for rows that the device makes
+    if (stage->spec.takes_rows) hdst__stage_drop_plans(stage);     // tables in fixed point are made for who takes them
     stage->spec.takes_rows = false;
     pthread_mutex_unlock(&stage->runtime->mutex);
 }

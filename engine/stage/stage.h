@@ -95,6 +95,7 @@ hdst_status hdst__stage_make_others(hdst__stage *stage, const hdst__launch_plan_
 hdst_status hdst__stage_move_others(hdst__stage *stage, hdst_error *error);
 void hdst__stage_drop_others(hdst__stage *stage);
 // By all of them, or with the first one's plan where one does it; what several have accumulated is in stage->merged.
+bool hdst__stage_overflow_is_full(const hdst__stage *stage);        // of some worker: the last run is worth nothing
 hdst_status hdst__stage_run_plans(hdst__stage *stage, const hdst__stage_values *values, uint64_t *failure, hdst_error *error);
 void hdst__stage_explain_workers(const hdst__stage *stage, hdst__buffer *out);
 

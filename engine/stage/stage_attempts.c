@@ -72,7 +72,7 @@ static hdst__mode_change choose_change(const hdst__stage *stage, const attempt *
     if ((a->status == HDST_E_MEMORY || a->status == HDST_E_DRIVER) && stage->shares) return HDST__MODE_ONE_DEVICE;
     if (map && a->status == HDST_E_MEMORY && a->kept_output) return HDST__MODE_OUTPUT_ON_HOST;
     if (map && a->status == HDST_E_MEMORY && hdst__stage_may_spill(stage)) return HDST__MODE_OUTPUT_IN_FILE;
-    return map && a->status == HDST_OK && stage->plan->overflow_is_full ? HDST__MODE_SUPERACCUMULATORS : HDST__MODE_CHANGES;
+    return map && a->status == HDST_OK && hdst__stage_overflow_is_full(stage) ? HDST__MODE_SUPERACCUMULATORS : HDST__MODE_CHANGES;
 }
 
 static void keep_on_host(hdst__stage *stage, const char *why)

@@ -26,7 +26,8 @@ static hdst_status take_table(hdst__stage *stage, hdst_error *error)
 {
     uint64_t words = stage->plan->first_level_words + stage->plan->device_words;
     // its contents come to the host by themselves
-    if (!stage->plan->tables || stage->plan->table->host || hdst__tables_are_fixed_point(stage->plan->tables)) return HDST_OK;
+    const bool stays = stage->plan->tables && hdst__tables_are_fixed_point(stage->plan->tables) && !stage->plan->words_come_back;
+    if (!stage->plan->tables || stage->plan->table->host || stays) return HDST_OK;
     if (words > UINT64_MAX / 16) return hdst__budget_error(&stage->runtime->memory, UINT64_MAX / 2, "the table of results", error);
     stage->table = hdst__budget_alloc_zero(&stage->runtime->memory, HDST__OWNER_ACCUMULATORS, words * sizeof(int64_t), "the table of results", error);
     if (!stage->table) return HDST_E_MEMORY;
@@ -77,11 +78,17 @@ static uint64_t piece_records(hdst__stage *stage)
 }
 
 // A table in fixed point's words are made for so many additions at most.
+static bool plan_has_bits(const hdst__stage *stage, const hdst__launch_plan *plan)
+{
+    if (!plan || !plan->fixed_point_bits || !hdst__tables_are_fixed_point(plan->tables)) return true;
+    return hdst__plan_fixed_point_bits(plan, stage->reader.records) >= plan->fixed_point_bits;
+}
+
 static bool has_bits(const hdst__stage *stage)
 {
-    const hdst__launch_plan *plan = stage->plan;
-    if (!plan->fixed_point_bits || !hdst__tables_are_fixed_point(plan->tables)) return true;
-    return hdst__plan_fixed_point_bits(plan, stage->reader.records) >= plan->fixed_point_bits;
+    bool all = plan_has_bits(stage, stage->plan);
+    for (uint32_t i = 0; i < stage->other_count; i++) all &= plan_has_bits(stage, stage->others[i].plan);
+    return all;
 }
 
 static hdst_status make_plan(hdst__stage *stage, const hdst__stage_values *values, hdst_error *error)
@@ -116,6 +123,7 @@ static hdst_status make_plan(hdst__stage *stage, const hdst__stage_values *value
         .shares = shares, .shares_in_place = shares && !stage->spec.consumer && !stage->mode.is[HDST__MODE_OUTPUT_IN_FILE],
         .passes_on = shares || stage->spec.consumer || stage->mode.is[HDST__MODE_OUTPUT_IN_FILE], .limit = stage->spec.limit,
         .makes_rows = !shares && hdst__stage_may_finish(stage) && !stage->mode.is[HDST__MODE_SUPERACCUMULATORS],
+        .merges_words = (shares || !stage->spec.takes_rows) && !stage->mode.is[HDST__MODE_SKIP_FAILED] && !stage->mode.is[HDST__MODE_SUPERACCUMULATORS],
     };
     if (shares) hdst__stage_input_of(stage, 0, &request);
     status = choose_code(stage, &request, error);

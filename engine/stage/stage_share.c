@@ -94,7 +94,7 @@ static void make_plan(void *user)
     request.device = other->worker->device;
     request.agrees_with = other->stage->plan;
     other->status = hdst__launch_plan_create(&request, &other->plan, &other->error);
-    if (other->status != HDST_OK || !other->plan->tables) return;
+    if (other->status != HDST_OK || !other->plan->tables || other->plan->table->host) return;        // its memory comes to the host by itself
     const uint64_t words = other->plan->first_level_words + other->plan->device_words;
     other->table = hdst__budget_alloc_zero(&other->stage->runtime->memory, HDST__OWNER_ACCUMULATORS, words * sizeof(int64_t), "the table of results",
                                            &other->error);

@@ -70,14 +70,16 @@ static hdst_status run_first(hdst__stage *stage, const hdst__stage_values *value
     return status;
 }
 
-static hdst_status add_table(hdst__stage *stage, const hdst__launch_plan *plan, const int64_t *words, hdst_error *error)
+static hdst_status add_table(hdst__stage *stage, const hdst__launch_plan *plan, const int64_t *own, hdst_error *error)
 {
-    const hdst__device_table table = {.tables = plan->tables, .rows = plan->rows, .words = words, .scale = plan->scale};
+    const hdst__device_table table = {.tables = plan->tables, .rows = plan->rows, .words = plan->table->host ? plan->table->host : own, .scale = plan->scale,
+                                      .overflow = plan->used_overflow,
+                                      .overflow_cell_words = plan->used_overflow ? plan->kernel->overflow_cell_words : 0};
     return hdst__partial_add_device_table(stage->merged, &table, error);
 }
 
 // A worker that had no records has nothing to add.
-static hdst_status merge_all(hdst__stage *stage, hdst_error *error)
+static hdst_status merge_all(hdst__stage *stage, uint32_t others, hdst_error *error)
 {
     const hdst__launch_plan *plan = stage->plan;
     if (!plan->tables) return HDST_OK;
@@ -85,8 +87,8 @@ static hdst_status merge_all(hdst__stage *stage, hdst_error *error)
     else stage->merged = hdst__partial_create(hdst__budget_owned(&stage->runtime->memory, HDST__OWNER_ACCUMULATORS), plan->tables, plan->rows);
     if (!stage->merged) return hdst__error_memory(error, "the accumulators of several devices");
     hdst_status status = HDST_OK;
-    if (stage->stats.device[0].slices) status = add_table(stage, plan, plan->table->host ? plan->table->host : stage->table, error);
-    for (uint32_t i = 0; i < stage->other_count && status == HDST_OK; i++) {
+    if (stage->stats.device[0].slices) status = add_table(stage, plan, stage->table, error);
+    for (uint32_t i = 0; i < others && status == HDST_OK; i++) {
         const hdst__stage_worker *other = &stage->others[i];
         if (other->plan && other->stats.device[0].slices) status = add_table(stage, other->plan, other->table, error);
     }
@@ -135,10 +137,18 @@ static hdst_status gather(hdst__stage *stage, hdst__team *team, hdst_status stat
     return status;
 }
 
-static hdst_status merge_tables(hdst__stage *stage, hdst_error *error)
+bool hdst__stage_overflow_is_full(const hdst__stage *stage)
 {
+    bool full = stage->plan && stage->plan->overflow_is_full;
+    for (uint32_t i = 0; i < stage->other_count; i++) full |= stage->others[i].plan && stage->others[i].plan->overflow_is_full;
+    return full;
+}
+
+static hdst_status merge_tables(hdst__stage *stage, uint32_t others, hdst_error *error)
+{
+    if (hdst__stage_overflow_is_full(stage)) return HDST_OK;        // the run is worth nothing, and comes again
     const double begin = hdst__timeline_begin(stage->runtime->timeline);
-    const hdst_status status = merge_all(stage, error);
+    const hdst_status status = merge_all(stage, others, error);
     hdst__timeline_end(stage->runtime->timeline, begin, "merge accumulators", stage->plan->func->name, 0);
     return status;
 }
@@ -192,7 +202,7 @@ static hdst_status run_team(hdst__stage *stage, const hdst__stage_values *values
     if (!stays) end_schedule(stage, team);
     if (status != HDST_OK || *failure != UINT64_MAX) return status;
     status = check_all_ran(stage, error);
-    return status == HDST_OK ? merge_tables(stage, error) : status;
+    return status == HDST_OK ? merge_tables(stage, stage->other_count, error) : status;
 }
 
 static hdst_status run_shared(hdst__stage *stage, const hdst__stage_values *values, uint64_t *failure, hdst_error *error)
@@ -218,5 +228,9 @@ hdst_status hdst__stage_run_plans(hdst__stage *stage, const hdst__stage_values *
     hdst__dataset_cache *cache = hdst__dataset_cache_stays(stage->spec.cache) ? stage->spec.cache : NULL;
     hdst__partial_destroy(stage->merged);
     stage->merged = NULL;
-    return hdst__launch_plan_run(stage->plan, values, cache, hdst__engine_ring(stage->engine), &stage->output, stage->table, &stage->stats, failure, error);
+    const hdst_status status = hdst__launch_plan_run(stage->plan, values, cache, hdst__engine_ring(stage->engine), &stage->output, stage->table, &stage->stats,
+                                                     failure, error);
+    // Words in fixed point are read by way of a partial only.
+    const bool merges = status == HDST_OK && *failure == UINT64_MAX && stage->plan->words_come_back;
+    return merges ? merge_tables(stage, 0, error) : status;
 }

@@ -205,18 +205,94 @@ static bool same(const row *a, const row *b)
         !memcmp(&a->twice, &b->twice, sizeof a->twice) && a->n == b->n && a->all == b->all;
 }
 
-static void compare(const char *map, uint64_t overflow_cells, bool parted, const char *explained)
+static void compare_in(hdst_context *context, const char *map, const char *explained)
 {
     enum { RUNS = 3 };
     row *expected = calloc(ROWS, sizeof *expected), *rows = calloc(RUNS * ROWS, sizeof *rows);
     gather(context_on("interp"), map, expected, 1, NULL);
-    gather(gpu_context(overflow_cells, parted), map, rows, RUNS, explained);
+    gather(context, map, rows, RUNS, explained);
     for (int i = 0; i < RUNS * ROWS; i++)
         cr_assert(same(&rows[i], &expected[i % ROWS]), "run %d, row %d: %a and %a, not %a and %a", i / ROWS, i % ROWS, (double)rows[i].sum,
                   rows[i].twice, (double)expected[i % ROWS].sum,
                   expected[i % ROWS].twice);
     free(expected);
     free(rows);
+}
+
+static void compare(const char *map, uint64_t overflow_cells, bool parted, const char *explained)
+{
+    compare_in(gpu_context(overflow_cells, parted), map, explained);
+}
+
+// Both halves of the CPU as GPUs, and the interpreter.
+static hdst_context *team_of_gpus(uint64_t overflow_cells)
+{
+    hdst_context *context = context_of_team();
+    context->engine->options.gpu_form_on_cpu = true;
+    context->engine->options.local_bytes = LOCAL;
+    context->engine->options.overflow_cells = overflow_cells;
+    return context;
+}
+
+// Each worker's words come to the host with what did not fit them.
+Test(fixed_point_tables, several_devices_merge_words_and_overflow_cells)
+{
+    make_wild();
+    if (!have_team()) return;
+    compare_in(team_of_gpus(0), "gather", "words in device memory");
+    compare_in(team_of_gpus(0), "gather_sums", "words in device memory");
+}
+
+Test(fixed_point_tables, one_of_several_devices_without_overflow_cells_left)
+{
+    make_wild();
+    if (have_team()) compare_in(team_of_gpus(8), "gather", "tables in device memory for all work-groups");
+}
+
+// Most addends fit; those that do not are some, and all of one device.
+Test(fixed_point_tables, one_of_several_devices_has_all_that_does_not_fit)
+{
+    uint64_t state = 9;
+    for (uint32_t i = 0; i < RECORDS; i++) pairs[i] = (pair){(uint32_t)(random_bits(&state) % ROWS), (float)(i % 100) / 4};
+    for (uint32_t i = RECORDS - 40; i < RECORDS - 20; i++) pairs[i] = (pair){i % 3, i % 2 ? 0x1.8p100f : -0x1p-120f};
+    if (have_team()) compare_in(team_of_gpus(0), "gather", "words in device memory");
+}
+
+static void gather_partial(hdst_context *context, row *rows, row *merged, const char *explained)
+{
+    hdst_error error;
+    hdst_module *m = module_of(context, text);
+    hdst_map_spec *spec = hdst_map_spec_create(m, "gather");
+    hdst_bind_accum(spec, "t", ROWS);
+    hdst_result *r = hdst_result_create(hdst_map(dataset(context, m, RECORDS), spec));
+    cr_assert_eq(hdst_result_keep_partial(r, &error), HDST_OK, "%s", error.message);
+    for (int run = 0; run < 2; run++) {
+        uint64_t count;
+        RUN(r);
+        memcpy(rows, hdst_result_rows(r, "t", &count), ROWS * sizeof *rows);
+        hdst_partial *partial = hdst_partial_from_result(r);
+        memcpy(merged, hdst_partial_rows(partial, "t", &count), ROWS * sizeof *merged);
+        cr_assert_eq(count, ROWS);
+        hdst_partial_destroy(partial);
+    }
+    expect_explained(r, explained);
+    hdst_context_destroy(context);
+}
+
+// A result that keeps a partial has the words, too, and its rows are those of the partial.
+Test(fixed_point_tables, partials_take_words_and_overflow_cells)
+{
+    static row expected[ROWS], rows[ROWS], merged[ROWS];
+    make_wild();
+    if (!have_cpu()) return;
+    gather(context_on("interp"), "gather", expected, 1, NULL);
+    const struct { hdst_context *context; const char *explained; } forms[] = {
+        {gpu_context(0, false), "words in device memory"}, {gpu_context(8, false), "tables in device memory for all work-groups"},
+    };
+    for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
+        gather_partial(forms[f].context, rows, merged, forms[f].explained);
+        for (int k = 0; k < ROWS; k++) cr_assert(same(&rows[k], &expected[k]) && same(&merged[k], &expected[k]), "form %zu, row %d", f, k);
+    }
 }
 
 Test(fixed_point_tables, what_does_not_fit_a_word_has_an_overflow_cell)

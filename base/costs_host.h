@@ -41,6 +41,7 @@ enum {
 #define HDST__HOST_TABLE_SHARE 0.6              // of what the budget has left, for tables of accumulators: in more there are few strips, or no room
 #define HDST__HOST_SPREAD_KEYS (1 << 16)        // keys of a cached input that is spread to be reduced by key, at most: chosen, not measured
 #define HDST__HOST_SPREAD_KEYS_SHARE 64         // records that each of them has, at least: the same
+#define HDST__HOST_SPREAD_TIMES 32              // HDST__HOST_SHARE_BYTES that it has at least: one H200 takes 0.6 ms for an eighth of that
 #define HDST__HOST_EVEN 1.1                     // a cached input whose devices end together within this stays where it lies
 #define HDST__HOST_CHUNK_BYTES ((uint64_t)2 << 30)     // of a cached dataset's segment, or of output that stays, at most: each is a launch
 #define HDST__HOST_OUTPUT_MARGIN 1.25           // a slice's output is expected to fit with so much to spare: one that does not runs twice

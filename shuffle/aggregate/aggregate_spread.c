@@ -61,8 +61,9 @@ static hdst_status make_parts(hdst__aggregate *aggregate, const hdst__dataset_ca
 }
 
 // Those whose records lie with a device that can reduce them get its worker. *some: there is one.
-static hdst_status choose_workers(hdst__aggregate *aggregate, const hdst__dataset_cache *cache, task *tasks, bool *some, hdst_error *error)
+static hdst_status choose_workers(hdst__aggregate *aggregate, const hdst__aggregate_input *input, task *tasks, bool *some, hdst_error *error)
 {
+    const hdst__dataset_cache *cache = input->cache;
     const bool enough = cache->reader.records >= hdst__engine_limits(aggregate->engine)->by_key_device_least;
     *some = false;
     for (uint32_t i = 0; i < cache->parts; i++) {
@@ -70,7 +71,7 @@ static hdst_status choose_workers(hdst__aggregate *aggregate, const hdst__datase
         hdst__dataset_cache *part = cache->part[i];
         hdst__aggregate *own = aggregate->spread.part[i];
         tasks[i] = (task){.part = own, .runtime = hdst__engine_runtime(aggregate->engine), .error = HDST_ERROR_INIT};
-        tasks[i].input = (hdst__aggregate_input){&part->reader, part, NULL, true};
+        tasks[i].input = (hdst__aggregate_input){&part->reader, part, NULL, input->lasting};
         hdst__aggregate_begin_anew(own);
         if (!enough || part->streamed) continue;
         hdst__device_worker *worker = hdst__engine_worker(aggregate->engine, i, error);
@@ -205,12 +206,13 @@ static hdst_status lay_out(const hdst__aggregate *aggregate, const hdst__aggrega
     return hdst__cache_lay_out(aggregate->engine, input->cache, counts, error);
 }
 
-static hdst_status run_parts(hdst__aggregate *aggregate, const hdst__dataset_cache *cache, hdst_error *error)
+static hdst_status run_parts(hdst__aggregate *aggregate, const hdst__aggregate_input *input, hdst_error *error)
 {
+    const hdst__dataset_cache *cache = input->cache;
     task tasks[HDST__MOST_WORKERS] = {{0}};
     bool some = false;
     hdst_status status = make_parts(aggregate, cache, error);
-    if (status == HDST_OK) status = choose_workers(aggregate, cache, tasks, &some, error);
+    if (status == HDST_OK) status = choose_workers(aggregate, input, tasks, &some, error);
     if (status != HDST_OK || !some) return status;
     status = reduce_parts(tasks, cache->parts, error);
     if (status == HDST_OK) status = merge_parts(aggregate, error);
@@ -226,7 +228,7 @@ hdst_status hdst__aggregate_run_spread(hdst__aggregate *aggregate, const hdst__a
         if (laid_out != HDST_OK) return laid_out;
     }
     if (!input->cache->part) return HDST_OK;
-    const hdst_status status = run_parts(aggregate, input->cache, error);
+    const hdst_status status = run_parts(aggregate, input, error);
     if (status == HDST_OK && aggregate->spread_did) add_stats(aggregate);
     if (!aggregate->spread_did) hdst__aggregate_forget_parts(aggregate);
     if (status != HDST_E_MEMORY) return status;

@@ -85,7 +85,9 @@ hdst_status hdst__aggregate_spread_pays(const hdst__aggregate *aggregate, const 
     const hdst__limits *limits = hdst__engine_limits(aggregate->engine);
     bool fits;
     *pays = false;
-    if (reader->records < limits->by_key_device_least || reader->records * hdst__segment_record_bytes(reader->record) < limits->share_bytes) return HDST_OK;
+    if (reader->records < limits->by_key_device_least) return HDST_OK;
     const hdst_status status = all_can(aggregate, reader->records, pays, &fits, error);
-    return status == HDST_OK && *pays && fits ? has_few_keys(aggregate, reader, pays, error) : status;
+    if (status != HDST_OK || !*pays || !fits) return status;
+    *pays = reader->records * hdst__segment_record_bytes(reader->record) / HDST__HOST_SPREAD_TIMES >= limits->share_bytes;
+    return *pays ? has_few_keys(aggregate, reader, pays, error) : HDST_OK;
 }

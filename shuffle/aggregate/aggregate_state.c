@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { LEAST_EXACT = 16 };
+enum { LEAST_EXACT = 16, FINISHED_AT_ONCE = 8192 };     // rows
 
 void hdst__aggregate_keep_state(hdst__aggregate *aggregate)
 {
@@ -88,18 +88,24 @@ hdst_status hdst__aggregate_read_state(hdst__aggregate *aggregate, hdst_error *e
     return status == HDST_E_MEMORY ? HDST_OK : status;
 }
 
+static void finish_some(void *user, uint64_t piece)
+{
+    const hdst__aggregate *aggregate = user;
+    const uint64_t size = aggregate->layout->record->size, first = piece * FINISHED_AT_ONCE, left = aggregate->row_count - first;
+    for (uint64_t i = first; i < first + (left < FINISHED_AT_ONCE ? left : FINISHED_AT_ONCE); i++) {
+        const uint64_t *state = hdst__aggregate_state_of(aggregate, i);
+        hdst__row_write(aggregate->layout, state, hdst__aggregate_exact_of(aggregate, state), aggregate->finished + i * size);
+    }
+}
+
 hdst_status hdst__aggregate_finish_state(hdst__aggregate *aggregate, const void **rows, hdst_error *error)
 {
-    const hdst__aggregation_layout *layout = aggregate->layout;
-    const uint64_t size = layout->record->size;
+    const uint64_t size = aggregate->layout->record->size, pieces = (aggregate->row_count + FINISHED_AT_ONCE - 1) / FINISHED_AT_ONCE;
     hdst__free(hdst__engine_owned(aggregate->engine, HDST__OWNER_BY_KEY), aggregate->finished);
     aggregate->finished = hdst__alloc(hdst__engine_owned(aggregate->engine, HDST__OWNER_BY_KEY), aggregate->row_count ? aggregate->row_count * size : 1);
     *rows = aggregate->finished;
     if (!aggregate->finished) return hdst__error_memory(error, "the result of a reduce by key");
-    for (uint64_t i = 0; i < aggregate->row_count; i++) {
-        const uint64_t *state = hdst__aggregate_state_of(aggregate, i);
-        hdst__row_write(layout, state, hdst__aggregate_exact_of(aggregate, state), aggregate->finished + i * size);
-    }
+    hdst__thread_pool_run(hdst__engine_threads(aggregate->engine), pieces, finish_some, aggregate);
     return HDST_OK;
 }
 

@@ -222,6 +222,36 @@ static hdst_status device_sort_job(const char *device, counter *c, int64_t *coun
     return sort_job_in("cpu", 0, c, counted);
 }
 
+// Records that lie with two devices, as with GPUs, reduced by key; `counted`: what the keys come to.
+static hdst_status spread_job(const char *device, counter *c, int64_t *counted)
+{
+    static const char text[] = "struct number { uint32_t key; uint32_t v; };\nreduce add(uint32_t a, uint32_t b) { return a + b; }\n";
+    static uint32_t numbers[2 * NUMBERS];
+    hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
+    (void)device;
+    for (uint32_t i = 0; i < NUMBERS; i++) numbers[2 * i] = i % 20, numbers[2 * i + 1] = i;
+    options.device = "0,1";
+    options.cpu_parts = 2;
+    options.allocator = (hdst_allocator){allocate, reallocate, release, c};
+    hdst_context *context = hdst_context_create(&options);
+    if (context->engine) {
+        context->engine->options.gpu_form_on_cpu = true;
+        context->engine->limits.share_bytes = 0;
+        context->engine->limits.by_key_device_least = 1;
+    }
+    hdst_module *m = hdst_module_parse(context, "test.hk", text, NULL);
+    hdst_dataset *data = hdst_cache(hdst_read(hdst_source_from_memory(context, numbers, NUMBERS, 8), m, "number"));
+    hdst_result *r = hdst_result_create(hdst_reduce_by_key(data, m, "add"));
+    hdst_error error = HDST_ERROR_INIT;
+    uint64_t count;
+    const hdst_status status = hdst_run(r, &error);
+    const uint32_t *rows = hdst_result_rows(r, NULL, &count);
+    *counted = 0;
+    for (uint64_t i = 0; status == HDST_OK && i < count; i++) *counted += rows[2 * i + 1];
+    hdst_context_destroy(context);
+    return status;
+}
+
 // With each allocation failing once.
 static void fail_each(hdst_status (*run)(const char *, counter *, int64_t *), int64_t expected, long least)
 {
@@ -303,6 +333,11 @@ Test(allocation_failure, each_one_in_a_sort) { fail_each(sort_job, (int64_t)4 * 
 Test(allocation_failure, each_one_in_a_sort_by_a_device)
 {
     if (have_cpu()) fail_each(device_sort_job, (int64_t)2 * (NUMBERS - 1) * NUMBERS / 2, 50);
+}
+
+Test(allocation_failure, each_one_in_a_reduction_by_key_of_two_devices)
+{
+    if (have_team()) fail_each(spread_job, (int64_t)(NUMBERS - 1) * NUMBERS / 2, 50);
 }
 
 // --- What was lent is given back ---

@@ -324,7 +324,7 @@ Test(by_key_spread, is_left_to_one_device_where_that_is_better)
     const uint64_t keys = reduce_plainly(N);
     for (int interp = 0; interp < 2; interp++) {
         const job j = open_job(interp ? "0,2" : "0,1", text, rows, N, sizeof(row), HDST_AOS);
-        if (!interp) hdst__engine_limits(j.context->engine)->share_bytes = N * sizeof(row) + 1;
+        if (!interp) hdst__engine_limits(j.context->engine)->share_bytes = N * sizeof(row) / 32 + 1;
         hdst_result *r = hdst_result_create(hdst_reduce_by_key(j.data, j.module, "add"));
         RUN(r);
         expect_sums(r, keys, "one device");

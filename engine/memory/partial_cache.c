@@ -80,11 +80,18 @@ static uint64_t that_fit(const hdst__budget *budget, uint64_t each, uint64_t cou
     return fit < count ? fit : count;
 }
 
+// So many segments fit beside `others` of the same size.
+static uint64_t fit_beside(const hdst__dataset_cache *cache, uint64_t others)
+{
+    const uint64_t all = cache->count + others, host = that_fit(&cache->runtime->memory, cache->segment_host_bytes, all);
+    const uint64_t fit = that_fit(&cache->device->budget, cache->segment_device_bytes, host);
+    return fit > others ? fit - others : 0;
+}
+
+// Before they are chosen the ring may not be there yet.
 uint64_t hdst__partial_cache_resident(const hdst__dataset_cache *cache)
 {
-    if (cache->chosen) return atomic_load(&cache->resident);
-    const uint64_t host = that_fit(&cache->runtime->memory, cache->segment_host_bytes, cache->count);
-    return that_fit(&cache->device->budget, cache->segment_device_bytes, host);
+    return cache->chosen ? atomic_load(&cache->resident) : fit_beside(cache, HDST__HOST_RING_SEGMENTS);
 }
 
 // --- Coming and going ---
@@ -169,7 +176,7 @@ void hdst__partial_cache_choose(hdst__dataset_cache *cache)
 {
     if (cache->chosen) return;
     hdst__partial_caches *all = &cache->runtime->partial;
-    const uint64_t resident = hdst__partial_cache_resident(cache), count = cache->count;
+    const uint64_t resident = fit_beside(cache, 0), count = cache->count;
     cache->chosen = true;
     pthread_mutex_lock(&all->mutex);
     cache->next_partial = all->first;

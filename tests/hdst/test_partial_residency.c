@@ -48,7 +48,7 @@ static bool fill(uint64_t first, uint64_t count, void *records, char *message, v
 }
 
 // The budget is that of the memory in which the device has the records.
-static void open_job(job *j, const char *form, uint64_t budget, bool cached)
+static void open_job_in(job *j, const char *form, uint64_t budget, bool cached, hdst_layout layout)
 {
     hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
     const bool gpu = !strcmp(form, "gpu-form");
@@ -60,10 +60,12 @@ static void open_job(job *j, const char *form, uint64_t budget, bool cached)
     j->context->engine->options.gpu_form_on_cpu = gpu;
     j->module = module_of(j->context, kernels);
     hdst_source *source = hdst_source_from_callback(j->context, COUNT, fill, j);
-    hdst_dataset *items = hdst_read(source, j->module, "item");
+    hdst_dataset *items = hdst_with_layout(hdst_read(source, j->module, "item"), layout);
     j->cached = cached ? hdst_cache(items) : items;
     hdst_source_destroy(source);
 }
+
+static void open_job(job *j, const char *form, uint64_t budget, bool cached) { open_job_in(j, form, budget, cached, HDST_AOS); }
 
 // What stays, by the ledger: of the device, which counts whole pages.
 static uint64_t resident(const job *j)
@@ -215,6 +217,24 @@ Test(partial_residency, answers_are_those_of_all_records_in_their_order)
         expect_sorted(&j);
         RUN(r);
         expect_sums(r);
+        hdst_result_destroy(r);
+        hdst_context_destroy(j.context);
+    }
+}
+
+Test(partial_residency, in_every_layout)
+{
+    static const hdst_layout layouts[] = {HDST_SOA, HDST_AOSOA, HDST_AOP};
+    ON_EACH_FORM for (size_t l = 0; l < sizeof layouts / sizeof *layouts; l++) {
+        job j;
+        open_job_in(&j, forms[form], 20 * MIB, true, layouts[l]);
+        hdst_result *r = sums_of(&j);
+        for (int turn = 0; turn < 3; turn++) {
+            const uint64_t read = rerun(&j, r);
+            expect_sums(r);
+            cr_expect(turn == 0 || (read > 0 && read < COUNT * sizeof(item)), "layout %zu: %lu read", l, (unsigned long)read);
+        }
+        expect_filtered(&j);
         hdst_result_destroy(r);
         hdst_context_destroy(j.context);
     }

@@ -370,6 +370,30 @@ static hdst_status cached(job *j)
     return status;
 }
 
+// Read in several runs, between which others want all the memory there is.
+static hdst_status cached_in_part(job *j)
+{
+    hdst_status status;
+    uint64_t n;
+    hdst_map_spec *spec = hdst_map_spec_create(j->module, "all");
+    hdst_bind_accum(spec, "seen", FEW_ROWS);
+    hdst_dataset *data = hdst_cache(items(j, FEW));
+    hdst_result *r = hdst_result_create(hdst_map(data, spec));
+    for (int turn = 0; turn < 4; turn++) {
+        status = hdst_run(r, &j->error);
+        if (status != HDST_OK) return status;
+        EXPECT(hdst_view_int64(hdst_result_field(r, "total", "n"), 0, 0) == (int64_t)j->records);
+        EXPECT(hdst_view_double(hdst_result_field(r, "total", "s"), 0, 0) == sum_from(j, 0, 1));
+        hdst_result *other = turn % 2 ? run(j, hdst_slice(hdst_sort(data, "v"), 0, 1), &status)
+            : run(j, hdst_reduce_by_key(hdst_map_function(data, j->module, "pairs"), j->module, "add"), &status);
+        if (status != HDST_OK) return status;
+        hdst_result_rows(other, NULL, &n);
+        EXPECT(n == (turn % 2 ? 1 : j->records < FEW ? j->records : FEW));
+        if (turn) hdst_result_destroy(other);
+    }
+    return HDST_OK;
+}
+
 static hdst_status united(job *j)
 {
     hdst_status status;
@@ -517,6 +541,7 @@ static const entry jobs[] = {
     {"sort, saved", save_sorted},
     {"group, few keys", group_few}, {"group, many keys", group_many}, {"group of a map", group_mapped}, {"partition", partition},
     {"top, min_by", pick, TABLES}, {"top, half", pick_many, BUDGET_IN_MEMORY}, {"cache", cached, TABLES},
+    {"cache, in part", cached_in_part, TABLES},
     {"union, slice", united, TABLES}, {"slice of a filter", sliced}, {"value, small", small_value},
     {"value, large", large_value, BUDGET_IN_MEMORY}, {"filter", filtered}, {"map", mapped}, {"read", as_it_is},
     {"collect", collect}, {"collect of a map", collect_mapped}, {"save of a filter, npy", save_filter},

@@ -103,6 +103,27 @@ Test(dense_rows, behind_maps_filters_and_flat_maps)
         }
 }
 
+// Several devices run the functions, and their tuples come in order.
+Test(dense_rows, behind_functions_that_several_devices_run)
+{
+    if (!have_team()) return;
+    fill(ROWS - 3);
+    for (way how = BY_STAGE; how <= BY_ROWS; how++) {
+        hdst_context *context = context_of_team();
+        context->engine->limits.by_key_least_cells = how == BY_ROWS ? 1 : UINT64_MAX;
+        hdst_module *module = module_of(context, kernels);
+        hdst_dataset *data = hdst_flat_map_function(hdst_filter_function(read_items(context, module), module, "most"), module, "twice");
+        hdst_result *result = hdst_result_create(hdst_reduce_dense(hdst_map_function(data, module, "keyed"), module, "join", ROWS));
+        for (int run = 0; run < 2; run++) {
+            RUN(result);
+            check_chain(result, "team");
+        }
+        cr_assert_eq(went_by_rows(result), how == BY_ROWS, "%s", hdst_explain(result, NULL));
+        cr_assert_eq(hdst_result_stats(result).device_count, 3);
+        hdst_context_destroy(context);
+    }
+}
+
 // What the functions read and accumulate beside is as it was.
 Test(dense_rows, functions_keep_their_values_accumulators_and_arrays)
 {

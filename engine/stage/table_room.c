@@ -32,6 +32,7 @@ bool hdst__stage_table_fits(hdst__engine *engine, hdst__arena *arena, const ir_f
     const bool strips = device->class_ == HDST__DEVICE_CPU;
     const table_words words = count_words(arena, func, rows);
     const uint64_t table = (words.cells + (strips ? 2 * words.strip : 0)) * sizeof(int64_t);
-    const uint64_t all = (strips ? 2 * table + device->compute_units * words.strip * sizeof(int64_t) : table) + words.row_bytes;
+    const uint64_t one = strips ? 2 * table + device->compute_units * words.strip * sizeof(int64_t) : table,
+        all = hdst__engine_workers(engine) * one + words.row_bytes;
     return table <= device->max_alloc_bytes && (double)all <= HDST__HOST_TABLE_SHARE * (double)hdst__budget_left(hdst__engine_memory(engine));
 }

@@ -124,6 +124,33 @@ Test(dense_rows, behind_functions_that_several_devices_run)
     }
 }
 
+// One device's tables would have room, those of three have not.
+Test(dense_rows, several_devices_need_as_many_tables)
+{
+    enum { MANY = 20000 };
+    if (!have_team()) return;
+    fill(MANY);
+    static row expected[MANY];
+    for (uint32_t i = 0; i < N; i++) expected[items[i].key].s += (double)items[i].v, expected[items[i].key].n++;
+    for (int team = 0; team < 2; team++) {
+        hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
+        options.device = team ? "0,1,2" : "0";
+        options.cpu_parts = 2;
+        options.memory = 64 << 20;
+        hdst_context *context = hdst_context_create(&options);
+        context->engine->limits.share_bytes = 0;
+        hdst_module *module = module_of(context, kernels);
+        hdst_dataset *keyed = hdst_map_function(read_items(context, module), module, "keyed");
+        hdst_result *result = hdst_result_create(hdst_reduce_dense(keyed, module, "join", MANY));
+        RUN(result);
+        const row *got = hdst_result_rows(result, NULL, NULL);
+        for (uint32_t k = 0; k < MANY; k++) cr_assert(got[k].s == expected[k].s && got[k].n == expected[k].n, "row %u", (unsigned)k);
+        cr_assert_eq(went_by_rows(result), team, "%s", hdst_explain(result, NULL));
+        cr_assert_eq(hdst_result_stats(result).device_count, team ? 3 : 1);
+        hdst_context_destroy(context);
+    }
+}
+
 // What the functions read and accumulate beside is as it was.
 Test(dense_rows, functions_keep_their_values_accumulators_and_arrays)
 {

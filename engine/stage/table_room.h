@@ -6,8 +6,8 @@
 #include "codegen/ir/ir.h"
 #include "engine/engine.h"
 
-// All tables of `func` with so many rows each, of each device that may share the run: the device's, the strips', what comes back; and the rows. False: they would take so much of what the
-// budget has left that strips become few, or more than a buffer may have. On devices with memory of their own always true.
+// All tables of `func` with so many rows each, of each device that may share the run: the device's, the strips', what comes back; and the rows. False: they
+// would take so much of what the budget has left that strips become few, or more than a buffer may have. On devices with memory of their own always true.
 bool hdst__stage_table_fits(hdst__engine *engine, hdst__arena *arena, const ir_func *func, uint64_t rows);
 
 #endif

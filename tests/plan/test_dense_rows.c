@@ -99,6 +99,7 @@ Test(dense_rows, behind_maps_filters_and_flat_maps)
                 check_chain(result, devices[d]);
             }
             cr_assert_eq(went_by_rows(result), how == BY_ROWS, "%s", hdst_explain(result, NULL));
+            cr_assert_null(strstr(hdst_explain(result, NULL), how == BY_ROWS ? "\n4: " : "\n3: "), "%s", hdst_explain(result, NULL));     // one stage
             hdst_context_destroy(context);
         }
 }

@@ -231,7 +231,10 @@ hdst_status hdst__aggregate_run_spread(hdst__aggregate *aggregate, const hdst__a
     const hdst_status status = run_parts(aggregate, input, error);
     if (status == HDST_OK && aggregate->spread_did) add_stats(aggregate);
     if (!aggregate->spread_did) hdst__aggregate_forget_parts(aggregate);
-    if (status != HDST_E_MEMORY) return status;
-    hdst__log_write(&hdst__engine_runtime(aggregate->engine)->log, HDST__LOG_INFO, "a reduce by key goes to one place: %s", error->message);
-    return HDST_OK;             // one place after the other needs less
+    if (status != HDST_E_MEMORY && status != HDST_E_DRIVER) return status;
+    // One place after the other needs less memory; what a device that failed has of the input is read anew.
+    if (status == HDST_E_DRIVER) hdst__dataset_cache_gather(input->cache);
+    hdst__log_write(&hdst__engine_runtime(aggregate->engine)->log, status == HDST_E_DRIVER ? HDST__LOG_WARN : HDST__LOG_INFO,
+                    "a reduce by key goes to one place: %s", error->message);
+    return HDST_OK;
 }

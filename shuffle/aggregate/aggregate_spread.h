@@ -7,7 +7,8 @@
 
 #include "shuffle/aggregate/aggregate_run.h"
 
-// aggregate->spread_did is false, and nothing has happened, where the input does not lie so, no device can, or there is no memory for it.
+// aggregate->spread_did is false, and nothing has happened, where the input does not lie so, no device can, there is no memory for it, or a device's driver
+// fails: then the input lies nowhere any more.
 hdst_status hdst__aggregate_run_spread(hdst__aggregate *aggregate, const hdst__aggregate_input *input, hdst_error *error);
 void hdst__aggregate_forget_parts(hdst__aggregate *aggregate);
 void hdst__aggregate_explain_spread(const hdst__aggregate *aggregate, hdst__buffer *out);       // of the last run, if it was one

@@ -321,7 +321,7 @@ static hdst_status sort_all(tiles *all, const hdst__dataset_cache *cache, sorter
     return status;
 }
 
-hdst_status hdst__sort_in_tiles(hdst__sort *sort, const hdst__reader *input, const hdst__dataset_cache *cache, uint64_t room, bool *done, hdst_error *error)
+hdst_status hdst__sort_in_tiles(hdst__sort *sort, const hdst__reader *input, hdst__dataset_cache *cache, uint64_t room, bool *done, hdst_error *error)
 {
     const uint64_t both = 2 * input->records * sort->record->size;
     sorter sorters[HDST__MOST_WORKERS];
@@ -340,6 +340,11 @@ hdst_status hdst__sort_in_tiles(hdst__sort *sort, const hdst__reader *input, con
     else close_sorters(sorters, workers);
     hdst__shared_reader_destroy(&shared);
     if (status == HDST_E_MEMORY) return HDST_OK;        // another way needs less
+    if (status == HDST_E_DRIVER) {                      // what the device that failed has of the input is read anew
+        hdst__log_write(&hdst__engine_runtime(sort->engine)->log, HDST__LOG_WARN, "a sort goes on without tiles: %s", full.message);
+        if (cache) hdst__dataset_cache_gather(cache);
+        return HDST_OK;
+    }
     if (status != HDST_OK && error) *error = full;
     return status;
 }

@@ -175,7 +175,7 @@ static hdst_status fail_work(hdst__device *device, hdst__program *program, const
                              hdst_error *error)
 {
     (void)device, (void)program, (void)args, (void)count, (void)groups, (void)local;
-    return hdst__error_set(error, HDST_E_DEVICE, "the test's device fails");
+    return hdst__error_set(error, HDST_E_DRIVER, "the test's device fails");
 }
 
 static hdst_status cancel_at_work(hdst__device *device, hdst__program *program, const hdst__work_arg *args, size_t count, uint64_t groups, uint32_t local,
@@ -202,10 +202,11 @@ Test(sort_tiles, a_device_that_fails_and_a_cancel)
         patched.work = cancels ? cancel_at_work : fail_work;
         cancelled = j.context;
         device->ops = &patched;
-        cr_assert_eq(hdst_run(r, &error), cancels ? HDST_E_CANCELLED : HDST_E_DEVICE, "%s", error.message);
+        cr_assert_eq(hdst_run(r, &error), cancels ? HDST_E_CANCELLED : HDST_OK, "%s", error.message);
         device->ops = whole;
+        if (!cancels) expect(r, expected, "merge sort on the host");
         RUN(r);
-        expect(r, expected, "radix sort on 2 devices, in ");
+        expect(r, expected, cancels ? "radix sort on 2 devices, in " : "");
         hdst_context_destroy(j.context);
     }
 }

@@ -6,8 +6,8 @@
 
 #include "shuffle/sort/sort_state.h"
 
-// With `room` bytes of the host's memory. *done is false, and nothing has happened, where no device can, there is no room, a device fails, or it does not pay; else
-// sort->rows has the records in order.
+// With `room` bytes of the host's memory. *done is false, and nothing has happened, where no device can, there is no room, a device's driver fails (then the
+// cache lies nowhere any more), or it does not pay; else sort->rows has the records in order.
 hdst_status hdst__sort_in_tiles(hdst__sort *sort, const hdst__reader *input, hdst__dataset_cache *cache, uint64_t room, bool *done, hdst_error *error);
 
 #endif

@@ -8,15 +8,14 @@
 #include <stdlib.h>
 
 typedef struct counter {
-    long left;          // allocations until the one that fails; negative: none does
-    long live;          // blocks in use
-    bool failed;
+    _Atomic long left;  // allocations until the one that fails; negative: none does
+    _Atomic long live;  // blocks in use; workers of a run allocate at the same time
+    _Atomic bool failed;
 } counter;
 
 static bool fails(counter *c)
 {
-    if (c->left < 0 || c->left-- > 0) return false;
-    c->left = -1;
+    if (c->left < 0 || c->left-- != 0) return false;       // of several threads one brings it below 0
     return c->failed = true;
 }
 

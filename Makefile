@@ -87,6 +87,7 @@ long:
 	last=$$(( $(LONG_SEED) + $(LONG_CHAINS) - 1 )); for device in interp cpu gpu-form team; do \
 		$(BUILD)/tests/hdst/budget_chains $$device 16 $(LONG_SEED)-$$last || [ $$? = 77 ] || exit 1; \
 	done
+	python3 tests/differential/team_sums.py $(BUILD)/libhdst.so.0 $(LONG_SEED) $(LONG_PIPELINES) || [ $$? = 77 ]
 	$(BUILD)/tests/drivers/driver_many_jobs 1000 || [ $$? = 77 ]
 	$(BUILD)/bench/math_errors --every $(LONG_FLOATS) --points $(LONG_POINTS)
 	@python3 tests/mutation/run.py

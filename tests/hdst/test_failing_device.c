@@ -16,6 +16,8 @@ static const char text[] =
     "struct value { uint32_t v; };\n"
     "map gather(row r, accum total t[]) { t[r.key % 7].v += r.v; t[r.key % 7].n += 1; }\n"
     "map twice(row r) -> row { return (row){ .key = r.key, .v = r.v * 2u }; }\n"
+    "struct number { int64_t i; };\n"
+    "map checked(number n, accum uint64_t t[]) { t[(n.i * 3 + 1) / 60001] += 1; }\n"
     "filter odd(row r) { return r.v % 2 == 1; }\n"
     "reduce add(value a, value b) { return (value){ .v = a.v + b.v }; }\n";
 
@@ -32,7 +34,7 @@ static void fill(void)
 
 // --- The second device, with calls that fail ---
 
-typedef enum fault { LAUNCHES, READS, MARKS, FAULTS } fault;
+typedef enum fault { LAUNCHES, READS, MARKS, ALL, FAULTS } fault;
 
 static const hdst__device_ops *whole;
 static hdst__device_ops broken;
@@ -55,12 +57,19 @@ static hdst_status mark(hdst__device *device, hdst__ticket *ticket, hdst_error *
     return atomic_fetch_sub(&left, 1) > 0 ? whole->mark(device, ticket, error) : refuse(error);
 }
 
+// From the first call that failed on nothing of the device's memory can be read.
+static hdst_status to_host(hdst__device *device, hdst__memory *memory, hdst_error *error)
+{
+    return atomic_load(&left) >= 0 ? whole->to_host(device, memory, error) : refuse(error);
+}
+
 static void break_device(hdst__device *device, fault f, int32_t after)
 {
     whole = device->ops;
     broken = *whole;
     atomic_store(&left, after);
-    if (f == LAUNCHES) broken.launch = launch;
+    if (f == LAUNCHES || f == ALL) broken.launch = launch;
+    if (f == ALL) broken.to_host = to_host;
     if (f == READS) broken.read = read_back;
     if (f == MARKS) broken.mark = mark;
     device->ops = &broken;
@@ -171,4 +180,20 @@ Test(failing_device, the_first_one_s_error_is_told)
         expect(r, k);
         hdst_context_destroy(context);
     }
+}
+
+// Numbers that kernels make are never waited for: whether one failed is asked at the end.
+Test(failing_device, a_number_that_fails_is_told)
+{
+    if (!have_team()) cr_skip("no halves\n");
+    hdst_context *context = context_of_team();
+    hdst_module *m = module_of(context, text);
+    hdst_dataset *numbers = hdst_read(hdst_source_from_range(context, 0, RECORDS), m, "number");
+    hdst_map_spec *checked = hdst_map_spec_create(m, "checked");
+    hdst_bind_accum(checked, "t", 1);
+    hdst_result *r = hdst_result_create(hdst_map(numbers, checked));
+    hdst_error error;
+    cr_assert_eq(hdst_run(r, &error), HDST_E_RECORD, "%s", error.message);
+    cr_assert(strstr(error.message, "in record 20,000"), "%s", error.message);
+    hdst_context_destroy(context);
 }

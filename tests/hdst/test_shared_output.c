@@ -13,6 +13,7 @@ typedef struct item { uint64_t key, v; } item;
 
 static const char text[] = "struct item { uint64_t key; uint64_t v; };\n"
                            "struct value { uint64_t v; };\n"
+                           "map sum(item i, accum value s) { s.v += i.v; }\n"
                            "filter some(item i) { return i.v != 5u; }\n"
                            "reduce add(value a, value b) { return (value){ .v = a.v + b.v }; }\n";
 
@@ -28,6 +29,8 @@ static bool fill(uint64_t first, uint64_t count, void *records, char *message, v
 struct hdst__schedule { const hdst__allocator *allocator; };
 
 static _Atomic uint64_t reached, done_by_first;
+static uint64_t second_again;           // where the second device's other share begins
+static bool forgets;                    // the last of the input is given to nobody
 static _Atomic uint32_t shares_of_second;
 
 static bool suits(const hdst__job *job) { return job->workers == 2; }
@@ -35,7 +38,7 @@ static bool suits(const hdst__job *job) { return job->workers == 2; }
 static hdst__schedule *begin(const hdst__job *job, const hdst__allocator *allocator)
 {
     cr_assert_eq(job->records, RECORDS);
-    atomic_store(&reached, SHARE);
+    atomic_store(&reached, second_again == SHARE ? 2 * SHARE : SHARE);
     atomic_store(&done_by_first, 0);
     atomic_store(&shares_of_second, 0);
     hdst__schedule *schedule = hdst__alloc_zero(allocator, sizeof *schedule);
@@ -43,17 +46,17 @@ static hdst__schedule *begin(const hdst__job *job, const hdst__allocator *alloca
     return schedule;
 }
 
-// The second device's first share is the input's first; while it has that in flight it waits here for what the first device does, and asks for its last.
+// The second device's first share is the input's first; while it has that in flight it waits here for what the first device does, and asks for its other.
 static bool next(hdst__schedule *schedule, uint32_t worker, hdst__share *share)
 {
     (void)schedule;
     if (worker == 0) {
         while (!shares_of_second) sched_yield();
         *share = (hdst__share){atomic_fetch_add(&reached, SHARE), SHARE};
-        return share->first + SHARE < RECORDS;
+        return share->first < (second_again == SHARE && !forgets ? RECORDS : RECORDS - SHARE);
     }
     const uint32_t count = shares_of_second++;
-    *share = (hdst__share){count ? RECORDS - SHARE : 0, SHARE};
+    *share = (hdst__share){count ? second_again : 0, SHARE};
     while (count == 1 && done_by_first < RECORDS - 10 * SHARE) sched_yield();
     return count < 2;
 }
@@ -78,10 +81,10 @@ static const hdst__policy first_ahead = {
     .name = "first ahead", .suits = suits, .begin = begin, .next = next, .slice = slice, .done = done, .left_out = left_out, .seconds = seconds, .end = end,
 };
 
-// What the first device has made waits for the second one's slice, and is more than may wait. The second one must not wait with it in flight.
-Test(shared_output, who_is_waited_for_does_not_wait)
+static hdst_context *two_devices(uint64_t again, bool forgetful)
 {
-    if (!have_team()) cr_skip("no halves\n");
+    second_again = again;
+    forgets = forgetful;
     hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
     options.device = "0,1";
     options.cpu_parts = 2;
@@ -90,6 +93,12 @@ Test(shared_output, who_is_waited_for_does_not_wait)
     hdst__limits *limits = hdst__engine_limits(context->engine);
     limits->share_bytes = 0;
     limits->policy = &first_ahead;
+    return context;
+}
+
+static void run_with(uint64_t again)
+{
+    hdst_context *context = two_devices(again, false);
     hdst_module *m = module_of(context, text);
     hdst_dataset *items = hdst_read(hdst_source_from_callback(context, RECORDS, fill, NULL), m, "item");
     hdst_result *r = hdst_result_create(hdst_reduce_by_key(hdst_filter_function(items, m, "some"), m, "add"));
@@ -103,5 +112,32 @@ Test(shared_output, who_is_waited_for_does_not_wait)
         for (uint64_t v = rows[i].key; v < RECORDS; v += 10) right += v == 5 ? 0 : v;
         cr_assert_eq(rows[i].v, right, "key %llu", (unsigned long long)rows[i].key);
     }
+    hdst_context_destroy(context);
+}
+
+// What the first device has made waits for the second one's slice, and is more than may wait. The second one must not wait with it in flight.
+Test(shared_output, who_is_waited_for_does_not_wait)
+{
+    if (!have_team()) cr_skip("no halves\n");
+    run_with(RECORDS - SHARE);
+}
+
+// Nor where its next share is what all wait for.
+Test(shared_output, the_share_that_is_next_does_not_wait)
+{
+    if (!have_team()) cr_skip("no halves\n");
+    run_with(SHARE);
+}
+
+// A policy with a fault is no reason for a wrong sum.
+Test(shared_output, records_that_nobody_had_are_missed)
+{
+    if (!have_team()) cr_skip("no halves\n");
+    hdst_context *context = two_devices(SHARE, true);
+    hdst_module *m = module_of(context, text);
+    hdst_dataset *items = hdst_read(hdst_source_from_callback(context, RECORDS, fill, NULL), m, "item");
+    hdst_error error;
+    cr_assert_eq(hdst_run(hdst_result_create(hdst_map_function(items, m, "sum")), &error), HDST_E_INTERNAL);
+    cr_assert(strstr(error.message, "of 80000 records several devices ran 79360"), "%s", error.message);
     hdst_context_destroy(context);
 }

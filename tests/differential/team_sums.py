@@ -17,7 +17,8 @@ C = {"float": ctypes.c_float, "double": ctypes.c_double, "int32_t": ctypes.c_int
 BITS = {"int32_t": 31, "uint8_t": 8, "int64_t": 62, "uint16_t": 16}
 # Words of C++, of OpenCL C and its built-ins, and the longest: all are names in the kernel language.
 NAMES = ["virtual", "template", "namespace", "friend", "mutable", "convert_float", "get_global_id", "atomic_add", "barrier", "half4", "event", "image2d",
-         "strip", "lane", "first", "count", "row", "table", "error", "skip", "out", "v_at", "x" * 63, "_", "a__b", "INFINITY_", "M_PI_", "select", "dot3", "fmax2"]
+         "strip", "lane", "first", "count", "row", "table", "error", "skip", "out", "v_at", "x" * 63, "_", "a__b", "INFINITY_", "M_PI_", "select", "dot3",
+         "fmax2"]
 SIZES = [0, 1, 2, 63, 64, 65, 127, 4095, 4096, 4097, 20000, 50001]
 ROWS = 11
 
@@ -33,8 +34,8 @@ class Wrong(Exception):
 
 def load(path):
     library = ctypes.CDLL(path)
-    pointers = ["context_create", "module_parse", "source_from_memory", "read", "with_layout", "cache", "filter_function", "flat_map_function", "map_spec_create",
-                "map", "map_function", "reduce_by_key", "result_create", "result_rows", "module_diagnostics"]
+    pointers = ["context_create", "module_parse", "source_from_memory", "read", "with_layout", "cache", "filter_function", "flat_map_function",
+                "map_spec_create", "map", "map_function", "reduce_by_key", "result_create", "result_rows", "module_diagnostics"]
     for name in pointers:
         getattr(library, "hdst_" + name).restype = ctypes.c_void_p
     return library
@@ -110,7 +111,8 @@ class Trial:
         keys = f"(key uint16_t {self.key}, " + ", ".join(f"{k if k in ('float', 'double') else 'int64_t'} {n}" for n, k in self.fields) + ")"
         return (f"struct {self.record} {{ uint16_t {self.key};{fields} }};\n"
                 f"struct {self.total} {{{sums} uint64_t n_; uint16_t least; }};\nstruct only {{{sums} }};\n"
-                f"map gather({self.record} p, accum {self.total} t[], accum {self.total} all) {{{adds.format(*['t[p.' + self.key + ' % 11]'] * len(self.fields))}"
+                f"map gather({self.record} p, accum {self.total} t[], accum {self.total} all) {{"
+                f"{adds.format(*['t[p.' + self.key + ' % 11]'] * len(self.fields))}"
                 f" t[p.{self.key} % 11].n_ += 1; acc_min(t[p.{self.key} % 11].least, p.{self.key});{adds.format(*['all'] * len(self.fields))} all.n_ += 1;"
                 f" acc_min(all.least, p.{self.key}); }}\n"
                 f"filter some({self.record} p) {{ return p.{self.key} % 3 != 1; }}\n"
@@ -162,8 +164,9 @@ class Trial:
         module = self.call("module_parse", context, b"trial.hk", self.text().encode(), None)
         if self.hdst.hdst_module_status(module, None):
             raise Wrong(ctypes.string_at(self.hdst.hdst_module_diagnostics(module)).decode())
-        data = self.call("read", self.call("source_from_memory", context, records, ctypes.c_uint64(self.count), ctypes.c_uint64(ctypes.sizeof(records._type_))),
-                         module, self.record.encode())
+        size = ctypes.c_uint64(ctypes.sizeof(records._type_))
+        source = self.call("source_from_memory", context, records, ctypes.c_uint64(self.count), size)
+        data = self.call("read", source, module, self.record.encode())
         data = self.call("with_layout", data, self.layout)
         if self.cached:
             data = self.call("cache", data)
@@ -223,7 +226,8 @@ def main():
         except Wrong as wrong:
             bad += 1
             print(f"seed {seed}: {trial.count} records, layout {trial.layout}, {trial.front}, cached {trial.cached}, on {os.environ['HDST_DEVICES']} of"
-                  f" {os.environ['HDST_CPU_PARTS']} parts, {os.environ['HDST_POLICY']}, slow {os.environ['HDST_SLOW_DEVICE']}: {wrong}\n{trial.text()}", flush=True)
+                  f" {os.environ['HDST_CPU_PARTS']} parts, {os.environ['HDST_POLICY']}, slow {os.environ['HDST_SLOW_DEVICE']}: {wrong}\n{trial.text()}",
+                  flush=True)
     print(f"{bad} of {count} trials are wrong")
     sys.exit(bad > 0)
 

@@ -150,7 +150,7 @@ static hdst_status create_stage(hdst__node *node, hdst__stage_spec *spec, hdst_e
 {
     if (stays_whole(node, spec->reader.records, error)) {
         node->consumer = NULL;
-        spec->keep_output = node->keeps = true;
+        spec->keep_output = spec->keep_whole = node->keeps = true;
     }
     if (node->consumer) spec->consumer = node->consumer->op->consumer(node->consumer, error);
     if (node->consumer && !spec->consumer) return HDST_E_MEMORY;

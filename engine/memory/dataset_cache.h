@@ -32,6 +32,7 @@ struct hdst__dataset_cache {
     hdst__shared_reader source; // where the parts come from, which several threads load; `reader` then reads the parts
     struct hdst__dataset_cache *whole;      // of a part: what it is a part of
     uint64_t first;             // of a part: its first record there
+    bool joined;                // its parts were made where they lie: they are not its own, and cannot be laid out anew
 };
 
 // Plans the segments and takes their memory at the first call. HDST_OK also when it has to be streamed.
@@ -54,6 +55,8 @@ hdst_status hdst__dataset_cache_to_device(hdst__dataset_cache *cache, hdst_error
 // spread_cache.c: lays the records out over several devices, share by share (one for each, ascending, together all). Before anything else prepared it.
 // HDST_OK also where a part has to be streamed: its device reads it again in every run.
 hdst_status hdst__dataset_cache_spread(hdst__dataset_cache *cache, hdst__device *const *devices, const uint64_t *counts, uint32_t parts, hdst_error *error);
+// A dataset whose parts somebody made and keeps, one behind the other; zeroed before the first time. Its `spreads` tell when they are others than before.
+void hdst__dataset_cache_join(hdst__dataset_cache *cache, hdst__dataset_cache **part, uint32_t parts, hdst__device *device);
 void hdst__dataset_cache_gather(hdst__dataset_cache *cache);       // no longer: its parts are freed
 
 // partial_cache.c: what does not fit in whole stays in part: segments spread evenly over the input, always the same ones (of a scan that is larger than

@@ -47,6 +47,16 @@ static hdst_status make_part(hdst__dataset_cache *cache, uint32_t i, uint64_t fi
     return hdst__dataset_cache_prepare(part, device, error);
 }
 
+static void read_parts(hdst__dataset_cache *cache, hdst__device *device)
+{
+    cache->device = device;
+    cache->streamed = true;
+    cache->reader.fill = fill_from_parts;
+    cache->reader.user = cache;
+    cache->reader.concurrent = false;       // segments change hands to be read
+    snprintf(cache->why, sizeof cache->why, "it lies on %u devices, part by part", cache->parts);
+}
+
 hdst_status hdst__dataset_cache_spread(hdst__dataset_cache *cache, hdst__device *const *devices, const uint64_t *counts, uint32_t parts, hdst_error *error)
 {
     cache->part = hdst__alloc_zero(cache->runtime->allocator, parts * sizeof(hdst__dataset_cache *));
@@ -60,12 +70,27 @@ hdst_status hdst__dataset_cache_spread(hdst__dataset_cache *cache, hdst__device 
         hdst__dataset_cache_gather(cache);
         return status;
     }
-    cache->device = devices[0];
     cache->spreads++;
-    cache->streamed = true;
-    cache->reader.fill = fill_from_parts;
-    cache->reader.user = cache;
-    cache->reader.concurrent = false;       // segments change hands to be read
-    snprintf(cache->why, sizeof cache->why, "it lies on %u devices, part by part", parts);
+    read_parts(cache, devices[0]);
     return HDST_OK;
+}
+
+void hdst__dataset_cache_join(hdst__dataset_cache *cache, hdst__dataset_cache **part, uint32_t parts, hdst__device *device)
+{
+    uint64_t first = 0;
+    bool same = cache->part == part;
+    for (uint32_t i = 0; i < parts; first += part[i++]->reader.records) {
+        same &= part[i]->first == first;
+        part[i]->first = first;
+        part[i]->whole = cache;
+    }
+    same &= cache->reader.records == first;
+    cache->runtime = part[0]->runtime;
+    cache->reader = part[0]->reader;
+    cache->reader.records = first;
+    cache->part = part;
+    cache->parts = parts;
+    cache->joined = true;
+    cache->spreads += !same;
+    read_parts(cache, device);
 }

@@ -42,6 +42,7 @@ void hdst__stage_forget(hdst__stage *stage)
     hdst__output_destroy(&stage->partial);
     hdst__store_release(&stage->store);
     hdst__store_init(&stage->store, runtime, record);
+    hdst__stage_forget_parts(stage);
     hdst__stage_forget_file(stage);
     pthread_mutex_unlock(&runtime->mutex);
 }
@@ -66,6 +67,7 @@ void hdst__stage_destroy(hdst__stage *stage)
     hdst__free(runtime->allocator, stage->pair);
     hdst__arena_destroy(&stage->skip_arena);
     hdst__store_release(&stage->store);
+    hdst__stage_release_parts(stage);
     hdst__stage_forget_file(stage);
     hdst__stage_finish_release(stage);
     pthread_mutex_unlock(&runtime->mutex);
@@ -112,7 +114,7 @@ void hdst__stage_keep_output(hdst__stage *stage)
     pthread_mutex_lock(&stage->runtime->mutex);
     if (!stage->spec.keep_output) {
         stage->spec.keep_output = true;
-        if (stage->plan) stage->plan->keep_output = stage->moved = true;     // slices and their room are chosen again
+        if (stage->plan && !stage->shares) stage->plan->keep_output = stage->moved = true;     // slices and their room are chosen again
     }
     pthread_mutex_unlock(&stage->runtime->mutex);
 }
@@ -163,7 +165,7 @@ static void count_accums(hdst__stage *stage)
     for (uint32_t i = 0; i < stats->device_count; i++) records += stats->device[i].records, slices += stats->device[i].slices;
     if (!plan->tables && plan->way == IR_OUTPUT_DENSE) return;
     if (!plan->tables) {        // what a filter or flat_map lets through meets nothing on the way up
-        const uint64_t out = stage->stores ? stage->store.cache.reader.records : stage->output.count;
+        const uint64_t out = stage->stores ? hdst__stage_stored(stage)->reader.records : stage->output.count;
         hdst__levels_count(stats, HDST__HPR_CLUSTER, records, out, out);
         return;
     }
@@ -222,9 +224,9 @@ static hdst_status run(hdst__stage *stage, const hdst__stage_values *values, hds
     }
     if (stage->stores) {
         output->records = NULL;
-        output->record_count = stage->store.cache.reader.records;
-        output->resident = &stage->store.cache;
-        output->reader = stage->store.cache.reader;
+        output->resident = hdst__stage_stored(stage);
+        output->reader = output->resident->reader;
+        output->record_count = output->reader.records;
     }
     return status;
 }

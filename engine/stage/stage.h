@@ -30,6 +30,14 @@ typedef struct hdst__stage_worker {
     const char *left_out;               // why the policy had nothing for it in the last run; NULL: it had
 } hdst__stage_worker;
 
+// What a worker has where the output stays on several devices (stage_parts.c).
+typedef struct hdst__stage_kept {
+    struct hdst__stage *stage;
+    hdst__reader reader;                // of its run of the input, where that is not cached
+    uint64_t first;                     //     and where it begins
+    hdst__store store;                  // of what it makes of that
+} hdst__stage_kept;
+
 enum { HDST__FOLD_LEVELS = 11 };        // 64^11 > 2^64 records
 
 struct hdst__stage {
@@ -61,6 +69,11 @@ struct hdst__stage {
     hdst__output output, partial;       // partial: of a fold's levels
     hdst__store store;                  // of records that stay on the device
     bool stores;                        // the last run's did
+    bool keeps_parts;                   // they stay on several, as the plans are: in `kept`, one for each worker, of which `joined` consists
+    hdst__stage_kept *kept;
+    hdst__dataset_cache **kept_cache, joined;
+    uint32_t kept_count;
+    uint64_t kept_of;                   // records of the input that was cut
     hdst__consumer file_consumer;               // of records that go to a file (stage_spill.c)
     hdst__spill file;
     const void *mapped;                 // the file after a run; NULL: there is nothing
@@ -77,6 +90,7 @@ struct hdst__stage {
 
 // stage_attempts.c: one run, in whatever modes it takes. There is a plan (but of HDST__STAGE_FOLD_ORDERED). The engine's mutex is held.
 hdst_status hdst__stage_run_in_modes(hdst__stage *stage, const hdst__stage_values *values, hdst_error *error);
+void hdst__stage_keep_on_host(hdst__stage *stage, const char *why);    // from the next plan on, records for another stage
 
 // stage_plan.c; the engine's mutex is held.
 hdst_status hdst__stage_make_plan(hdst__stage *stage, const hdst__stage_values *values, hdst_error *error);     // unless there is one that fits
@@ -98,6 +112,15 @@ void hdst__stage_drop_others(hdst__stage *stage);
 bool hdst__stage_overflow_is_full(const hdst__stage *stage);        // of some worker: the last run is worth nothing
 hdst_status hdst__stage_run_plans(hdst__stage *stage, const hdst__stage_values *values, uint64_t *failure, hdst_error *error);
 void hdst__stage_explain_workers(const hdst__stage *stage, hdst__buffer *out);
+
+// stage_parts.c: whether records may stay on several devices; which worker then has which records of the input; they are given back, and all that was made
+// for them; where the last run's are, on one device or several; whether those that the stage reads begin anywhere.
+bool hdst__stage_may_keep_parts(const hdst__stage *stage);
+hdst_status hdst__stage_cut_output(hdst__stage *stage, hdst_error *error);
+void hdst__stage_forget_parts(hdst__stage *stage);
+void hdst__stage_release_parts(hdst__stage *stage);
+hdst__dataset_cache *hdst__stage_stored(hdst__stage *stage);
+bool hdst__stage_has_odd_parts(const hdst__stage *stage);
 
 // stage_skip.c: from now on the stage skips records with errors, such as `first`.
 hdst_status hdst__stage_skip(hdst__stage *stage, const hdst_error *first, hdst_error *error);

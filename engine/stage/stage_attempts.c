@@ -26,7 +26,8 @@ static hdst_status pass_over(hdst__stage *stage, const hdst__stage_values *value
     if (status == HDST_OK && consumer) status = consumer->start(consumer->user, error);
     if (status != HDST_OK) return status;
     plan->finished = stage->finishes ? stage->finished_memory : NULL;
-    if (!consumer) status = store ? hdst__store_begin(store, stage->device, expected, error) : hdst__output_reserve(&stage->output, expected, error);
+    if (store) status = hdst__store_begin(store, stage->device, expected, error);
+    else if (!consumer && !stage->keeps_parts) status = hdst__output_reserve(&stage->output, expected, error);
     if (status == HDST_OK) status = hdst__stage_run_plans(stage, values, failure, error);
     if (status == HDST_OK && store) status = hdst__store_end(store, error);
     if (stage->spec.separate) {
@@ -40,11 +41,11 @@ static attempt attempt_map(hdst__stage *stage, const hdst__stage_values *values)
 {
     attempt a = {.error = HDST_ERROR_INIT};
     uint64_t failure;
-    a.kept_output = stage->spec.keep_output && !stage->shares && !stage->spec.consumer && stage->plan->output_param &&
+    a.kept_output = stage->spec.keep_output && (!stage->shares || stage->keeps_parts) && !stage->spec.consumer && stage->plan->output_param &&
                     !stage->mode.is[HDST__MODE_OUTPUT_ON_HOST];
     stage->stores = false;
     stage->output.leaves_room = !a.kept_output && hdst__stage_may_spill(stage);
-    a.status = pass_over(stage, values, a.kept_output ? &stage->store : NULL, &failure, &a.error);
+    a.status = pass_over(stage, values, a.kept_output && !stage->keeps_parts ? &stage->store : NULL, &failure, &a.error);
     stage->stores = a.kept_output && a.status == HDST_OK;
     if (stage->stores) hdst__output_destroy(&stage->output);        // of a run before the records stayed
     a.met_failure = a.status == HDST_OK && failure != UINT64_MAX;
@@ -69,17 +70,19 @@ static hdst__mode_change choose_change(const hdst__stage *stage, const attempt *
     const bool map = stage->spec.kind == HDST__STAGE_MAP;
     const bool skips = hdst__engine_settings(stage->engine)->skip_failed && stage->spec.kind != HDST__STAGE_FOLD_ORDERED;
     if (a->met_failure) return a->status == HDST_E_RECORD && skips && !stage->mode.is[HDST__MODE_SKIP_FAILED] ? HDST__MODE_SKIP_FAILED : HDST__MODE_CHANGES;
-    if ((a->status == HDST_E_MEMORY || a->status == HDST_E_DRIVER) && stage->shares) return HDST__MODE_ONE_DEVICE;
+    if (a->status == HDST_E_DRIVER && stage->shares) return HDST__MODE_ONE_DEVICE;
+    if (a->status == HDST_E_MEMORY && stage->shares && !a->kept_output) return HDST__MODE_ONE_DEVICE;
     if (map && a->status == HDST_E_MEMORY && a->kept_output) return HDST__MODE_OUTPUT_ON_HOST;
     if (map && a->status == HDST_E_MEMORY && hdst__stage_may_spill(stage)) return HDST__MODE_OUTPUT_IN_FILE;
     return map && a->status == HDST_OK && hdst__stage_overflow_is_full(stage) ? HDST__MODE_SUPERACCUMULATORS : HDST__MODE_CHANGES;
 }
 
-static void keep_on_host(hdst__stage *stage, const char *why)
+void hdst__stage_keep_on_host(hdst__stage *stage, const char *why)
 {
     hdst__log_write(&stage->runtime->log, HDST__LOG_WARN, "records between two stages go through the host: %s", why);
     hdst__mode_set(&stage->mode, HDST__MODE_OUTPUT_ON_HOST, why);
     hdst__store_release(&stage->store);
+    hdst__stage_forget_parts(stage);
 }
 
 static void widen(hdst__stage *stage)
@@ -101,7 +104,7 @@ static hdst_status change_mode(hdst__stage *stage, hdst__mode_change change, con
 {
     switch (change) {
     case HDST__MODE_ONE_DEVICE: go_on_alone(stage, why); break;
-    case HDST__MODE_OUTPUT_ON_HOST: keep_on_host(stage, why->message); break;
+    case HDST__MODE_OUTPUT_ON_HOST: hdst__stage_keep_on_host(stage, why->message); break;
     case HDST__MODE_OUTPUT_IN_FILE: hdst__stage_spill(stage, why->message); break;
     case HDST__MODE_SUPERACCUMULATORS: widen(stage); break;
     case HDST__MODE_SKIP_FAILED: return hdst__stage_skip(stage, why, error);

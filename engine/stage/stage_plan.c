@@ -103,7 +103,11 @@ static hdst_status make_plan(hdst__stage *stage, const hdst__stage_values *value
     if (cache) stage->reader = cache->reader;
     bool fold = stage->spec.kind == HDST__STAGE_FOLD;
     const uint64_t pieces = shares ? 0 : piece_records(stage);
-    const bool fits = stage->plan && shares == stage->shares && hdst__stage_reads_all_parts(stage);
+    const bool keeps_parts = shares && hdst__stage_may_keep_parts(stage), kept_parts = stage->keeps_parts;
+    if (keeps_parts) status = hdst__stage_cut_output(stage, error);
+    if (status != HDST_OK) return status;
+    stage->keeps_parts = keeps_parts;
+    const bool fits = stage->plan && shares == stage->shares && keeps_parts == kept_parts && hdst__stage_reads_all_parts(stage);
     if (fits && (fold || (hdst__launch_plan_fits(stage->plan, values) && has_bits(stage)))) {
         if (stage->plan->piece_records != pieces) stage->moved = true;
         stage->plan->piece_records = pieces;
@@ -119,9 +123,10 @@ static hdst_status make_plan(hdst__stage *stage, const hdst__stage_values *value
     hdst__launch_plan_request request = {
         .device = stage->device, .func = stage->skip_func ? stage->skip_func : stage->spec.func, .reader = &stage->reader, .values = values, .fold = fold,
         .most_records = segment_records(cache), .piece_records = pieces,
-        .keep_output = stage->spec.keep_output && !shares && !stage->mode.is[HDST__MODE_OUTPUT_ON_HOST],
-        .shares = shares, .shares_in_place = shares && !stage->spec.consumer && !stage->mode.is[HDST__MODE_OUTPUT_IN_FILE],
-        .passes_on = shares || stage->spec.consumer || stage->mode.is[HDST__MODE_OUTPUT_IN_FILE], .limit = stage->spec.limit,
+        .keep_output = stage->spec.keep_output && (!shares || keeps_parts) && !stage->mode.is[HDST__MODE_OUTPUT_ON_HOST],
+        .shares = shares, .shares_in_place = shares && !keeps_parts && !stage->spec.consumer && !stage->mode.is[HDST__MODE_OUTPUT_IN_FILE] &&
+            !hdst__stage_has_odd_parts(stage),
+        .passes_on = (shares && !keeps_parts) || stage->spec.consumer || stage->mode.is[HDST__MODE_OUTPUT_IN_FILE], .limit = stage->spec.limit,
         .makes_rows = !shares && hdst__stage_may_finish(stage) && !stage->mode.is[HDST__MODE_SUPERACCUMULATORS],
         .merges_words = (shares || !stage->spec.takes_rows) && !stage->mode.is[HDST__MODE_SKIP_FAILED] && !stage->mode.is[HDST__MODE_SUPERACCUMULATORS],
     };
@@ -139,6 +144,11 @@ hdst_status hdst__stage_make_plan(hdst__stage *stage, const hdst__stage_values *
 {
     hdst_error full = HDST_ERROR_INIT;
     hdst_status status = make_plan(stage, values, &full);
+    if (status == HDST_E_MEMORY && stage->keeps_parts) {
+        hdst__stage_keep_on_host(stage, full.message);
+        full = (hdst_error)HDST_ERROR_INIT;
+        status = make_plan(stage, values, &full);
+    }
     if (status == HDST_E_MEMORY && hdst__partial_caches_release(stage->runtime)) {
         full = (hdst_error)HDST_ERROR_INIT;
         status = make_plan(stage, values, &full);

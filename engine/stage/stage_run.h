@@ -39,6 +39,7 @@ typedef struct hdst__stage_spec {
     bool takes_rows;                // the caller asks for the rows of accumulators (hdst__stage_finished) before it looks at the table
     bool keep_rows;                 // with takes_rows: they are wanted on the device, however few
     bool keep_output;               // records that a map gives stay on the device, for another stage, where its memory has room
+    bool keep_whole;                //     and on one, for who reads them all together
     bool may_spill;                 // records that a map gives go through a temporary file where the host has no room for them
     const hdst__consumer *consumer;         // of a map that gives records: they go there; NULL: they are the output. Must outlive the stage
     uint64_t limit;                 // not 0: the run may end once a map gave so many records, if it has no accumulators; it gives at least those, if

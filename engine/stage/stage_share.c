@@ -25,7 +25,12 @@ static bool is_short(const hdst__stage *stage)
 static bool is_passing(const hdst__stage *stage)
 {
     const bool passes = stage->spec.limit || (is_short(stage) && stage->moved);
-    return passes && stage->shares && stage->plan && !stage->spec.cache;
+    return passes && stage->shares && stage->plan && !stage->spec.cache && !stage->spec.keep_output;
+}
+
+static bool stays_on_one(const hdst__stage *stage)
+{
+    return stage->spec.keep_output && !stage->mode.is[HDST__MODE_OUTPUT_ON_HOST] && !hdst__stage_may_keep_parts(stage);
 }
 
 static const char *why_alone(const hdst__stage *stage)
@@ -37,7 +42,8 @@ static const char *why_alone(const hdst__stage *stage)
         : stage->spec.separate ? "code that the program gave apart runs on one device"
         : stage->spec.limit && !is_passing(stage) ? "it ends early"
         : resident ? "its input is cached on one device"
-        : stage->spec.keep_output && !stage->mode.is[HDST__MODE_OUTPUT_ON_HOST] ? "its records stay on the device for the next stage"
+        : stage->spec.kind == HDST__STAGE_FOLD && hdst__stage_has_odd_parts(stage) ? "its input lies in parts that are no whole runs of 64"
+        : stays_on_one(stage) ? "its records stay on the device for the next stage"
         : is_alone(stage) ? "a CPU beside a GPU costs more than it adds; name both by their indices to have it"
         : is_short(stage) && !is_passing(stage) ? "its input is too small for that to pay" : NULL;
 }
@@ -111,7 +117,7 @@ static hdst_status open_workers(hdst__stage *stage, const hdst__launch_plan_requ
         hdst__stage_worker *other = &stage->others[i];
         *other = (hdst__stage_worker){.stage = stage, .request = request, .error = HDST_ERROR_INIT, .number = i + 1};
         const char *why = !hdst__stage_wants(stage, i + 1) ? "it costs more beside the first than it adds; name it by its index to have it"
-            : hdst__stage_part(stage, i + 1) && hdst__stage_part(stage, i + 1)->reader.records == 0 ? "the cached input is too short for all" : NULL;
+            : hdst__stage_part_records(stage, i + 1) == 0 ? "the input, a part of which each has, is too short for all" : NULL;
         if (why) {
             other->status = hdst__error_set(&other->error, HDST_E_UNSUPPORTED, "%s", why);
             continue;
@@ -129,8 +135,8 @@ static hdst_status keep_those_that_can(hdst__stage *stage, hdst_error *error)
         hdst__stage_worker *other = &stage->others[i];
         if (other->status == HDST_OK) continue;
         drop_plan(other);
-        const hdst__dataset_cache *part = hdst__stage_part(stage, i + 1);
-        const bool needed = part ? part->reader.records > 0 : hdst__stage_names_each(stage);
+        const uint64_t part = hdst__stage_part_records(stage, i + 1);
+        const bool needed = part == UINT64_MAX ? hdst__stage_names_each(stage) : part > 0;
         if (other->status == HDST_E_CANCELLED || needed) {
             if (error) *error = other->error;
             return other->status;

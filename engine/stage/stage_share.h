@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files about shared stages (stage_share.c, stage_spread.c, stage_team.c) have in common.
+// What the files about shared stages (stage_share.c, stage_spread.c, stage_parts.c, stage_team.c) have in common.
 #ifndef HDST_ENGINE_STAGE_STAGE_SHARE_H
 #define HDST_ENGINE_STAGE_STAGE_SHARE_H
 
@@ -16,5 +16,14 @@ void hdst__stage_worker_wait(hdst__stage_worker *other);
 // stage_spread.c: the part of the cached input that lies with a worker; NULL: all share it. The second: only where it is resident.
 hdst__dataset_cache *hdst__stage_part(const hdst__stage *stage, uint32_t number);
 hdst__dataset_cache *hdst__stage_resident_part(const hdst__stage *stage, uint32_t number);
+// Records of the run of the input that a worker has; UINT64_MAX: all share it.
+uint64_t hdst__stage_part_records(const hdst__stage *stage, uint32_t number);
+// Records of each worker so that all end together, as they were measured; false: they do nearly so as it is, or too little is known.
+bool hdst__stage_cut_anew(const hdst__stage *stage, uint64_t *counts);
+
+// stage_parts.c, where stage->keeps_parts: the store of what a worker makes (else NULL); before a run of its plan; after the run of all.
+hdst__store *hdst__stage_kept_store(const hdst__stage *stage, uint32_t number);
+hdst_status hdst__stage_begin_part(hdst__store *store, const hdst__launch_plan *plan, hdst_error *error);
+void hdst__stage_join_parts(hdst__stage *stage);
 
 #endif

@@ -14,7 +14,7 @@ static double seconds_each(const hdst__stage *stage, uint32_t number, uint64_t *
 }
 
 // Records of each worker so that all end together, as they were measured, if that ends sooner by more than a tenth.
-static bool cut_anew(const hdst__stage *stage, uint64_t *counts)
+bool hdst__stage_cut_anew(const hdst__stage *stage, uint64_t *counts)
 {
     const uint32_t workers = hdst__engine_workers(stage->engine);
     double each[HDST__MOST_WORKERS], longest = 0, together = 0, before = 0;
@@ -49,7 +49,7 @@ hdst_status hdst__stage_spread_cache(hdst__stage *stage, hdst_error *error)
     if (cache && !cache->device) {
         hdst__cache_cut_by_weight(stage->engine, stage->reader.records, counts);
         status = hdst__cache_lay_out(stage->engine, cache, counts, error);
-    } else if (cache && cache->part && stage->plan && stage->others && cache->spreads < MOST_SPREADS && cut_anew(stage, counts)) {
+    } else if (cache && cache->part && stage->plan && stage->others && !cache->joined && cache->spreads < MOST_SPREADS && hdst__stage_cut_anew(stage, counts)) {
         hdst__dataset_cache_gather(cache);
         status = hdst__cache_lay_out(stage->engine, cache, counts, error);
     }
@@ -65,21 +65,28 @@ hdst__dataset_cache *hdst__stage_part(const hdst__stage *stage, uint32_t number)
     return cache && cache->part ? cache->part[number] : NULL;
 }
 
-// What a worker reads: its part, or the input that all share.
+// What a worker reads: its part, its run of the input, or the input that all share.
 void hdst__stage_input_of(hdst__stage *stage, uint32_t number, hdst__launch_plan_request *request)
 {
     const hdst__dataset_cache *part = hdst__stage_part(stage, number);
     request->whole = &stage->reader;
-    request->reader = part ? &part->reader : &stage->input.shared;
-    request->base = part ? part->first : 0;
+    const hdst__stage_kept *kept = !part && stage->keeps_parts ? &stage->kept[number] : NULL;
+    request->reader = part ? &part->reader : kept ? &kept->reader : &stage->input.shared;
+    request->base = part ? part->first : kept ? kept->first : 0;
     request->most_records = part && !part->streamed && part->count ? part->segment[0].count : 0;
+}
+
+uint64_t hdst__stage_part_records(const hdst__stage *stage, uint32_t number)
+{
+    const hdst__dataset_cache *part = hdst__stage_part(stage, number);
+    return part ? part->reader.records : stage->keeps_parts ? stage->kept[number].reader.records : UINT64_MAX;
 }
 
 bool hdst__stage_reads_all_parts(const hdst__stage *stage)
 {
     for (uint32_t i = 0; i < stage->other_count; i++) {
-        const hdst__dataset_cache *part = hdst__stage_part(stage, i + 1);
-        if (part && part->reader.records && !stage->others[i].plan) return false;
+        const uint64_t records = hdst__stage_part_records(stage, i + 1);
+        if (records && records != UINT64_MAX && !stage->others[i].plan) return false;
     }
     return true;
 }

@@ -32,8 +32,12 @@ static void run_plan(void *user)
 {
     hdst__stage_worker *other = user;
     hdst__launch_plan *plan = other->plan;
-    other->status = hdst__launch_plan_run(plan, other->values, hdst__stage_resident_part(other->stage, other->number), &other->worker->ring, &other->output,
+    hdst__store *store = other->output.store;
+    other->status = hdst__stage_begin_part(store, plan, &other->error);
+    if (other->status == HDST_OK)
+        other->status = hdst__launch_plan_run(plan, other->values, hdst__stage_resident_part(other->stage, other->number), &other->worker->ring, &other->output,
                                           other->table, &other->stats, &other->failure, &other->error);
+    if (other->status == HDST_OK && store) other->status = hdst__store_end(store, &other->error);
     end_with(plan->team, other->status, other->failure);
 }
 
@@ -50,6 +54,7 @@ static void start_others(hdst__stage *stage, const hdst__stage_values *values, h
         other->failure = UINT64_MAX;
         other->error = (hdst_error)HDST_ERROR_INIT;
         hdst__output_init(&other->output, stage->output.allocator, stage->output.budget, stage->output.record_bytes);
+        other->output.store = hdst__stage_kept_store(stage, other->number);
         hdst__stage_worker_start(other, run_plan);
         if (!other->started) end_with(team, other->status, UINT64_MAX);
     }
@@ -59,11 +64,16 @@ static hdst_status run_first(hdst__stage *stage, const hdst__stage_values *value
 {
     hdst__output empty;
     hdst__output_init(&empty, stage->output.allocator, stage->output.budget, stage->output.record_bytes);
+    empty.store = hdst__stage_kept_store(stage, 0);
     stage->plan->team = team;
     stage->plan->worker = 0;
-    hdst_status status = hdst__launch_plan_run(stage->plan, values, hdst__stage_resident_part(stage, 0), hdst__engine_ring(stage->engine), &empty, stage->table,
+    hdst_status status = hdst__stage_begin_part(empty.store, stage->plan, error);
+    *failure = UINT64_MAX;
+    if (status == HDST_OK)
+        status = hdst__launch_plan_run(stage->plan, values, hdst__stage_resident_part(stage, 0), hdst__engine_ring(stage->engine), &empty, stage->table,
                                                &stage->stats, failure, error);
     end_with(team, status, *failure);
+    if (status == HDST_OK && empty.store) status = hdst__store_end(empty.store, error);
     stage->plan->team = NULL;
     if (status == HDST_OK && team->assembly) status = hdst__assembly_give(team->assembly, true, error);
     end_with(team, status, *failure);
@@ -193,7 +203,7 @@ static hdst_status check_all_ran(const hdst__stage *stage, hdst_error *error)
 
 static hdst_status run_team(hdst__stage *stage, const hdst__stage_values *values, hdst__team *team, uint64_t *failure, hdst_error *error)
 {
-    const bool stays = hdst__stage_part(stage, 0) != NULL;
+    const bool stays = hdst__stage_part_records(stage, 0) != UINT64_MAX;
     hdst_status status = stays ? HDST_OK : begin_schedule(stage, team, error);
     if (status != HDST_OK) return status;
     start_others(stage, values, team);
@@ -202,6 +212,7 @@ static hdst_status run_team(hdst__stage *stage, const hdst__stage_values *values
     if (!stays) end_schedule(stage, team);
     if (status != HDST_OK || *failure != UINT64_MAX) return status;
     status = check_all_ran(stage, error);
+    if (status == HDST_OK && stage->keeps_parts) hdst__stage_join_parts(stage);
     return status == HDST_OK ? merge_tables(stage, stage->other_count, error) : status;
 }
 
@@ -212,7 +223,7 @@ static hdst_status run_shared(hdst__stage *stage, const hdst__stage_values *valu
     *failure = UINT64_MAX;
     hdst_status status = values_on_host(stage, values, error);
     if (status != HDST_OK) return status;
-    if (!stage->plan->output_param) return run_team(stage, values, &team, failure, error);
+    if (!stage->plan->output_param || stage->keeps_parts) return run_team(stage, values, &team, failure, error);
     team.assembly = &assembly;
     const bool in_place = stage->plan->way == IR_OUTPUT_DENSE && !stage->output.consumer;
     const uint64_t group = stage->spec.kind == HDST__STAGE_FOLD ? HDST__FOLD_RECORDS : 1;

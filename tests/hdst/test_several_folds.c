@@ -13,7 +13,10 @@ static const char text[] =
     "associative reduce chain(row a, row b) { return (row){ .k = a.k * 31u + b.k, .n = a.n + b.n, .w = a.w * 0.5 + b.w }; }\n"
     "associative reduce divided(row a, row b) { return (row){ .k = a.k + 1u / b.k, .n = a.n + b.n, .w = a.w }; }\n"
     "filter odd(row r) { return (r.k & 1u) == 1u; }\n"
-    "map twice(row r) -> row { return (row){ .k = r.k * 2u + 1u, .n = r.n, .w = r.w + 1.0 }; }\n";
+    "map twice(row r) -> row { return (row){ .k = r.k * 2u + 1u, .n = r.n, .w = r.w + 1.0 }; }\n"
+    "map inverse(row r) -> row { return (row){ .k = 1000u / r.k, .n = r.n, .w = r.w }; }\n"
+    "struct sum { double w; uint64_t n; };\n"
+    "map gather(row r, accum sum s) { s.w += r.w; s.n += r.n; }\n";
 
 enum { MOST = 300000 };
 
@@ -247,5 +250,175 @@ Test(several_folds, devices_share_the_search_for_the_largest)
     ON_EACH_TEAM(t) {
         find_largest(teams[t], 20011);
         find_largest(teams[t], 97);
+    }
+}
+
+// --- Records that stay on the devices for the next stage ---
+
+static row kept[MOST];
+
+static uint64_t odd_rows(uint64_t count)
+{
+    uint64_t found = 0;
+    for (uint64_t i = 0; i < count; i++)
+        if (rows[i].k & 1) kept[found++] = rows[i];
+    return found;
+}
+
+static void twice_rows(uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) kept[i] = (row){rows[i].k * 2 + 1, rows[i].n, rows[i].w + 1};
+}
+
+static void expect_words(hdst_result *r, const char *words)
+{
+    const char *text_of = hdst_explain(r, NULL);
+    cr_assert(strstr(text_of, words), "no '%s' in %s", words, text_of);
+}
+
+// Runs of the input move between the devices, as they are slow in turns.
+Test(several_folds, a_map_in_front_leaves_its_records_where_they_are_folded)
+{
+    static const uint64_t counts[] = {100, 5000, 70001};
+    fill();
+    if (!have_team()) cr_skip("no halves\n");
+    for (uint32_t slow = 0; slow < 9; slow++) {
+        const uint64_t count = counts[slow / 3];
+        twice_rows(count);
+        const row wanted = by_tree(kept, count);
+        const job j = open_job("0,1,2", HDST_ON_ERROR_FAIL);
+        hdst_result *r = hdst_result_create(hdst_reduce(hdst_map_function(data_of(&j, count), j.module, "twice"), j.module, "chain"));
+        for (uint32_t turn = 0; turn < 4; turn++) {
+            hdst__engine_limits(j.context->engine)->slow_device = (slow + turn) % 3;
+            hdst__engine_limits(j.context->engine)->slow_times = 20;
+            RUN(r);
+            expect_row(r, &wanted, "a map in front", count);
+            if (count > 64 * 3) expect_shared(r, 2 * count, "a map in front");
+        }
+        expect_words(r, "output: stays on the devices for the next stage, a part with each");
+        expect_words(r, "resident on 3 devices, a part with each");
+        hdst_context_destroy(j.context);
+    }
+}
+
+// Parts of a filter's output begin anywhere, so one device folds them all. Here all but an early record are kept: wherever the input is cut, the second
+// part begins one in front of a run of 64.
+Test(several_folds, parts_that_a_filter_leaves_are_folded_by_one)
+{
+    enum { RECORDS = 70001 };
+    fill();
+    for (uint32_t i = 0; i < RECORDS; i++) rows[i].k |= 1;
+    rows[5].k = 2;
+    if (!have_team()) cr_skip("no halves\n");
+    const row wanted = by_tree(kept, odd_rows(RECORDS));
+    ON_EACH_TEAM(t) {
+        const job j = open_job(teams[t], HDST_ON_ERROR_FAIL);
+        hdst_result *r = hdst_result_create(hdst_reduce(hdst_filter_function(data_of(&j, RECORDS), j.module, "odd"), j.module, "chain"));
+        for (int run = 0; run < 3; run++) {
+            RUN(r);
+            expect_row(r, &wanted, teams[t], RECORDS);
+        }
+        expect_words(r, "other devices: not used: its input lies in parts that are no whole runs of 64");
+        hdst_context_destroy(j.context);
+    }
+}
+
+static void expect_rows(hdst_result *r, uint64_t count, const char *what)
+{
+    uint64_t got_rows;
+    const row *got = hdst_result_rows(r, NULL, &got_rows);
+    cr_assert_eq(got_rows, count, "%s: %llu rows, not %llu", what, (unsigned long long)got_rows, (unsigned long long)count);
+    for (uint64_t i = 0; i < count; i++) cr_assert(!memcmp(&got[i], &kept[i], sizeof *got), "%s: record %llu", what, (unsigned long long)i);
+}
+
+// What a filter gives is cached where it was made; all that reads it finds it there, or through the host.
+Test(several_folds, what_a_stage_leaves_on_the_devices_is_cached_there)
+{
+    enum { RECORDS = 70001 };
+    fill();
+    if (!have_team()) cr_skip("no halves\n");
+    ON_EACH_TEAM(t) {
+        const job j = open_job(teams[t], HDST_ON_ERROR_FAIL);
+        hdst_dataset *cached = hdst_cache(hdst_filter_function(data_of(&j, RECORDS), j.module, "odd"));
+        hdst_result *mapped = hdst_result_create(hdst_map_function(cached, j.module, "twice")),
+                    *gathered = hdst_result_create(hdst_map_function(cached, j.module, "gather")),
+                    *again = hdst_result_create(hdst_filter_function(hdst_cache(hdst_map_function(cached, j.module, "twice")), j.module, "odd")),
+                    *itself = hdst_result_create(cached), *sorted = hdst_result_create(hdst_sort(cached, "w"));
+        for (int run = 0; run < 3; run++) {
+            const uint64_t count = odd_rows(RECORDS);
+            double sum = 0;
+            for (uint64_t i = 0; i < count; i++) sum += kept[i].w;          // multiples of an eighth, far below 2^50
+            RUN(itself);
+            expect_rows(itself, count, "the cache itself");
+            RUN(gathered);
+            cr_assert_eq(hdst_view_double(hdst_result_field(gathered, "s", "w"), 0, 0), sum);
+            cr_assert_eq(hdst_view_int64(hdst_result_field(gathered, "s", "n"), 0, 0), (int64_t)count);
+            if (run == 2) expect_shared(gathered, count, "a cached filter");
+            RUN(sorted);
+            uint64_t sorted_rows;
+            const row *in_order = hdst_result_rows(sorted, NULL, &sorted_rows);
+            cr_assert_eq(sorted_rows, count);
+            for (uint64_t i = 1; i < count; i++) cr_assert_leq(in_order[i - 1].w, in_order[i].w);
+            for (uint64_t i = 0; i < count; i++) kept[i] = (row){kept[i].k * 2 + 1, kept[i].n, kept[i].w + 1};
+            RUN(mapped);
+            expect_rows(mapped, count, "a map of them");
+            RUN(again);
+            expect_rows(again, count, "a cache of a map of them");
+        }
+        expect_words(gathered, "devices, a part with each");
+        hdst_context_destroy(j.context);
+    }
+}
+
+// The second device has memory for its plans and none for what it makes.
+Test(several_folds, without_room_on_a_device_records_go_through_the_host)
+{
+    enum { RECORDS = MOST };
+    fill();
+    if (!have_team()) cr_skip("no halves\n");
+    twice_rows(RECORDS);
+    const row wanted = by_tree(kept, RECORDS);
+    const job j = open_job("0,1", HDST_ON_ERROR_FAIL);
+    RUN(hdst_result_create(hdst_map_function(data_of(&j, RECORDS), j.module, "twice")));         // opens both
+    hdst_result *r = hdst_result_create(hdst_reduce(hdst_map_function(data_of(&j, RECORDS), j.module, "twice"), j.module, "chain"));
+    hdst__budget *second = &j.context->engine->worker[1].device->budget;
+    hdst_explain(r, NULL);                                                                       // makes the first plans
+    second->limit = atomic_load(&second->used) + (1 << 20);
+    RUN(r);
+    expect_row(r, &wanted, "without room", RECORDS);
+    second->limit = UINT64_MAX;
+    expect_words(r, "output: through the host");
+    RUN(r);
+    expect_row(r, &wanted, "with room again", RECORDS);
+    hdst_context_destroy(j.context);
+}
+
+Test(several_folds, a_record_that_fails_on_its_way_has_its_place_in_the_whole_input)
+{
+    enum { RECORDS = 20000 };
+    static const uint64_t first[] = {0, 9999, 19990};
+    if (!have_team()) cr_skip("no halves\n");
+    for (size_t i = 0; i < sizeof first / sizeof *first; i++) {
+        uint64_t count = 0;
+        for (uint32_t k = 0; k < RECORDS; k++) {
+            rows[k] = (row){.k = k == first[i] || (k > first[i] && k % 3 == 0) ? 0 : k + 1, .n = 1};
+            if (rows[k].k) kept[count++] = (row){.k = 1000u / rows[k].k, .n = 1};
+        }
+        for (int skips = 0; skips < 2; skips++) {
+            hdst_error error;
+            const job j = open_job("0,1,2", skips ? HDST_ON_ERROR_SKIP : HDST_ON_ERROR_FAIL);
+            hdst_result *r = hdst_result_create(hdst_reduce(hdst_map_function(data_of(&j, RECORDS), j.module, "inverse"), j.module, "chain"));
+            for (int run = 0; run < 2; run++)
+                if (!skips) {
+                    cr_assert_eq(hdst_run(r, &error), HDST_E_RECORD);
+                    cr_assert_eq(error.record, first[i], "%s", error.message);
+                } else {
+                    const row wanted = by_tree(kept, count);
+                    RUN(r);
+                    expect_row(r, &wanted, "without those that fail", count);
+                    cr_assert_eq(hdst_result_stats(r).records_skipped, RECORDS - count);
+                }
+            hdst_context_destroy(j.context);
+        }
     }
 }

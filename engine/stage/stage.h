@@ -90,7 +90,6 @@ struct hdst__stage {
 
 // stage_attempts.c: one run, in whatever modes it takes. There is a plan (but of HDST__STAGE_FOLD_ORDERED). The engine's mutex is held.
 hdst_status hdst__stage_run_in_modes(hdst__stage *stage, const hdst__stage_values *values, hdst_error *error);
-void hdst__stage_keep_on_host(hdst__stage *stage, const char *why);    // from the next plan on, records for another stage
 
 // stage_plan.c; the engine's mutex is held.
 hdst_status hdst__stage_make_plan(hdst__stage *stage, const hdst__stage_values *values, hdst_error *error);     // unless there is one that fits
@@ -118,6 +117,7 @@ void hdst__stage_explain_workers(const hdst__stage *stage, hdst__buffer *out);
 bool hdst__stage_may_keep_parts(const hdst__stage *stage);
 hdst_status hdst__stage_cut_output(hdst__stage *stage, hdst_error *error);
 void hdst__stage_forget_parts(hdst__stage *stage);
+void hdst__stage_keep_on_host(hdst__stage *stage, const char *why);    // from the next plan on, for want of room on devices
 void hdst__stage_release_parts(hdst__stage *stage);
 hdst__dataset_cache *hdst__stage_stored(hdst__stage *stage);
 bool hdst__stage_has_odd_parts(const hdst__stage *stage);

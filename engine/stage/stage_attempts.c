@@ -77,14 +77,6 @@ static hdst__mode_change choose_change(const hdst__stage *stage, const attempt *
     return map && a->status == HDST_OK && hdst__stage_overflow_is_full(stage) ? HDST__MODE_SUPERACCUMULATORS : HDST__MODE_CHANGES;
 }
 
-void hdst__stage_keep_on_host(hdst__stage *stage, const char *why)
-{
-    hdst__log_write(&stage->runtime->log, HDST__LOG_WARN, "records between two stages go through the host: %s", why);
-    hdst__mode_set(&stage->mode, HDST__MODE_OUTPUT_ON_HOST, why);
-    hdst__store_release(&stage->store);
-    hdst__stage_forget_parts(stage);
-}
-
 static void widen(hdst__stage *stage)
 {
     static const char why[] = "addends differ too much in size";

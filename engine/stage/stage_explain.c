@@ -101,8 +101,9 @@ static void explain_output(const hdst__stage *stage, hdst__buffer *out)
     hdst__mode_explain(&stage->mode, HDST__MODE_OUTPUT_IN_FILE, out);
     if (!stage->spec.keep_output || stage->spec.consumer || stage->mode.is[HDST__MODE_OUTPUT_IN_FILE]) return;
     hdst__mode_explain(&stage->mode, HDST__MODE_OUTPUT_ON_HOST, out);
-    if (!stage->mode.is[HDST__MODE_OUTPUT_ON_HOST]) hdst__buffer_puts(out, stage->keeps_parts ? "  output: stays on the devices for the next stage, a part with each\n"
-                                                                                        : "  output: stays on the device for the next stage\n");
+    if (!stage->mode.is[HDST__MODE_OUTPUT_ON_HOST])
+        hdst__buffer_puts(out, stage->keeps_parts ? "  output: stays on the devices for the next stage, a part with each\n"
+                          : "  output: stays on the device for the next stage\n");
 }
 
 // What leaving out levels means here.

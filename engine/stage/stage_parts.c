@@ -130,6 +130,14 @@ void hdst__stage_forget_parts(hdst__stage *stage)
     stage->joined.reader.records = 0;
 }
 
+void hdst__stage_keep_on_host(hdst__stage *stage, const char *why)
+{
+    hdst__log_write(&stage->runtime->log, HDST__LOG_WARN, "records between two stages go through the host: %s", why);
+    hdst__mode_set(&stage->mode, HDST__MODE_OUTPUT_ON_HOST, why);
+    hdst__store_release(&stage->store);
+    hdst__stage_forget_parts(stage);
+}
+
 void hdst__stage_release_parts(hdst__stage *stage)
 {
     for (uint32_t i = 0; i < stage->kept_count; i++) hdst__store_release(&stage->kept[i].store);

@@ -258,6 +258,15 @@ Test(fixed_point_tables, one_of_several_devices_has_all_that_does_not_fit)
     if (have_team()) compare_in(team_of_gpus(0), "gather", "words in device memory");
 }
 
+// The first device has room for all that it meets, another one has not.
+Test(fixed_point_tables, another_of_several_devices_without_overflow_cells_left)
+{
+    uint64_t state = 9;
+    for (uint32_t i = 0; i < RECORDS; i++) pairs[i] = (pair){(uint32_t)(random_bits(&state) % ROWS), (float)(i % 100) / 4};
+    for (uint32_t i = RECORDS / 2; i < RECORDS / 2 + 400; i++) pairs[i] = (pair){i % ROWS, i % 2 ? 0x1.8p100f : -0x1p-120f};
+    if (have_team()) compare_in(team_of_gpus(8), "gather", "tables in device memory for all work-groups");
+}
+
 static void gather_partial(hdst_context *context, row *rows, row *merged, const char *explained)
 {
     hdst_error error;

@@ -53,6 +53,7 @@ static hdst_status build(hdst__arena *arena, hdst__node *node, hdst_error *error
     hdst__stage_node_list_items(arena, node);
     hdst__stage_node *own = node->own;
     own->folds = true;
+    node->inputs[0]->folded = true;
     own->call.func = reduce->mark.func;
     const ast_function *users = reduce->spec ? reduce->spec->function : NULL;
     own->identity = users ? hdst__plan_identity(arena, users, reduce->record, error) : NULL;

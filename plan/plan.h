@@ -36,6 +36,7 @@ struct hdst__node {
     hdst__node **inputs;
     size_t input_count;
     bool keeps;                     // a stage reads its records, or a cache holds them: they are best left on the device
+    bool folded;                    // a fold reads them: on several devices only in runs of 64
     hdst__node *consumer;           // a stage: who takes its records slice by slice, and runs it; they are nowhere in whole then. NULL: it keeps them
     const hdst__node *driver;       // a stage: who runs it, as often as it takes; NULL: it runs when its turn comes
 

@@ -146,6 +146,13 @@ static bool stays_whole(const hdst__node *node, uint64_t records, hdst_error *er
     return node->consumer && !own_code(node) && node->consumer->op->wants_whole(node->consumer, records, error);
 }
 
+static bool gives_each(const stage_node *own)
+{
+    for (size_t i = 0; i < own->item_count; i++)
+        if (own->items[i]->op->gives != HDST__GIVES_EACH) return false;
+    return true;
+}
+
 static hdst_status create_stage(hdst__node *node, hdst__stage_spec *spec, hdst_error *error)
 {
     if (stays_whole(node, spec->reader.records, error)) {
@@ -164,7 +171,7 @@ hdst_status hdst__stage_node_input(hdst__node *node, hdst_error *error)
     const hdst__node *input = node->inputs[0];
     hdst__stage_spec spec = {.kind = stage_kind(node), .func = own->call.func, .reader = input->reader, .cache = input->resident, .identity = own->identity,
                              .keep_output = node->keeps, .may_spill = node->op == &hdst__op_stage, .limit = own->limit, .takes_rows = !own->keeps_partial,
-                             .built_in = !node->dataset->spec};
+                             .built_in = !node->dataset->spec, .keep_whole = node->folded && !gives_each(own)};
     if (own->nothing) {
         spec.reader = hdst__range_input_reader(node);
         spec.cache = NULL;

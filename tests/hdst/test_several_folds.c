@@ -313,11 +313,15 @@ Test(several_folds, parts_that_a_filter_leaves_are_folded_by_one)
     const row wanted = by_tree(kept, odd_rows(RECORDS));
     ON_EACH_TEAM(t) {
         const job j = open_job(teams[t], HDST_ON_ERROR_FAIL);
-        hdst_result *r = hdst_result_create(hdst_reduce(hdst_filter_function(data_of(&j, RECORDS), j.module, "odd"), j.module, "chain"));
+        hdst_dataset *odd = hdst_filter_function(data_of(&j, RECORDS), j.module, "odd");
+        hdst_result *alone = hdst_result_create(hdst_reduce(odd, j.module, "chain")), *r = hdst_result_create(hdst_reduce(hdst_cache(odd), j.module, "chain"));
         for (int run = 0; run < 3; run++) {
             RUN(r);
             expect_row(r, &wanted, teams[t], RECORDS);
+            RUN(alone);
+            expect_row(alone, &wanted, teams[t], RECORDS);
         }
+        expect_words(alone, "other devices: not used: its records stay on the device for the next stage");
         expect_words(r, "other devices: not used: its input lies in parts that are no whole runs of 64");
         hdst_context_destroy(j.context);
     }

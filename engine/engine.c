@@ -10,6 +10,7 @@
 #include "engine/memory/registered.h"
 #include "engine/memory/spill.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -161,6 +162,9 @@ static void tell_choice(const hdst__engine *engine, const hdst__device_choice *c
     if (choice->left_out)
         hdst__log_write(&engine->runtime.log, HDST__LOG_WARN, "device '%s' names %zu devices: taking %zu", engine->options.device,
                         choice->count + choice->left_out, choice->count);
+    if (engine->list.undivided)
+        hdst__log_write(&engine->runtime.log, HDST__LOG_WARN, "a CPU device has too few compute units for %" PRIu32 " parts: it stays whole",
+                        engine->options.cpu_parts);
     if (first->class_ == HDST__DEVICE_INTERP && strcmp(engine->options.device, "all") == 0)
         hdst__log_write(&engine->runtime.log, HDST__LOG_WARN, "running on the interpreter, which is slow: %s",
                         engine->list.note[0] ? engine->list.note : "no OpenCL device is usable (see `hdst devices`)");

@@ -25,6 +25,7 @@ typedef struct hdst__device_list {
     size_t backends;
     char note[512];                 // why there is no device of a driver; "" when there is one
     uint32_t cpu_parts;             // set before the search: each CPU device is listed as so many sub-devices of equal size; 0 and 1: as it is
+    bool undivided;                 // a CPU device has fewer compute units than it was to have parts
 } hdst__device_list;
 
 // For back ends: room for a device, whose index and back end are filled in. It moves with the next one that is added. NULL: out of memory.

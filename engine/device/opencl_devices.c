@@ -138,7 +138,9 @@ static bool add_parts(hdst__device_list *list, hdst__opencl_devices *own, const 
     query(own->cl, device, CL_DEVICE_TYPE, &type, sizeof type);
     query(own->cl, device, CL_DEVICE_MAX_COMPUTE_UNITS, &units, sizeof units);
     *split = false;
-    if (list->cpu_parts < 2 || list->cpu_parts > HDST__MOST_WORKERS || !(type & CL_DEVICE_TYPE_CPU) || units < list->cpu_parts) return true;
+    if (list->cpu_parts < 2 || list->cpu_parts > HDST__MOST_WORKERS || !(type & CL_DEVICE_TYPE_CPU)) return true;
+    list->undivided = units < list->cpu_parts;
+    if (list->undivided) return true;
     cl_device_partition_property equally[HDST__MOST_WORKERS + 3] = {CL_DEVICE_PARTITION_BY_COUNTS};
     for (uint32_t i = 0; i < list->cpu_parts; i++) equally[1 + i] = (cl_device_partition_property)(units / list->cpu_parts);
     if (own->cl->clCreateSubDevices(device, equally, list->cpu_parts, part, &count) != CL_SUCCESS || count != list->cpu_parts) return true;

@@ -389,3 +389,24 @@ Test(several_devices, what_the_environment_says)
     cr_assert_eq(hdst_device_chosen(context, &info, NULL), HDST_E_USAGE);
     hdst_context_destroy(context);
 }
+
+static void note_message(hdst_log_level level, const char *message, void *user)
+{
+    (void)level;
+    *(bool *)user |= strstr(message, "too few compute units for 16 parts: it stays whole") != NULL;
+}
+
+Test(several_devices, a_cpu_of_too_few_units_stays_whole_and_it_is_said)
+{
+    bool said = false;
+    hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
+    options.device = "cpu";
+    options.cpu_parts = 16;
+    options.log = note_message;
+    options.log_user = &said;
+    hdst_context *context = hdst_context_create(&options);
+    hdst_device_info info;
+    const bool have = hdst_device_chosen(context, &info, NULL) == HDST_OK;
+    if (have) cr_assert_eq(said, info.compute_units < 16 && !strstr(info.name, "(part "));
+    hdst_context_destroy(context);
+}

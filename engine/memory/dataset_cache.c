@@ -88,7 +88,7 @@ void hdst__dataset_cache_release(hdst__dataset_cache *cache)
 
 void hdst__dataset_cache_gather(hdst__dataset_cache *cache)
 {
-    if (!cache->part) return;
+    if (!cache->part || cache->joined) return;
     for (uint32_t i = 0; i < cache->parts; i++) {
         if (!cache->part[i]) continue;
         hdst__dataset_cache_release(cache->part[i]);

@@ -57,7 +57,7 @@ hdst_status hdst__dataset_cache_to_device(hdst__dataset_cache *cache, hdst_error
 hdst_status hdst__dataset_cache_spread(hdst__dataset_cache *cache, hdst__device *const *devices, const uint64_t *counts, uint32_t parts, hdst_error *error);
 // A dataset whose parts somebody made and keeps, one behind the other; zeroed before the first time. Its `spreads` tell when they are others than before.
 void hdst__dataset_cache_join(hdst__dataset_cache *cache, hdst__dataset_cache **part, uint32_t parts, hdst__device *device);
-void hdst__dataset_cache_gather(hdst__dataset_cache *cache);       // no longer: its parts are freed
+void hdst__dataset_cache_gather(hdst__dataset_cache *cache);       // no longer: its parts are freed, unless they are joined
 
 // partial_cache.c: what does not fit in whole stays in part: segments spread evenly over the input, always the same ones (of a scan that is larger than
 // its cache, the least recently used ones would never be found), as long as nobody else wants their memory (hdst__budget_evictable). Whoever asks for

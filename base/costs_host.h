@@ -67,6 +67,11 @@ enum {
 #define HDST__HOST_STEADY 0.15
 #define HDST__HOST_UNSTEADY 0.3
 #define HDST__HOST_DRIFT 0.1                    // of what was measured earlier: more, and it is replaced
+// A CPU joins a GPU where the program asked for all devices: once that has worked so long alone (opening a CPU and compiling for it takes 0.1 to 0.4 s), and
+// for good where after so many runs together a record takes less than this part of what it took alone.
+#define HDST__HOST_JOIN_SECONDS 2
+#define HDST__HOST_JOIN_RUNS 4
+#define HDST__HOST_JOIN_GAIN 0.95
 #define HDST__HOST_POWER_SECONDS 0.05           // of a run's slices together: less says little of a device
 #define HDST__HOST_LONGEST_SECONDS 1e6          // of a slice or a record: what a file says beyond is not true
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One pass over records in the host's memory: by each of two devices, by both under every policy, and by both of them at once with half of the records
-// each, which is what a program would do by hand. Beside them the roof: how fast threads read one half while the other half goes to the first device.
+// each, which is what a program would do by hand; at last by "all". Beside them the roof: how fast threads read one half while the other half goes to the first device.
 //   bench_together FIRST,SECOND [MIB [ROUNDS [PROBLEM [KERNELS]]]]       indices of devices as `hdst devices` has them
 // Each line: seconds of a pass (median of the rounds), GB of records per second, and for both together the part of the sum of what each does alone.
 #include "bench/hdst_side.h"
@@ -20,7 +20,7 @@ static const problem problems[] = {
     {"histogram", "count", "pixel", "t", "n", 3},
 };
 
-enum { CENTERS = 8, MOST_ROUNDS = 99 };
+enum { CENTERS = 8, MOST_ROUNDS = 99, ALL_SECONDS = 4 };       // of runs on "all", until it is known who takes part
 
 // A context of its own, with a result over some of the records.
 typedef struct side {
@@ -223,6 +223,11 @@ static void compare(const problem *p, const char *both, const char *rows, double
         if (value != expected) printf("%-24s the results differ: %.17g and %.17g\n", p->name, expected, value);
         close_side(&s);
     }
+    side s = open_side(p, "all", HDST_POLICY_AUTO, rows, count);
+    for (const double start = bench_seconds(); bench_seconds() - start < ALL_SECONDS;) run_side(&s);
+    show(p, "all", measure(p, &s, rounds, &value), bytes, alone, roof);
+    if (value != expected) printf("%-24s the results differ: %.17g and %.17g\n", p->name, expected, value);
+    close_side(&s);
 }
 
 static void fill(const problem *p, char *rows, uint64_t bytes)

@@ -3,6 +3,7 @@
 #ifndef HDST_ENGINE_COMMON_LIMITS_H
 #define HDST_ENGINE_COMMON_LIMITS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct hdst__tuning_shape;
@@ -13,6 +14,8 @@ typedef struct hdst__limits {
     double grace_seconds;               // a device that goes on for so long after a cancel is given up
     // Stages.
     uint64_t share_bytes;               // of input that several devices share, at least
+    double join_seconds;                // of work that a device of another class than the first's joins, behind it
+    bool named_join;                    // devices that are named by their indices do so as others, the interpreter too
     const struct hdst__policy *policy;          // for runs of several workers, in place of those of the table; NULL: none
     uint32_t slow_device;               // this one, by index, takes slow_times as long, for tests and benches of schedules; slow_times 0: none
     double slow_times;

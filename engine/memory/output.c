@@ -2,8 +2,7 @@
 // Output records of a run, gathered on the host in input order, one after another (engine/memory/output.h).
 #include "engine/memory/output.h"
 #include "base/costs_host.h"
-
-#include <string.h>
+#include "base/pool_copy.h"
 
 void hdst__output_init(hdst__output *output, const hdst__allocator *allocator, hdst__budget *budget, uint64_t record_bytes)
 {
@@ -50,12 +49,17 @@ static hdst_status make_room(hdst__output *output, uint64_t more, hdst_error *er
     return hdst__output_reserve(output, need, error);
 }
 
-hdst_status hdst__output_add(hdst__output *output, const void *records, uint64_t count, hdst_error *error)
+hdst_status hdst__output_add_by(hdst__output *output, hdst__thread_pool *threads, const void *records, uint64_t count, hdst_error *error)
 {
     if (count == 0) return HDST_OK;
     hdst_status status = make_room(output, count, error);
     if (status != HDST_OK) return status;
-    memcpy(output->records + output->count * output->record_bytes, records, count * output->record_bytes);
+    hdst__pool_copy(threads, output->records + output->count * output->record_bytes, records, count * output->record_bytes);
     output->count += count;
     return HDST_OK;
+}
+
+hdst_status hdst__output_add(hdst__output *output, const void *records, uint64_t count, hdst_error *error)
+{
+    return hdst__output_add_by(output, NULL, records, count, error);
 }

@@ -6,6 +6,7 @@
 #include "base/budget.h"
 
 #include "base/alloc.h"
+#include "base/thread_pool.h"
 
 typedef struct hdst__output {
     const hdst__allocator *allocator;
@@ -26,5 +27,7 @@ void hdst__output_reset(hdst__output *output);
 hdst_status hdst__output_reserve(hdst__output *output, uint64_t records, hdst_error *error);
 // Adds records behind those that are there.
 hdst_status hdst__output_add(hdst__output *output, const void *records, uint64_t count, hdst_error *error);
+// The same, copied by several threads where there are many.
+hdst_status hdst__output_add_by(hdst__output *output, hdst__thread_pool *threads, const void *records, uint64_t count, hdst_error *error);
 
 #endif

@@ -234,7 +234,9 @@ static hdst_status add_run(const hdst__slot *slot, const hdst__pass *pass, uint6
     const uint64_t offset = first * pass->output->record_bytes;
     if (pass->output->consumer) return pass_on(pass, (const char *)slot->output->host + offset, count, error);
     if (pass->output->store) return hdst__store_append(pass->output->store, slot->output, offset, count, error);
-    return hdst__output_add(slot->chunk ? &slot->chunk->output : pass->output, (const char *)slot->output->host + offset, count, error);
+    const hdst__device *device = slot->executor->device;
+    hdst__thread_pool *threads = device->unified ? NULL : device->runtime->threads;     // a CPU's are computing what comes next
+    return hdst__output_add_by(slot->chunk ? &slot->chunk->output : pass->output, threads, (const char *)slot->output->host + offset, count, error);
 }
 
 // Runs of a slice are moved together, so that the consumer gets them at once.

@@ -236,6 +236,7 @@ hdst_status hdst__stage_run(hdst__stage *stage, const hdst__stage_values *values
     pthread_mutex_lock(&stage->runtime->mutex);
     const double begin = hdst__timeline_begin(stage->runtime->timeline);
     hdst_status status = run(stage, values, output, error);
+    if (status == HDST_OK) hdst__stage_join_note(stage);
     hdst__timeline_end(stage->runtime->timeline, begin, "stage", stage->spec.func->name, stage->reader.records);
     if (stage->device) hdst__device_count_memory(stage->device);
     pthread_mutex_unlock(&stage->runtime->mutex);

@@ -6,6 +6,7 @@
 #include "engine/device/callback.h"
 #include "accum/partial.h"
 #include "engine/stage/launch_plan.h"
+#include "engine/stage/stage_join.h"
 #include "engine/stage/stage_mode.h"
 #include "engine/stage/stage_run.h"
 #include "engine/memory/shared_reader.h"
@@ -51,6 +52,7 @@ struct hdst__stage {
     bool shares;                        // several workers run it
     bool passes_by;                     //     but not this run, which is short
     char alone[160];                    // or why not, where there are several
+    hdst__stage_join join;              // of a device of another class than the first's
     hdst__shared_reader input;          // of those workers
     hdst__stage_worker *others;         // beside the first
     uint32_t other_count;

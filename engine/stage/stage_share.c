@@ -44,7 +44,8 @@ static const char *why_alone(const hdst__stage *stage)
         : resident ? "its input is cached on one device"
         : stage->spec.kind == HDST__STAGE_FOLD && hdst__stage_has_odd_parts(stage) ? "its input lies in parts that are no whole runs of 64"
         : stays_on_one(stage) ? "its records stay on the device for the next stage"
-        : is_alone(stage) ? "a CPU beside a GPU costs more than it adds; name both by their indices to have it"
+        : stage->join.why_not[0] && is_alone(stage) ? stage->join.why_not
+        : is_alone(stage) ? "a CPU beside a GPU joins it in long work on registered memory alone; name both by their indices to have it"
         : is_short(stage) && !is_passing(stage) ? "its input is too small for that to pay" : NULL;
 }
 

@@ -8,7 +8,7 @@
 static bool names_each(const hdst__engine *engine)
 {
     const char *device = hdst__engine_settings(engine)->device;
-    return *device >= '0' && *device <= '9';
+    return *device >= '0' && *device <= '9' && !hdst__engine_limits((hdst__engine *)engine)->named_join;
 }
 
 // A program that names devices by their numbers wants them all.
@@ -21,7 +21,10 @@ bool hdst__worker_is_wanted(const hdst__engine *engine, uint32_t number)
     return names_each(engine) || hdst__engine_worker_info(engine, number)->class_ == hdst__engine_worker_info(engine, 0)->class_;
 }
 
-bool hdst__stage_wants(const hdst__stage *stage, uint32_t number) { return hdst__worker_is_wanted(stage->engine, number); }
+bool hdst__stage_wants(const hdst__stage *stage, uint32_t number)
+{
+    return hdst__worker_is_wanted(stage->engine, number) || hdst__stage_joins(stage, number);
+}
 
 void hdst__stage_worker_start(hdst__stage_worker *other, void (*work)(void *user))
 {

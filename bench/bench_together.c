@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One pass over records in the host's memory: by each of two devices, by both under every policy, and by both of them at once with half of the records
-// each, which is what a program would do by hand; at last by "all". Beside them the roof: how fast threads read one half while the other half goes to the first device.
+// each, which is what a program would do by hand; at last by "all". Beside them the roof: how fast threads read one half while the other half goes to the
+// first device.
 //   bench_together FIRST,SECOND [MIB [ROUNDS [PROBLEM [KERNELS]]]]       indices of devices as `hdst devices` has them
 // Each line: seconds of a pass (median of the rounds), GB of records per second, and for both together the part of the sum of what each does alone.
 #include "bench/hdst_side.h"

@@ -41,9 +41,13 @@ void hdst__stage_join_note(hdst__stage *stage)
         least(&join->alone_each, seconds / records);
         return;
     }
-    if (!join->alone_each || join->why_not[0]) return;
+    if (!join->alone_each || join->why_not[0] || stage->passes_by) return;
     least(&join->together_each, seconds / records);
-    if (++join->together < HDST__HOST_JOIN_RUNS || join->together_each <= HDST__HOST_JOIN_GAIN * join->alone_each) return;
+    if (++join->together % HDST__HOST_JOIN_RUNS) return;
+    if (join->together_each <= HDST__HOST_JOIN_GAIN * join->alone_each) {
+        join->together_each = 0;            // the next runs are looked at by themselves
+        return;
+    }
     snprintf(join->why_not, sizeof join->why_not, "a record took %.3g ns with others, %.3g without; name them by their indices to have them",
              join->together_each * 1e9, join->alone_each * 1e9);
     hdst__log_write(&stage->runtime->log, HDST__LOG_INFO, "'%s' runs on one device: %s", stage->spec.func->name, join->why_not);

@@ -10,7 +10,7 @@
 
 typedef struct hdst__stage_join {   // seconds, but for what compiling took
     double alone_seconds;           // of all runs by the first device alone, but for the first one
-    double alone_each, together_each;   // of a record, in the quickest run
+    double alone_each, together_each;   // of a record: in the quickest run, in the quickest of the last few together
     uint32_t alone, together;       // runs
     char why_not[160];              // not empty: it was tried and did not pay
 } hdst__stage_join;

@@ -40,15 +40,22 @@ static void set_limits(hdst__limits *limits)
     };
 }
 
+static void read_number(uint64_t *number, const char *name, const char *of, const hdst__log *log)
+{
+    const char *text = getenv(name);
+    char *end;
+    if (!text || !*text) return;
+    const uint64_t read = strtoull(text, &end, 10);
+    if (*end || *text < '0' || *text > '9') hdst__log_write(log, HDST__LOG_WARN, "%s is '%s', not a number of %s", name, text, of);
+    else *number = read;
+}
+
 // For benches and tests: HDST_SHARE_BYTES=0 has the smallest inputs shared, HDST_SLOW_DEVICE=1:4 makes device 1 take four times as long.
 static void set_sharing(hdst__limits *limits, const hdst__log *log)
 {
-    const char *bytes = getenv("HDST_SHARE_BYTES"), *slow = getenv("HDST_SLOW_DEVICE");
-    char *end;
-    if (bytes && *bytes) {
-        limits->share_bytes = strtoull(bytes, &end, 10);
-        if (*end) hdst__log_write(log, HDST__LOG_WARN, "HDST_SHARE_BYTES is '%s', not a number of bytes", bytes);
-    }
+    const char *slow = getenv("HDST_SLOW_DEVICE");
+    read_number(&limits->share_bytes, "HDST_SHARE_BYTES", "bytes", log);
+    read_number(&limits->slice_records, "HDST_SLICE_RECORDS", "records", log);
     if (!slow || !*slow) return;
     int used = 0;
     if (sscanf(slow, "%u:%lf%n", &limits->slow_device, &limits->slow_times, &used) == 2 && !slow[used] && limits->slow_times >= 1) return;
@@ -187,7 +194,10 @@ static hdst_status choose(hdst__engine *engine, hdst_error *error)
 static hdst__program_cache *program_cache(hdst__engine *engine, hdst__device_worker *worker)
 {
     const hdst__allocator *allocator = hdst__engine_owned(engine, HDST__OWNER_COMPILER);
-    if (!worker->has_cache) hdst__program_cache_init(&worker->cache, allocator, &engine->runtime.log, engine->options.cache_dir);
+    // Without a directory, which nobody needs to be told.
+    if (!worker->has_cache && engine->options.no_kernel_cache)
+        worker->cache = (hdst__program_cache){.allocator = allocator, .log = &engine->runtime.log, .warned = true};
+    else if (!worker->has_cache) hdst__program_cache_init(&worker->cache, allocator, &engine->runtime.log, engine->options.cache_dir);
     worker->has_cache = true;
     return &worker->cache;
 }

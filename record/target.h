@@ -16,6 +16,7 @@ typedef struct hdst__target_facts {     // of the device, from queries
     bool correctly_rounded;             // CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT for float
     bool has_double, has_int64_atomics;
     bool portable;                      // no compiler built-ins or pragmas beyond OpenCL C 1.2 (Oclgrind)
+    bool no_vectors;                    // CPU kernels take records one by one, to measure what blocks of them gain
     bool foreign_nans;                  // tests: operations give NaNs that no processor makes, so that whoever shows which one it is is found out
 } hdst__target_facts;
 

@@ -23,7 +23,7 @@ static bool with_row_sums(const ir_func *func, hdst__tables *tables, const hdst_
 {
     ir_func *split = hdst__ir_copy_func(func->arena, func);
     hdst__row_sums *sums = &forms->row_sums;
-    if (forms->block->block || !limits->has_double || !hdst__pass_row_sums(split, tables, limits->input, sums)) return false;
+    if (forms->block->block || limits->no_vectors || !limits->has_double || !hdst__pass_row_sums(split, tables, limits->input, sums)) return false;
     *wrong = hdst__passes_row(split, tables);
     hdst__row_sums_renumber(split, sums);
     for (size_t i = 0; i < sums->count && limits->place.fast_sums; i++)
@@ -33,12 +33,19 @@ static bool with_row_sums(const ir_func *func, hdst__tables *tables, const hdst_
     return !*wrong;
 }
 
+static const char *blocks_or_rows(ir_func *func, const hdst__tables *tables, const hdst__cpu_limits *limits)
+{
+    if (!limits->no_vectors) return hdst__passes_blocks_or_rows(func, tables, limits->input);
+    func->form_why = "record by record: vectors are switched off";
+    return hdst__passes_row(func, tables);
+}
+
 static const char *make_block(const ir_func *func, hdst__tables *tables, const hdst__cpu_limits *limits, hdst__cpu_forms *forms)
 {
     forms->block = hdst__ir_copy_func(func->arena, func);
     const bool singly = limits->place.no_blocks && tables->accum_count;    // a block of records would combine them
     if (singly) forms->block->form_why = "record by record, each addend straight to the device's table";
-    const char *wrong = singly ? NULL : hdst__passes_blocks_or_rows(forms->block, tables, limits->input);
+    const char *wrong = singly ? NULL : blocks_or_rows(forms->block, tables, limits);
     const bool split = !wrong && !singly && with_row_sums(func, tables, limits, forms, &wrong);
     if (wrong) return wrong;
     forms->reads_ahead = forms->block->block > HDST__CPU_LAYOUT_BLOCK / 2;     // blocks of many records: little is kept for each
@@ -66,7 +73,7 @@ static const char *make_count(const ir_func *func, const hdst__cpu_limits *limit
     const char *wrong = hdst__passes_count(forms->count);
     if (wrong) return wrong;
     ir_func *block = hdst__ir_copy_func(func->arena, forms->count);
-    wrong = hdst__passes_blocks_or_rows(block, hdst__ir_accum_tables(func->arena, block, NULL), limits->input);
+    wrong = blocks_or_rows(block, hdst__ir_accum_tables(func->arena, block, NULL), limits);
     follow_layout(block, limits->input);
     *(block->block ? &forms->count_block : &forms->count) = block;
     return wrong;

@@ -14,6 +14,7 @@ typedef struct hdst__limits {
     double grace_seconds;               // a device that goes on for so long after a cancel is given up
     // Stages.
     uint64_t share_bytes;               // of input that several devices share, at least
+    uint64_t slice_records;             // of every slice, as far as there is room; 0: chosen
     double join_seconds;                // of work that a device of another class than the first's joins, behind it
     bool named_join;                    // devices that are named by their indices do so as others, the interpreter too
     const struct hdst__policy *policy;          // for runs of several workers, in place of those of the table; NULL: none

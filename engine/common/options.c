@@ -69,6 +69,15 @@ static uint32_t parts_of_cpus(const hdst__engine_options *options)
     return 1;
 }
 
+static bool is_off(const hdst__engine_options *options, const char *name)
+{
+    const char *text = getenv(name);
+    if (!text || !*text || strcmp(text, "on") == 0) return false;
+    if (strcmp(text, "off") == 0) return true;
+    hdst__log_write(options->log, HDST__LOG_WARN, "%s is '%s', not on or off: taking on", name, text);
+    return false;
+}
+
 hdst__engine_options hdst__engine_options_resolve(const hdst__engine_options *options)
 {
     hdst__engine_options resolved = *options;
@@ -78,6 +87,9 @@ hdst__engine_options hdst__engine_options_resolve(const hdst__engine_options *op
     resolved.policy = sharing(options);
     resolved.device = named_devices(options);
     resolved.cpu_parts = parts_of_cpus(options);
+    resolved.no_kernel_cache = is_off(options, "HDST_KERNEL_CACHE");
+    resolved.no_mapping = is_off(options, "HDST_MAPPING");
+    resolved.no_vectors = is_off(options, "HDST_VECTORS");
     return resolved;
 }
 

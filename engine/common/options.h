@@ -48,6 +48,10 @@ typedef struct hdst__engine_options {
     hdst__tuning_mode tuning;       // AUTO: as HDST_TUNING says (auto, off, full)
     hdst__hpr hpr;
     uint32_t threads;               // of the host that work at once; 0: as HDST_THREADS says, else as many as there are processors for this process
+    // For measurements, from the environment alone: what makes the library quick, switched off one by one.
+    bool no_kernel_cache;           // HDST_KERNEL_CACHE=off: no compiled kernel is kept beyond the context
+    bool no_mapping;                // HDST_MAPPING=off: CPU devices have memory of their own, as GPUs, and all is copied
+    bool no_vectors;                // HDST_VECTORS=off: CPU kernels take records one by one, not blocks of them side by side
     bool portable_kernels;          // print kernels without compiler built-ins (Oclgrind)
     bool gpu_form_on_cpu;           // tests: print the GPU form on a CPU device
     bool foreign_nans;              // tests: kernels' operations give NaNs that no processor makes

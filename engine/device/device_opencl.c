@@ -88,7 +88,7 @@ static hdst__target_facts facts_of(const hdst__device_info *info, const hdst__en
         .target = gpu ? HDST__TARGET_GPU : HDST__TARGET_CPU, .max_group = info->max_group, .compute_units = info->compute_units,
         .local_bytes = less_local ? options->local_bytes : info->local_bytes,
         .correctly_rounded = info->correctly_rounded, .has_double = info->has_double, .has_int64_atomics = info->has_int64_atomics,
-        .foreign_nans = options->foreign_nans,
+        .foreign_nans = options->foreign_nans, .no_vectors = options->no_vectors,
         .portable = options->portable_kernels || !strcmp(info->platform, "Oclgrind"),     // which has no compiler built-ins
     };
 }
@@ -102,7 +102,7 @@ static hdst_status open_device(const hdst__device_setup *setup, hdst__device **o
     self->base = (hdst__device){.ops = &ops, .runtime = setup->runtime, .options = setup->options, .limits = setup->limits, .cache = setup->cache,
         .info = info};
     self->base.facts = facts_of(info, setup->options);
-    self->base.unified = self->base.facts.target != HDST__TARGET_GPU;
+    self->base.unified = self->base.facts.target != HDST__TARGET_GPU && !setup->options->no_mapping;
     hdst__budget_init(&self->base.budget, "device memory", "--device-memory", memory ? memory : info->memory_bytes / 4 * 3);
     const hdst__opencl_devices *found = setup->own;
     self->cl = found->cl;

@@ -55,6 +55,7 @@ typedef struct hdst__pass {
     hdst__program *const *tries;
     hdst__launch launch;                // what all slices share
     uint64_t slice_least, slice_most;   // records, multiples of 64
+    uint64_t slice_records;             // that somebody asked for, in place of what is chosen; 0: nobody did
     hdst__output *output;               // NULL: none
     uint64_t group;                     // records for each output record: 1, or HDST__FOLD_RECORDS
     ir_output_way way;

@@ -46,7 +46,10 @@ hdst__slice_limits hdst__pass_slice_limits(const hdst__pass *pass, uint64_t left
     const uint64_t limit = pass->limit ? records_for_limit(pass) : UINT64_MAX, compares = tries ? pass->tuning->least_records : 0;
     const uint64_t fit = records_for_room(pass);
     const uint64_t least = within(compares < limit ? compares : limit, pass->slice_least, pass->slice_most);
-    const uint64_t most = within(limit, pass->slice_least, pass->slice_most);
+    const uint64_t most = within(limit, pass->slice_least, pass->slice_most), most_asked = fit < pass->slice_most ? fit : pass->slice_most,
+                   asked = within(pass->slice_records / 64 * 64, 64, most_asked);
+    if (pass->slice_records)
+        return (hdst__slice_limits){.left = left, .unit = 64, .least = end_in_place(pass, asked), .most = end_in_place(pass, asked)};
     return (hdst__slice_limits){
         .left = left, .unit = pass->in_place ? HDST__SUB_BUFFER_RECORDS : 64,
         .least = end_in_place(pass, least < fit ? least : fit), .most = end_in_place(pass, most < fit ? most : fit),

@@ -84,7 +84,9 @@ hdst_status hdst__ring_prepare(hdst__ring *ring, hdst__device *device, const hds
         hdst_status status = hdst__segment_create(device, HDST__MEMORY_SHARED, HDST__OWNER_SEGMENTS, storage, "a segment for input",
                                                   &ring->segment[ring->count], &full);
         if (status == HDST_E_MEMORY && ring->count) {
-            hdst__log_write(&device->runtime->log, HDST__LOG_INFO, "memory for %u segments of input only: reading and computing overlap less", ring->count);
+            if (ring->told != ring->count)          // a loop has the same in every run
+                hdst__log_write(&device->runtime->log, HDST__LOG_INFO, "memory for %u segments of input only: reading and computing overlap less", ring->count);
+            ring->told = ring->count;
             return HDST_OK;
         }
         if (status != HDST_OK && error) *error = full;

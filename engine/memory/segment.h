@@ -20,6 +20,7 @@ typedef struct hdst__segment {
 typedef struct hdst__ring {         // made at first use, kept for all runs of an engine: wrapping memory takes 33 ms per GiB
     hdst__segment segment[HDST__HOST_RING_SEGMENTS];
     uint32_t count, next;
+    uint32_t told;                  // of how few segments somebody was told
 } hdst__ring;
 
 // Bytes that a record takes in any layout, padding of arrays and blocks aside.

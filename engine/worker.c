@@ -75,18 +75,21 @@ bool hdst__worker_start(hdst__device_worker *worker, void (*work)(void *user), v
     return true;
 }
 
-void hdst__worker_wait(hdst__device_worker *worker)
-{
-    pthread_mutex_lock(&worker->mutex);
-    while (worker->work) pthread_cond_wait(&worker->changed, &worker->mutex);
-    pthread_mutex_unlock(&worker->mutex);
-}
-
-bool hdst__worker_ends_soon(hdst__device_worker *worker)
+// Whether the call has returned, after a wait of some milliseconds at most.
+static bool ends_soon(hdst__device_worker *worker)
 {
     pthread_mutex_lock(&worker->mutex);
     if (worker->work) hdst__pieces_wait(&worker->changed, &worker->mutex);
     const bool ended = !worker->work;
     pthread_mutex_unlock(&worker->mutex);
     return ended;
+}
+
+void hdst__worker_wait(hdst__device_worker *worker)
+{
+    hdst__progress *progress = worker->device->runtime->progress;
+    while (progress && !ends_soon(worker)) hdst__progress_look(progress);
+    pthread_mutex_lock(&worker->mutex);
+    while (worker->work) pthread_cond_wait(&worker->changed, &worker->mutex);
+    pthread_mutex_unlock(&worker->mutex);
 }

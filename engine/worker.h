@@ -34,7 +34,7 @@ void hdst__worker_destroy(hdst__device_worker *worker);
 
 // Calls work(user) on the worker's thread, which is made at the first call and stays. False: there is no thread to be had, and nothing was called.
 bool hdst__worker_start(hdst__device_worker *worker, void (*work)(void *user), void *user);
-void hdst__worker_wait(hdst__device_worker *worker);       // until that call has returned
-bool hdst__worker_ends_soon(hdst__device_worker *worker);  // whether it has, after a wait of some milliseconds at most
+// Until that call has returned; whoever asked for progress is told meanwhile. The worker's device is open.
+void hdst__worker_wait(hdst__device_worker *worker);
 
 #endif

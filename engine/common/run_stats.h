@@ -39,6 +39,9 @@ typedef struct hdst__run_stats {    // of the last run
     uint32_t level_count;
 } hdst__run_stats;
 
+// What one more device did: by the device's name, with its index behind where one of that name is there.
+void hdst__run_stats_add_device(hdst__run_stats *stats, const hdst__device_use *use, const char *name, uint32_t index);
+
 // The counts of a reduction of `in` records to `out` of which blocks make `from_blocks`, if `highest` is the highest level that combines.
 void hdst__levels_count(hdst__run_stats *stats, hdst__hpr highest, uint64_t in, uint64_t from_blocks, uint64_t out);
 

@@ -7,8 +7,6 @@
 #include "engine/worker.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 // What a value has on a device comes to the host before another worker reads it there.
 static hdst_status values_on_host(const hdst__stage *stage, const hdst__stage_values *values, hdst_error *error)
@@ -105,24 +103,10 @@ static hdst_status merge_all(hdst__stage *stage, uint32_t others, hdst_error *er
     return status;
 }
 
-static void name_device(const hdst__stage *stage, const hdst__device_info *info, hdst__device_use *use)
-{
-    const size_t length = strnlen(info->name, sizeof use->name - 24);
-    bool again = false;
-    memcpy(use->name, info->name, length);
-    use->name[length] = 0;
-    for (uint32_t i = 0; i < stage->stats.device_count; i++) again |= strcmp(stage->stats.device[i].name, use->name) == 0;
-    if (again) snprintf(use->name + length, sizeof use->name - length, " (device %" PRIu32 ")", info->index);
-}
-
 static void add_stats(hdst__stage *stage, const hdst__stage_worker *other)
 {
     hdst__run_stats *stats = &stage->stats;
-    hdst__device_use *use = &stats->device[stats->device_count];
-    if (stats->device_count == HDST__MOST_DEVICES) return;
-    *use = other->stats.device[0];
-    name_device(stage, other->worker->info, use);
-    stats->device_count++;
+    hdst__run_stats_add_device(stats, &other->stats.device[0], other->worker->info->name, other->worker->info->index);
     stats->bytes_to_device += other->stats.bytes_to_device;
     stats->bytes_from_device += other->stats.bytes_from_device;
     stats->cache_hit_bytes += other->stats.cache_hit_bytes;

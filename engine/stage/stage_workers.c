@@ -35,8 +35,6 @@ void hdst__stage_worker_start(hdst__stage_worker *other, void (*work)(void *user
 
 void hdst__stage_worker_wait(hdst__stage_worker *other)
 {
-    hdst__progress *progress = other->stage->runtime->progress;
-    while (other->started && progress && !hdst__worker_ends_soon(other->worker)) hdst__progress_look(progress);
     if (other->started) hdst__worker_wait(other->worker);
     other->started = false;
 }

@@ -13,7 +13,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 // What a worker's thread is at.
 typedef struct task {
@@ -94,8 +93,6 @@ static void reduce_on_device(void *user)
 
 static void wait_for(task *t)
 {
-    hdst__progress *progress = t->runtime->progress;
-    while (t->started && progress && !hdst__worker_ends_soon(t->worker)) hdst__progress_look(progress);
     if (t->started) hdst__worker_wait(t->worker);
     t->started = false;
 }
@@ -147,16 +144,6 @@ static hdst_status merge_parts(hdst__aggregate *aggregate, hdst_error *error)
 
 // --- What it tells ---
 
-static void add_device(hdst__run_stats *stats, const hdst__device_use *use, uint32_t number)
-{
-    hdst__device_use *to = &stats->device[stats->device_count];
-    if (stats->device_count == HDST__MOST_DEVICES) return;
-    *to = *use;
-    for (uint32_t i = 0; i < stats->device_count; i++)
-        if (!strcmp(stats->device[i].name, use->name)) snprintf(to->name, sizeof to->name, "%.100s (device %" PRIu32 ")", use->name, number);
-    stats->device_count++;
-}
-
 static void add_stats(hdst__aggregate *aggregate)
 {
     hdst__run_stats *stats = &aggregate->stats;
@@ -169,7 +156,7 @@ static void add_stats(hdst__aggregate *aggregate)
         stats->bytes_to_device += part->stats.bytes_to_device;
         if (part->device_did) stats->bytes_from_device += part->row_count * (part->layout->row_words + 1) * sizeof(uint64_t);
         for (uint32_t u = 0; u < part->stats.device_count; u++)
-            add_device(stats, &part->stats.device[u], hdst__engine_worker_info(aggregate->engine, i)->index);
+            hdst__run_stats_add_device(stats, &part->stats.device[u], part->stats.device[u].name, hdst__engine_worker_info(aggregate->engine, i)->index);
         tuples += part->stats.level[0].out;
         keys += part->row_count;
     }

@@ -245,14 +245,13 @@ static bool cut_all(tiles *all, const hdst__dataset_cache *cache, const sorter *
 
 // --- All of it ---
 
-static void wait_for(sorter *s, hdst__runtime *runtime)
+static void wait_for(sorter *s)
 {
-    while (s->started && runtime->progress && !hdst__worker_ends_soon(s->worker)) hdst__progress_look(runtime->progress);
     if (s->started) hdst__worker_wait(s->worker);
     s->started = false;
 }
 
-static hdst_status run_sorters(tiles *all, sorter *sorters, uint32_t workers, hdst_error *error)
+static hdst_status run_sorters(sorter *sorters, uint32_t workers, hdst_error *error)
 {
     sorter *own = NULL;                 // on this thread
     for (uint32_t i = 0; i < workers; i++) {
@@ -262,7 +261,7 @@ static hdst_status run_sorters(tiles *all, sorter *sorters, uint32_t workers, hd
         if (own != &sorters[i] && !sorters[i].started) sort_tiles(&sorters[i]);
     }
     if (own) sort_tiles(own);
-    for (uint32_t i = 0; i < workers; i++) wait_for(&sorters[i], hdst__engine_runtime(all->sort->engine));
+    for (uint32_t i = 0; i < workers; i++) wait_for(&sorters[i]);
     for (uint32_t i = 0; i < workers; i++) {
         if (sorters[i].status == HDST_OK) continue;
         *error = sorters[i].error;
@@ -291,13 +290,11 @@ static hdst_status merge_tiles(const tiles *all, hdst_error *error)
 static void add_stats(hdst__sort *sort, const sorter *sorters, uint32_t workers)
 {
     hdst__run_stats *stats = &sort->stats;
-    for (uint32_t i = 0; i < workers && stats->device_count < HDST__MOST_DEVICES; i++) {
+    for (uint32_t i = 0; i < workers; i++) {
         const sorter *s = &sorters[i];
         if (!s->sorted) continue;
-        hdst__device_use *use = &stats->device[stats->device_count++];
-        *use = (hdst__device_use){.slices = s->sorted, .records = s->records, .busy_seconds = s->busy_seconds};
-        if (i) snprintf(use->name, sizeof use->name, "%.100s (device %" PRIu32 ")", s->worker->info->name, s->worker->info->index);
-        else memcpy(use->name, s->worker->info->name, sizeof use->name);
+        const hdst__device_use use = {.slices = s->sorted, .records = s->records, .busy_seconds = s->busy_seconds};
+        hdst__run_stats_add_device(stats, &use, s->worker->info->name, s->worker->info->index);
         stats->read_seconds += s->read_seconds;
         stats->bytes_to_device += s->moved;
         stats->bytes_from_device += s->bytes_back;
@@ -313,7 +310,7 @@ static hdst_status sort_all(tiles *all, const hdst__dataset_cache *cache, sorter
     const uint64_t bytes = all->input->records * sort->record->size;
     if (!cut_all(all, cache, sorters, workers)) return HDST_OK;
     all->rows = hdst__budget_alloc(hdst__engine_memory(sort->engine), HDST__OWNER_SORTS, bytes, what, error);
-    hdst_status status = all->rows ? run_sorters(all, sorters, workers, error) : HDST_E_MEMORY;
+    hdst_status status = all->rows ? run_sorters(sorters, workers, error) : HDST_E_MEMORY;
     close_sorters(sorters, workers);            // their memory is not needed to merge
     if (status == HDST_OK) status = merge_tiles(all, error);
     *done = status == HDST_OK;

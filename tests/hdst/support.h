@@ -18,6 +18,16 @@ static inline hdst_context *context_on(const char *device)
     return hdst_context_create(&options);
 }
 
+static inline bool has_cpu(void)
+{
+    hdst_context *context = context_on("cpu");
+    hdst_device_info info;
+    const bool has = hdst_device_chosen(context, &info, NULL) == HDST_OK;
+    hdst_context_destroy(context);
+    if (!has) cr_log_warn("skipped: no OpenCL CPU device");
+    return has;
+}
+
 // Both halves of the CPU and the interpreter share each run, however small it is.
 static inline hdst_context *context_of_team(void)
 {

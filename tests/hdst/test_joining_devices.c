@@ -58,16 +58,6 @@ static void end(work *w)
     free(w->rows);
 }
 
-static bool has_cpu(void)
-{
-    hdst_context *context = context_on("cpu");
-    hdst_device_info info;
-    const bool has = hdst_device_chosen(context, &info, NULL) == HDST_OK;
-    hdst_context_destroy(context);
-    if (!has) cr_log_warn("skipped: no OpenCL CPU device");
-    return has;
-}
-
 Test(joining_devices, one_joins_behind_a_run_alone_and_leaves_where_it_does_not_pay)
 {
     if (!has_cpu()) return;

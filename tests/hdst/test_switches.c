@@ -66,16 +66,6 @@ static unsigned files_in(const char *folder)
     return count;
 }
 
-static bool has_cpu(void)
-{
-    hdst_context *context = context_on("cpu");
-    hdst_device_info info;
-    const bool has = hdst_device_chosen(context, &info, NULL) == HDST_OK;
-    hdst_context_destroy(context);
-    if (!has) cr_log_warn("skipped: no OpenCL CPU device");
-    return has;
-}
-
 static outcome run_with(const char *name, const char *value, const char *folder)
 {
     setenv(name, value, 1);

@@ -120,6 +120,18 @@ hdst_status hdst__spill_map_private(const hdst__spill *spill, void **data, hdst_
     return *data ? HDST_OK : failed(spill, "cannot be read back", errno, error);
 }
 
+hdst_status hdst__spill_map_new(hdst__spill *spill, uint64_t bytes, void **data, hdst_error *error)
+{
+    *data = NULL;
+    const int number = posix_fallocate(spill->fd, 0, (off_t)bytes);     // else a full disk would be a signal at the first write
+    if (number) return failed(spill, "cannot be written", number, error);
+    grow(spill, bytes);
+    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, spill->fd, 0);
+    if (at == MAP_FAILED) return failed(spill, "cannot be read back", errno, error);
+    *data = at;
+    return HDST_OK;
+}
+
 static void spill_unmap(const hdst__spill *spill, const void *data)
 {
     if (data) munmap((void *)data, spill->bytes);

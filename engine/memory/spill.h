@@ -32,6 +32,8 @@ hdst_status hdst__spill_put(hdst__spill *spill, uint64_t offset, const void *dat
 hdst_status hdst__spill_map(const hdst__spill *spill, const void **data, hdst_error *error);
 // The same for a caller who may write to it: what is written stays in this process's memory.
 hdst_status hdst__spill_map_private(const hdst__spill *spill, void **data, hdst_error *error);
+// `bytes` zero bytes that have room on the disk, in an empty file, for reading and writing: what is written is the file's, until unmap. HDST_E_IO.
+hdst_status hdst__spill_map_new(hdst__spill *spill, uint64_t bytes, void **data, hdst_error *error);
 // The same for what a device may have read where it lies: it stays where one was given up.
 void hdst__spill_unmap_read(const hdst__runtime *runtime, const hdst__spill *spill, const void *data);
 // Bytes that were written.

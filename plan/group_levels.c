@@ -74,7 +74,8 @@ static hdst_status run_pieces(hdst__node *node, const char *rows, uint64_t row_c
 {
     group_node *group = node->own;
     hdst__stage_output output = {0};
-    const hdst__reader reader = {fill_pieces, group, group->piece_count, group->call.func->params[0].record, HDST__AOS, 0};
+    const hdst__reader reader = {.fill = fill_pieces, .user = group, .records = group->piece_count, .record = group->call.func->params[0].record,
+                                 .layout = HDST__AOS, .concurrent = true};
     const hdst__stage_spec spec = {.kind = HDST__STAGE_MAP, .func = group->call.func, .reader = reader};
     hdst__plan_param *table = &group->call.params[HDST__GROUP_RECORDS];
     *table = (hdst__plan_param){.function = table->function, .name = table->name, .data = rows, .rows = row_count, .version = ++group->version};
@@ -93,6 +94,16 @@ static hdst_status run_pieces(hdst__node *node, const char *rows, uint64_t row_c
 
 // --- All levels ---
 
+// Levels further up are a 64th as long.
+static void note_devices(group_node *group)
+{
+    if (group->levels != 1 || group->piece_count <= group->longest) return;
+    group->longest = group->piece_count;
+    group->devices.length = 0;
+    group->devices.failed = false;
+    hdst__stage_explain_devices(group->call.stage, &group->devices);
+}
+
 static bool has_one_each(const group_node *group)
 {
     for (uint64_t i = 0; i < group->grouping.run_count; i++)
@@ -110,6 +121,7 @@ hdst_status hdst__group_run_levels(hdst__node *node, const char *rows, uint64_t 
         hdst__output *to = &group->level[group->levels++ % 2];
         status = cut_runs(group, group->tree ? HDST__FOLD_RECORDS : UINT64_MAX, error);
         if (status == HDST_OK) status = run_pieces(node, rows, count, to, stats, error);
+        if (status == HDST_OK) note_devices(group);
         if (group->levels == 1) group->partial += to->count;
         *result = to;
         rows = to->records;

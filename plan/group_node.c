@@ -114,6 +114,7 @@ hdst_status hdst__group_node_build(hdst__arena *arena, hdst__node *node, hdst_er
     group->grouping.dense_rows = own->rows;
     const hdst__record *gives = func->params[func->param_count - 1].record;
     for (int i = 0; i < 2; i++) hdst__output_init(&group->level[i], hdst__engine_owned(engine, HDST__OWNER_OUTPUT), hdst__engine_memory(engine), gives->size);
+    hdst__buffer_init(&group->devices, HDST__ALLOCATOR(dataset));
     hdst__output_init(&group->result, hdst__engine_owned(engine, HDST__OWNER_OUTPUT), hdst__engine_memory(engine), dataset->record->size);
     hdst__output_init(&group->large, hdst__engine_owned(engine, HDST__OWNER_OUTPUT), hdst__engine_memory(engine), gives->size);
     hdst__output_init(&group->carried, hdst__engine_owned(engine, HDST__OWNER_OUTPUT), hdst__engine_memory(engine), gives->size);
@@ -296,7 +297,7 @@ hdst_status hdst__group_node_run(hdst__plan *plan, hdst__node *node, hdst_error 
     group_node *group = node->own;
     node->ran = false;
     node->part_counts = NULL;
-    group->keys = group->records = group->partial = group->parts = group->large_keys = group->large_bytes = 0;
+    group->keys = group->records = group->partial = group->parts = group->large_keys = group->large_bytes = group->longest = 0;
     const hdst_status status = run_all(node, &plan->stats, error);
     if (status != HDST_OK) return status;
     count_levels(group, node->row_count, &plan->stats);
@@ -333,6 +334,7 @@ void hdst__group_node_release(hdst__node *node)
     group_node *group = node->own;
     hdst__stage_call_end(&group->call);
     free_records(group);
+    hdst__buffer_destroy(&group->devices);
     hdst__aggregate_destroy(group->partitions_kept.aggregate);
     group->partitions_kept.aggregate = NULL;
     hdst__by_partition_drop(node, &group->partitions_kept);
@@ -343,6 +345,7 @@ static void explain_last_run(const group_node *group, hdst__buffer *out)
     char bytes[24];
     hdst__buffer_printf(out, "  last run: %" PRIu64 " keys of %" PRIu64 " records, %" PRIu64 " level%s\n", group->keys, group->records,
                         group->levels, group->levels == 1 ? "" : "s");
+    if (group->longest) hdst__buffer_puts(out, hdst__buffer_text(&group->devices));
     if (group->parts > 1) hdst__buffer_printf(out, "  memory was short: keys in %" PRIu64 " parts by their hash, each a pass over the records\n", group->parts);
     if (!group->large_keys) return;
     hdst__buffer_printf(out, "  %" PRIu64 " key%s with more records than it has room for: ", group->large_keys, group->large_keys == 1 ? "" : "s");

@@ -129,6 +129,20 @@ static void explain_memory(const hdst__stage *stage, hdst__buffer *out)
     }
 }
 
+static void explain_devices(const hdst__stage *stage, hdst__buffer *out)
+{
+    const hdst__device_info *info = stage->device->info;
+    hdst__buffer_printf(out, "  device: %u %s (%s)\n", info->index, info->name, hdst__device_class_name(info->class_));
+    hdst__stage_explain_workers(stage, out);
+}
+
+void hdst__stage_explain_devices(hdst__stage *stage, hdst__buffer *out)
+{
+    pthread_mutex_lock(&stage->runtime->mutex);
+    if (stage->device) explain_devices(stage, out);
+    pthread_mutex_unlock(&stage->runtime->mutex);
+}
+
 hdst_status hdst__stage_explain(hdst__stage *stage, const hdst__stage_values *values, hdst__buffer *out, hdst_error *error)
 {
     static const char *const kinds[] = {"map", "associative reduce, a fixed tree of 64 records to one",
@@ -136,10 +150,8 @@ hdst_status hdst__stage_explain(hdst__stage *stage, const hdst__stage_values *va
     hdst_status status = hdst__stage_prepare(stage, values, error);
     if (status != HDST_OK) return status;
     pthread_mutex_lock(&stage->runtime->mutex);
-    const hdst__device_info *info = stage->device->info;
-    hdst__buffer_printf(out, "stage %s: %s\n  device: %u %s (%s)\n", stage->spec.func->name, kinds[stage->spec.kind], info->index, info->name,
-                        hdst__device_class_name(info->class_));
-    hdst__stage_explain_workers(stage, out);
+    hdst__buffer_printf(out, "stage %s: %s\n", stage->spec.func->name, kinds[stage->spec.kind]);
+    explain_devices(stage, out);
     explain_input(stage, out);
     hdst__mode_explain(&stage->mode, HDST__MODE_SKIP_FAILED, out);
     if (stage->plan) {

@@ -96,7 +96,7 @@ static hdst_status make_plan(hdst__stage *stage, const hdst__stage_values *value
     hdst_status status = hdst__engine_open(stage->engine, &stage->device, error);
     if (status != HDST_OK || stage->spec.kind == HDST__STAGE_FOLD_ORDERED) return status;
     hdst__dataset_cache *cache = stage->spec.cache;
-    const bool shares = hdst__stage_may_share(stage);
+    const bool shares = hdst__stage_may_share(stage, values);
     if (shares) status = hdst__stage_spread_cache(stage, error);
     if (cache && status == HDST_OK) status = hdst__dataset_cache_prepare(cache, stage->device, error);
     if (status != HDST_OK) return status;

@@ -83,6 +83,8 @@ hdst_status hdst__stage_run(hdst__stage *stage, const hdst__stage_values *values
 const void *hdst__stage_failed_pair(const hdst__stage *stage);
 const hdst__run_stats *hdst__stage_stats(const hdst__stage *stage);
 // Device, form, layout, tables and precision classes with the reasons, slices, memory: a text for people. Appended to `out`.
+// The second: the devices of the last run alone, one a line, with the shares that they had, or why the first did all of it.
 hdst_status hdst__stage_explain(hdst__stage *stage, const hdst__stage_values *values, hdst__buffer *out, hdst_error *error);
+void hdst__stage_explain_devices(hdst__stage *stage, hdst__buffer *out);
 
 #endif

@@ -16,16 +16,27 @@ static bool is_alone(const hdst__stage *stage)
     return true;
 }
 
-static bool is_short(const hdst__stage *stage)
+// Bytes of the tables that a device may read where they lie: of these, not of the records that say where in them, is what there is to do.
+static uint64_t table_bytes(const hdst__stage *stage, const hdst__stage_values *values)
 {
-    return stage->reader.records * hdst__segment_record_bytes(stage->reader.record) < hdst__engine_limits(stage->engine)->share_bytes;
+    uint64_t bytes = 0;
+    for (size_t i = 0; values && values->in_place && i < stage->spec.func->param_count; i++)
+        if (values->in_place[i]) bytes += values->rows[i] * stage->spec.func->params[i].record->size;
+    return bytes;
 }
 
-// A short input between long ones, as a sample of them is, or a run that ends early: the plans of all stay, of which the first runs it.
-static bool is_passing(const hdst__stage *stage)
+static bool is_short(const hdst__stage *stage, const hdst__stage_values *values)
 {
-    const bool passes = stage->spec.limit || (is_short(stage) && stage->moved);
-    return passes && stage->shares && stage->plan && !stage->spec.cache && !stage->spec.keep_output;
+    const uint64_t bytes = stage->reader.records * hdst__segment_record_bytes(stage->reader.record) + table_bytes(stage, values);
+    return bytes < hdst__engine_limits(stage->engine)->share_bytes;
+}
+
+// A short input between long ones, as a sample of them is, or a run that ends early: the plans of all stay, of which the first runs it. Plans that have to
+// be made anew are made for those who run.
+static bool is_passing(const hdst__stage *stage, const hdst__stage_values *values)
+{
+    const bool passes = stage->spec.limit || (is_short(stage, values) && stage->moved);
+    return passes && stage->shares && stage->plan && hdst__launch_plan_fits(stage->plan, values) && !stage->spec.cache && !stage->spec.keep_output;
 }
 
 static bool stays_on_one(const hdst__stage *stage)
@@ -33,33 +44,41 @@ static bool stays_on_one(const hdst__stage *stage)
     return stage->spec.keep_output && !stage->mode.is[HDST__MODE_OUTPUT_ON_HOST] && !hdst__stage_may_keep_parts(stage);
 }
 
-static const char *why_alone(const hdst__stage *stage)
+enum { LEAST_UNIT = 64 };       // shares are cut at multiples of it
+
+static bool has_few_keys(const hdst__stage *stage, const hdst__stage_values *values)
+{
+    return table_bytes(stage, values) && stage->reader.records <= LEAST_UNIT && !is_passing(stage, values);
+}
+
+static const char *why_alone(const hdst__stage *stage, const hdst__stage_values *values)
 {
     const hdst__dataset_cache *cache = stage->spec.cache;
     const bool resident = cache && cache->device && !cache->streamed;
     return hdst__engine_alone(stage->engine) ? "there was no memory for several"
         : stage->mode.is[HDST__MODE_ONE_DEVICE] ? stage->mode.why[HDST__MODE_ONE_DEVICE]
         : stage->spec.separate ? "code that the program gave apart runs on one device"
-        : stage->spec.limit && !is_passing(stage) ? "it ends early"
+        : stage->spec.limit && !is_passing(stage, values) ? "it ends early"
         : resident ? "its input is cached on one device"
         : stage->spec.kind == HDST__STAGE_FOLD && hdst__stage_has_odd_parts(stage) ? "its input lies in parts that are no whole runs of 64"
         : stays_on_one(stage) ? "its records stay on the device for the next stage"
         : stage->join.why_not[0] && is_alone(stage) ? stage->join.why_not
         : is_alone(stage) ? "a CPU beside a GPU joins it in long work on registered memory alone; name both by their indices to have it"
-        : is_short(stage) && !is_passing(stage) ? "its input is too small for that to pay" : NULL;
+        : has_few_keys(stage, values) ? "it has no more than 64 records, or keys, which a device takes at once"
+        : is_short(stage, values) && !is_passing(stage, values) ? "its input is too small for that to pay" : NULL;
 }
 
-bool hdst__stage_may_share(hdst__stage *stage)
+bool hdst__stage_may_share(hdst__stage *stage, const hdst__stage_values *values)
 {
     stage->alone[0] = 0;
     stage->passes_by = false;
     if (hdst__engine_workers(stage->engine) < 2) return false;
-    const char *why = why_alone(stage);
+    const char *why = why_alone(stage, values);
     if (why) {
         snprintf(stage->alone, sizeof stage->alone, "%s", why);
         return false;
     }
-    stage->passes_by = is_passing(stage);
+    stage->passes_by = is_passing(stage, values);
     if (stage->input.reader.fill) hdst__shared_reader_destroy(&stage->input);
     hdst__shared_reader_init(&stage->input, &stage->reader);
     return true;

@@ -135,7 +135,8 @@ static answer right_answer(kind wanted)
 {
     uint32_t keys[ROWS];
     const bool tree = wanted == TREE || wanted == DENSE_TREE;
-    answer a = {.rows = is_dense(wanted) ? ROWS : keys_in_order(keys), .size = wanted == WALKS ? sizeof(walk) : is_dense(wanted) ? sizeof(affine) : sizeof(row)};
+    answer a = {.rows = is_dense(wanted) ? ROWS : keys_in_order(keys)};
+    a.size = wanted == WALKS ? sizeof(walk) : is_dense(wanted) ? sizeof(affine) : sizeof(row);
     a.bytes = malloc(a.rows * a.size);
     for (uint64_t i = 0; i < a.rows; i++) {
         const uint32_t k = is_dense(wanted) ? (uint32_t)i : keys[i];

@@ -156,6 +156,9 @@ static hdst_status take_keyed(hdst_partial *partial, const hdst__plan *plan, hds
     const hdst__node *node = plan->target;
     const hdst__aggregate_spec *spec = hdst__aggregate_node_keyed(node);
     const hdst_dataset *dataset = node->dataset;
+    for (uint32_t i = 0; i < spec->key_count; i++)
+        if (spec->record->leaves[spec->key_leaves[i]].kind == HDST__TEXT)
+            return hdst__error_set(error, HDST_E_UNSUPPORTED, "a partial with texts in its keys is not available yet");
     hdst__keyed_partial *keyed = hdst__aggregate_partial(hdst__aggregate_node_of(node), HDST__ALLOCATOR(partial));
     if (!keyed) return hdst__error_memory(error, "a partial");
     hdst__partial_table table = {.function = dataset->spec ? dataset->spec->function->name : dataset->op->name, .name = "records", .is_records = true,

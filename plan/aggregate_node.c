@@ -50,6 +50,7 @@ const hdst__container_rule hdst__aggregate_containers = {
 typedef struct aggregate_node {
     hdst__by_partition parts;
     bool keeps_partial;             // the state of its keys, too
+    hdst__text_heap *texts;         // of the keys in its rows, which may have gone on to other nodes; NULL: keys have none
 } aggregate_node;
 
 void hdst__aggregate_node_make(hdst__arena *arena, hdst__node *node, const hdst__aggregate_spec *spec, bool by_parts)
@@ -105,6 +106,21 @@ const hdst__consumer *hdst__aggregate_node_consumer(hdst__node *node, hdst_error
     return aggregate ? hdst__aggregate_consumer(aggregate) : NULL;
 }
 
+// Rows were given that may refer to the reduction's texts. The first heap of a run of parts holds those of the others.
+static hdst_status hold_texts(aggregate_node *own, hdst_error *error)
+{
+    hdst__text_heap *texts = own->parts.aggregate ? hdst__aggregate_texts(own->parts.aggregate) : NULL;
+    if (!own->texts) own->texts = hdst__text_heap_hold(texts);
+    return !texts || hdst__text_heap_holds(own->texts, texts) ? HDST_OK : hdst__error_memory(error, "the texts of a reduce by key");
+}
+
+static void drop_texts(hdst__node *node)
+{
+    aggregate_node *own = node->own;
+    hdst__text_heap_drop(own->texts);
+    own->texts = NULL;
+}
+
 // What the maps in front give goes in while they run; else it is read. Which of both may have been found out just before they run for the first time.
 static hdst_status run_whole(hdst__plan *plan, hdst__node *node, hdst__aggregate *aggregate, hdst_error *error)
 {
@@ -129,6 +145,7 @@ static hdst_status run_part(hdst__node *node, const hdst__reader *part, uint64_t
     uint64_t count;
     hdst_status status = hdst__aggregate_run(parts->aggregate, &input, &rows, &count, error);
     hdst__plan_add_stats(stats, hdst__aggregate_stats(parts->aggregate));
+    if (status == HDST_OK) status = hold_texts(node->own, error);
     return status == HDST_OK ? hdst__by_partition_add(parts, rows, count, error) : status;
 }
 
@@ -136,10 +153,12 @@ hdst_status hdst__aggregate_node_run(hdst__plan *plan, hdst__node *node, hdst_er
 {
     hdst__by_partition *parts = &((aggregate_node *)node->own)->parts;
     forget_rows(node);
+    drop_texts(node);
     hdst_status status = make(node, error) ? HDST_OK : HDST_E_MEMORY;
     if (status == HDST_OK)
         status = parts->partition ? hdst__by_partition_run(node, parts, run_part, &plan->stats, error)
             : run_whole(plan, node, parts->aggregate, error);
+    if (status == HDST_OK) status = hold_texts(node->own, error);
     if (status != HDST_OK) {
         forget_rows(node);
         return status;
@@ -174,6 +193,7 @@ void hdst__aggregate_node_release(hdst__node *node)
 {
     hdst__by_partition *parts = &((aggregate_node *)node->own)->parts;
     forget_rows(node);
+    drop_texts(node);
     hdst__aggregate_destroy(parts->aggregate);
     parts->aggregate = NULL;
     hdst__by_partition_drop(node, parts);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fields that a program names by a text (record/field_path.h).
 #include "record/field_path.h"
+#include "record/text_span.h"
 
 #include "base/diag.h"
 
@@ -160,12 +161,27 @@ hdst_status hdst__field_find_scalar(const hdst__record *record, const char *path
 
 // --- Values ---
 
+// In quotes, without what terminals take amiss; of a long one its beginning.
+static size_t describe_text(const char *at, char *text, size_t size)
+{
+    enum { SHOWN = 60 };
+    hdst__text_span span;
+    char shown[SHOWN + 1];
+    memcpy(&span, at, sizeof span);
+    const uint32_t length = span.length < SHOWN ? span.length : SHOWN;
+    const char *bytes = hdst__text_bytes(&span);
+    for (uint32_t i = 0; i < length; i++) shown[i] = (unsigned char)bytes[i] < ' ' || bytes[i] == 127 ? '?' : bytes[i];
+    shown[length] = 0;
+    return (size_t)snprintf(text, size, "'%s'%s", shown, span.length > SHOWN ? "..." : "");
+}
+
 static size_t describe_value(const hdst__leaf *leaf, const char *at, char *text, size_t size)
 {
     uint64_t bits = 0;
     const uint32_t bytes = (uint32_t)hdst__scalar_size(leaf->kind);
     double real;
     float narrow;
+    if (leaf->kind == HDST__TEXT) return describe_text(at, text, size);
     memcpy(&bits, at, bytes);
     memcpy(&narrow, &bits, sizeof narrow);
     memcpy(&real, &bits, sizeof real);

@@ -42,12 +42,12 @@ static inline uint64_t hdst__key_mix64(uint64_t x)
 }
 
 // The hash of a packed key of `bytes` bytes.
-static inline uint32_t hdst__key_hash(const uint64_t *words, size_t bytes)
+static inline uint32_t hdst__key_hash(const uint64_t *packed, size_t bytes)
 {
-    if (bytes <= 4) return hdst__key_mix32((uint32_t)words[0]);
-    if (bytes <= 8) return (uint32_t)(hdst__key_mix64(words[0]) >> 32);
+    if (bytes <= 4) return hdst__key_mix32((uint32_t)packed[0]);
+    if (bytes <= 8) return (uint32_t)(hdst__key_mix64(packed[0]) >> 32);
     uint64_t h = 0;
-    for (size_t i = 0; i < (bytes + 7) / 8; i++) h = hdst__key_mix64((h ^ words[i]) + HDST__KEY_STEP);
+    for (size_t i = 0; i < (bytes + 7) / 8; i++) h = hdst__key_mix64((h ^ packed[i]) + HDST__KEY_STEP);
     return (uint32_t)(h >> 32);
 }
 

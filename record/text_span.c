@@ -20,9 +20,10 @@ static uint64_t little_endian(uint64_t word)
 #endif
 }
 
-uint64_t hdst__text_hash(const char *bytes, uint32_t length)
+uint64_t hdst__text_hash(const char *bytes, uint32_t length) { return hdst__text_hash_from(length, bytes, length); }
+
+uint64_t hdst__text_hash_from(uint64_t h, const char *bytes, uint32_t length)
 {
-    uint64_t h = length;
     uint32_t at = 0;
     for (; length - at >= 8; at += 8) {
         uint64_t word;

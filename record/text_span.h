@@ -59,6 +59,7 @@ static inline bool hdst__text_equal(const hdst__text_span *a, const hdst__text_s
 // The hash of bytes, the same on every device: h = length; for each word w of 8 bytes, little-endian, the rest of the last one zero:
 // h = mix64((h ^ w) + HDST__KEY_STEP) (record/key_hash.h). In a packed key a text stands as these 8 bytes.
 uint64_t hdst__text_hash(const char *bytes, uint32_t length);
+uint64_t hdst__text_hash_from(uint64_t h, const char *bytes, uint32_t length);      // the same from another h on
 static inline uint64_t hdst__text_span_hash(const hdst__text_span *span) { return hdst__text_hash(hdst__text_bytes(span), span->length); }
 
 // Calls `visit` for each text of `count` C structs, one after another, which may change the span, until it returns false; whether it never did.

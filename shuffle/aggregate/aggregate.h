@@ -16,6 +16,7 @@
 #include "engine/memory/cached_dataset.h"
 #include "engine/memory/reader.h"
 #include "engine/memory/consumer.h"
+#include "engine/memory/text_heap.h"
 #include "engine/common/run_stats.h"
 
 typedef struct hdst__aggregate hdst__aggregate;
@@ -63,6 +64,8 @@ const hdst__consumer *hdst__aggregate_consumer(hdst__aggregate *aggregate);
 hdst_status hdst__aggregate_end(hdst__aggregate *aggregate, const void **rows, uint64_t *count, hdst_error *error);
 // Whether records of a stage, at most so many, had better stay on the device in whole for hdst__aggregate_run than come slice by slice.
 bool hdst__aggregate_wants_whole(hdst__aggregate *aggregate, uint64_t records);
+// Where the bytes of the texts in the result are, until the next run or hdst__aggregate_forget; who needs them longer holds it. NULL: the key has no texts.
+hdst__text_heap *hdst__aggregate_texts(const hdst__aggregate *aggregate);
 // Where the last run left its records on the device; *rows was NULL then. NULL: they are in host memory.
 hdst__dataset_cache *hdst__aggregate_resident(hdst__aggregate *aggregate);
 // With `rows`: the first record whose key is no number of a row, which ended the last run with HDST_E_RECORD (and a message that does not say which); false:

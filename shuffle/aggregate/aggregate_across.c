@@ -35,7 +35,7 @@ static void read_row(across *a, head *h)
 static bool comes_before(const across *a, const head *x, const head *y)
 {
     if (x->hash != y->hash) return x->hash < y->hash;
-    const int keys = hdst__key_compare(key_of(a, x), key_of(a, y), a->layout->key_words);
+    const int keys = hdst__key_compare(a->layout->texts, key_of(a, x), key_of(a, y), a->layout->key_words);
     return keys ? keys < 0 : x->part < y->part;
 }
 
@@ -65,7 +65,7 @@ static hdst_status merge(across *a, hdst__aggregate_duplicate *twice, hdst_error
         const head now = a->heap[0];
         const hdst_status status = row % HDST__HOST_CANCEL_RECORDS ? HDST_OK : hdst__cancel_check(hdst__engine_cancel(a->engine), 0, 0, error);
         if (status != HDST_OK) return status;
-        if (row && now.hash == last.hash && hdst__key_compare(a->last, key_of(a, &now), a->layout->key_words) == 0) {
+        if (row && now.hash == last.hash && hdst__key_compare(a->layout->texts, a->last, key_of(a, &now), a->layout->key_words) == 0) {
             *twice = (hdst__aggregate_duplicate){true, now.at, {last.part, now.part}};
             return HDST_OK;
         }

@@ -16,7 +16,10 @@ static bool add_row(hdst__aggregate_worker *worker, const uint64_t *row)
 static bool add_raw(hdst__aggregate_worker *worker, uint32_t i)
 {
     const uint32_t partition = hdst__radix_partitions_number(&worker->raw, worker->batch.hash[i]);
-    hdst__key_batch_to_raw(&worker->batch, worker->run->layout, i, hdst__radix_partitions_next(&worker->raw, partition));
+    const hdst__aggregation_layout *layout = worker->run->layout;
+    char *raw = hdst__radix_partitions_next(&worker->raw, partition);
+    hdst__key_batch_to_raw(&worker->batch, layout, i, raw);
+    if (layout->texts && !hdst__key_keep(&worker->keeper, layout->texts, (uint64_t *)(void *)(raw + layout->raw_key_at))) return false;
     worker->to_partitions++;
     return hdst__radix_partitions_added(&worker->raw, partition);
 }
@@ -83,6 +86,7 @@ static bool add_to_block(hdst__aggregate_worker *worker)
         if (batch->exception[i] && !add_raw(worker, i)) return false;
     const uint32_t added = hdst__key_table_add(&worker->block, layout, batch);
     worker->since_flush += added;
+    if (worker->keeper.failed) return false;
     if (!hdst__key_table_spill_full(&worker->block, layout, spill_full, worker)) return false;
     return added == batch->count || give_up_block(worker, added);
 }

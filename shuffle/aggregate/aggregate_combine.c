@@ -38,8 +38,10 @@ static bool make_combiner(hdst__aggregate_worker *worker)
     if (worker->combiner) return true;
     worker->combiner = hdst__alloc_zero(allocator, sizeof *worker->combiner);
     if (!worker->combiner || !hdst__key_batch_create(&worker->combiner->batch, allocator, layout)) return false;
-    return worker->table.rows ||
-           hdst__key_table_create(&worker->table, allocator, layout->row_words, layout->key_words, choice->table_bits, choice->partition_bits);
+    if (worker->table.rows) return true;
+    const bool made = hdst__key_table_create(&worker->table, allocator, layout->row_words, layout->key_words, choice->table_bits, choice->partition_bits);
+    worker->table.texts = layout->texts;
+    return made;
 }
 
 static bool put_aside(const hdst__aggregate_worker *worker, pile *p, uint64_t bytes, char **place)

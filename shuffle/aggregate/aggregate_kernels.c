@@ -31,6 +31,7 @@ const char *hdst__aggregate_kernels_why_not(const hdst__aggregation_layout *layo
 {
     uint64_t words = layout->key_bytes <= 4 ? 1 : 2;
     if (!facts->has_int64_atomics) return "the device has no atomic operations on 64 bits";
+    if (layout->texts) return "the key has a text, which only the host takes apart";
     if (layout->key_bytes > 8) return "the key has more than 8 bytes";
     if (storage->layout == HDST__AOSOA) return "records lie in blocks";
     const uint64_t columns = layout->key_count + layout->value_count;

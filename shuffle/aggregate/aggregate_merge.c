@@ -39,7 +39,7 @@ typedef struct heads {
 static int compare(const hdst__aggregation_layout *layout, const uint64_t *a, const uint64_t *b)
 {
     if (*a != *b) return *a < *b ? -1 : 1;
-    return hdst__key_compare(a + 1, b + 1, layout->key_words);
+    return hdst__key_compare(layout->texts, a + 1, b + 1, layout->key_words);
 }
 
 // The first state from the range on.

@@ -9,6 +9,7 @@
 #include "shuffle/aggregate/aggregate_state.h"
 #include "shuffle/aggregate/aggregate_steps.h"
 #include "shuffle/aggregate/aggregate_stream.h"
+#include "shuffle/aggregate/aggregate_texts.h"
 
 #include <string.h>
 
@@ -51,6 +52,7 @@ void hdst__aggregate_free_kept(hdst__aggregate *aggregate)
 {
     hdst__aggregate_free_slabs(aggregate);
     hdst__aggregate_forget_rows(aggregate);
+    hdst__aggregate_drop_texts(aggregate);
     hdst__aggregate_forget_state(aggregate);
 }
 
@@ -69,6 +71,7 @@ void hdst__aggregate_begin_anew(hdst__aggregate *aggregate)
     aggregate->stray = UINT64_MAX;
     hdst__aggregate_drop(aggregate);
     hdst__aggregate_forget_state(aggregate);
+    hdst__aggregate_drop_texts(aggregate);
 }
 
 // --- On the host ---

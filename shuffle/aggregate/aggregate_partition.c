@@ -65,6 +65,7 @@ static bool ready_table(hdst__aggregate_worker *worker, uint32_t skip)
     const uint32_t wanted = worker->run->choice.table_bits, split = worker->piece.split, bits = wanted > split ? wanted - split : 0;
     if (worker->table.rows) hdst__key_table_clear(&worker->table, skip);
     else if (!hdst__key_table_create(&worker->table, &worker->allocator, layout->row_words, layout->key_words, bits, skip)) return no_memory(worker);
+    worker->table.texts = layout->texts;
     return true;
 }
 

@@ -30,11 +30,11 @@ static uint64_t *bound(const hdst__partition_piece *piece, uint32_t i) { return 
 
 static void set_bound(hdst__partition_piece *piece, uint32_t i, const uint64_t *key) { memcpy(bound(piece, i), key, piece->key_words * sizeof *key); }
 
-// As rows are compared, word by word.
+// As rows are compared.
 static bool in_range(const hdst__partition_piece *piece, const uint64_t *key)
 {
-    if (piece->has_from && hdst__key_compare(key, bound(piece, 0), piece->key_words) < 0) return false;
-    return piece->ends == 0 || hdst__key_compare(key, bound(piece, piece->ends), piece->key_words) < 0;
+    if (piece->has_from && hdst__key_compare(piece->texts, key, bound(piece, 0), piece->key_words) < 0) return false;
+    return piece->ends == 0 || hdst__key_compare(piece->texts, key, bound(piece, piece->ends), piece->key_words) < 0;
 }
 
 // Ends at the key about in the middle. Where very many ends wait their turn, the nearest is forgotten: the range before it goes on to the one after.

@@ -6,12 +6,14 @@
 #define HDST_SHUFFLE_AGGREGATE_AGGREGATE_PIECE_H
 
 #include "base/alloc.h"
+#include "record/key_texts.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 typedef struct hdst__partition_piece {
     uint32_t partition_bits, key_words;
+    const hdst__key_texts *texts;       // of the keys, or NULL; set behind hdst__partition_piece_create
     uint32_t split;                     // further bits of the hash by which the partition is taken; 0: all of it at once
     uint64_t number;                    // which piece: the partition's bits of the hash and these
     uint64_t most_rows;                 // of a piece so far

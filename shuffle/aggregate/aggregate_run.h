@@ -9,6 +9,7 @@
 #include "engine/memory/spill.h"
 #include "shuffle/aggregate/aggregate_piece.h"
 #include "shuffle/aggregate/direct_table.h"
+#include "shuffle/aggregate/key_keeper.h"
 #include "shuffle/aggregate/key_table.h"
 #include "shuffle/aggregate/radix_partitions.h"
 #include "shuffle/aggregate/row_sorter.h"
@@ -92,6 +93,7 @@ typedef struct hdst__aggregate_worker {
     hdst_status status;
     hdst_error error;
     hdst__key_batch batch;
+    hdst__key_keeper keeper;            // of keys with texts
     void **copy;                        // memory for run->copied; NULL: records are read where they lie
     hdst__key_table block;
     bool blocks;                        // still worth while
@@ -157,6 +159,7 @@ struct hdst__aggregate {
     hdst__spill file;                   // of rows that the budget has no room for
     const void *mapped;                 // then: `rows`
     uint64_t row_count, row_bytes;      // row_bytes: what was reserved
+    hdst__text_heap *texts;             // bytes of their keys; NULL: keys have no texts, or there are none yet
     bool keeps_state;                   // then `rows` are states (aggregate_state.h), of which these are the superaccumulators and the rows
     int64_t *exact;
     uint64_t exact_count, exact_room;   // of superaccumulators of a key

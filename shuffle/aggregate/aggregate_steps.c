@@ -14,6 +14,7 @@
 #include "shuffle/aggregate/aggregate_partition.h"
 #include "shuffle/aggregate/aggregate_result.h"
 #include "shuffle/aggregate/aggregate_spill.h"
+#include "shuffle/aggregate/aggregate_texts.h"
 #include "base/clock.h"
 #include "base/costs_host.h"
 
@@ -75,6 +76,7 @@ static hdst_status make_worker(hdst__aggregation *run, hdst__aggregate_worker *w
         hdst__engine_settings(run->engine)->hpr != HDST__HPR_NONE && worker->raw.chunk_room == worker->rows.chunk_room;
     made = hdst__aggregate_make_copy(run, &worker->copy) && made;
     made = hdst__partition_piece_create(&worker->piece, allocator, choice->partition_bits, layout->key_words) && made;
+    hdst__aggregate_make_keeper(worker);
     if (!made) return hdst__error_memory(error, "a reduce by key");
     if (hdst__aggregate_buffer(worker) && hdst__aggregate_first_slab(worker)) return HDST_OK;
     *error = worker->error;
@@ -188,7 +190,8 @@ static void note_stray(hdst__aggregation *run)
 hdst_status hdst__aggregate_begin(hdst__aggregation *run, hdst_error *error)
 {
     run->room = hdst__budget_left(hdst__engine_memory(run->engine));
-    hdst_status status = hdst__aggregate_choose(run, error);
+    hdst_status status = hdst__aggregate_take_texts(run, error);
+    if (status == HDST_OK) status = hdst__aggregate_choose(run, error);
     if (status == HDST_OK && run->layout->rows) status = hdst__aggregate_take_rows(run, error);
     else if (status == HDST_OK) hdst__aggregate_expect_rows(run);
     return status == HDST_OK ? make_workers(run, error) : status;

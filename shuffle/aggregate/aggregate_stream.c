@@ -8,6 +8,7 @@
 #include "shuffle/aggregate/aggregate_memory.h"
 #include "shuffle/aggregate/aggregate_state.h"
 #include "shuffle/aggregate/aggregate_steps.h"
+#include "shuffle/aggregate/aggregate_texts.h"
 #include "base/clock.h"
 #include "base/costs_host.h"
 
@@ -19,6 +20,7 @@ typedef struct hdst__aggregate_stream {
     hdst__aggregate_extent extent;         // the slice at hand
     const void *buffer;
     char *first;                        // the first records, until there are `wanted`
+    hdst__text_writer texts;            // for theirs
     uint64_t kept, wanted;
     bool has_begun;
 } stream;
@@ -56,6 +58,7 @@ static hdst_status start(void *user, hdst_error *error)
     hdst__engine *engine = aggregate->engine;
     hdst__aggregate_drop(aggregate);
     hdst__aggregate_forget_state(aggregate);
+    hdst__aggregate_drop_texts(aggregate);
     aggregate->stats = (hdst__run_stats){0};
     aggregate->ran = false;
     aggregate->device_did = false;
@@ -98,14 +101,24 @@ static hdst_status add(stream *s, const void *records, uint64_t count, hdst_erro
     return status == HDST_OK && count ? hdst__aggregate_add(&s->run, error) : status;
 }
 
+// The bytes that a slice's records refer to last no longer than they do.
+static hdst_status keep_texts(stream *s, char *records, uint64_t count, hdst_error *error)
+{
+    const hdst_status status = hdst__aggregate_take_texts(&s->run, error);
+    if (status != HDST_OK || !s->run.layout->texts) return status;
+    s->texts.heap = s->run.aggregate->texts;
+    return hdst__text_keep_rows(&s->texts, s->run.layout->record, records, count, error);
+}
+
 static hdst_status keep(stream *s, const char *records, uint64_t count, hdst_error *error)
 {
     const uint64_t size = s->run.layout->record->size;
     if (!s->first) s->first = hdst__aggregate_take(&s->run, s->wanted * size, "the first tuples of a reduce by key", error);
     if (!s->first) return HDST_E_MEMORY;
-    memcpy(s->first + s->kept * size, records, count * size);
+    char *to = s->first + s->kept * size;
+    memcpy(to, records, count * size);
     s->kept += count;
-    return HDST_OK;
+    return keep_texts(s, to, count, error);
 }
 
 // What was kept is enough, or all there is.

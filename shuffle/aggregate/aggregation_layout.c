@@ -18,7 +18,6 @@ const char *hdst__aggregation_layout_why_not(const hdst__record *record, const u
     uint64_t elements = 0;
     for (uint32_t i = 0; i < count; i++) {
         *leaf = key_leaves[i];
-        if (record->leaves[*leaf].kind == HDST__TEXT) return "texts are no keys yet";
         if (record->leaves[*leaf].elements > MOST_KEY_ELEMENTS - elements) return "a key has 4096 elements at most";
         elements += record->leaves[*leaf].elements;
     }
@@ -31,13 +30,24 @@ static void add_keys(hdst__arena *arena, hdst__aggregation_layout *layout, const
     hdst__key_column *key = HDST__NEW_ARRAY(arena, hdst__key_column, record->elements);
     for (uint32_t i = 0; i < count; i++) {
         const hdst__leaf *leaf = &record->leaves[key_leaves[i]];
-        const uint32_t bytes = (uint32_t)hdst__scalar_size(leaf->kind);
-        layout->key_bytes = (layout->key_bytes + bytes - 1) / bytes * bytes;
+        const uint32_t bytes = (uint32_t)hdst__scalar_size(leaf->kind), align = bytes < 8 ? bytes : 8;
+        layout->key_bytes = (layout->key_bytes + align - 1) / align * align;
         for (uint64_t e = 0; e < leaf->elements; e++, layout->key_bytes += bytes)
             key[layout->key_count++] = (hdst__key_column){key_leaves[i], e, bytes, layout->key_bytes};
     }
     layout->key = key;
     layout->key_words = layout->key_bytes <= 4 ? 0 : (layout->key_bytes + 7) / 8;
+}
+
+static void note_texts(hdst__arena *arena, hdst__aggregation_layout *layout)
+{
+    uint32_t *word = HDST__NEW_ARRAY(arena, uint32_t, layout->key_count + 1), count = 0;
+    for (uint64_t c = 0; c < layout->key_count; c++)
+        if (layout->record->leaves[layout->key[c].leaf].kind == HDST__TEXT) word[count++] = layout->key[c].at / 8;
+    if (!count) return;
+    hdst__key_texts *texts = HDST__NEW(arena, hdst__key_texts);
+    *texts = (hdst__key_texts){word, count};
+    layout->texts = texts;
 }
 
 static void add_leaf(hdst__aggregation_layout *layout, uint32_t leaf_index, uint32_t number, hdst__accumulate_op acc)
@@ -81,6 +91,7 @@ hdst__aggregation_layout *hdst__aggregation_layout_make(hdst__arena *arena, cons
     *layout = (hdst__aggregation_layout){.record = record, .look_after = HDST__KEY_ADDS, .full = HDST__KEY_FULL};
     layout->value = HDST__NEW_ARRAY(arena, hdst__value_column, record->elements);
     add_keys(arena, layout, key_leaves, count);
+    note_texts(arena, layout);
     uint32_t number = 0;
     for (uint32_t leaf = 0; leaf < record->leaf_count; leaf++) {
         if (is_key(key_leaves, count, leaf)) continue;

@@ -2,13 +2,14 @@
 // Records with a key: which of their elements are the key, how the others are reduced, and how all of that lies in the words that containers hold.
 //
 // A row of a container (key_table.h) is 64-bit words: a tag (HDST__KEY_USED and the key's hash), the packed key where the hash
-// alone does not determine it (key_words), and the cells, whose identity is zero. A float sum is in fixed point, as in
+// alone does not determine it (key_words; of texts the spans, record/key_texts.h), and the cells, whose identity is zero. A float sum is in fixed point, as in
 // accum/fixed_point.h: in one word that counts multiples of 2^-s, or in two (word 1: of 2^-(s + 40)). Addends are below 2^40 in
 // each word. The container reports an addend that does not fit, or a word that grew past HDST__KEY_FULL, to its owner, who adds
 // it to a superaccumulator. So no choice of scale, of table size or of partitions changes a bit.
 #ifndef HDST_SHUFFLE_AGGREGATE_AGGREGATION_LAYOUT_H
 #define HDST_SHUFFLE_AGGREGATE_AGGREGATION_LAYOUT_H
 
+#include "record/key_texts.h"
 #include "record/layout.h"
 #include "accum/cell.h"
 #include "accum/fixed_point.h"
@@ -40,7 +41,8 @@ typedef struct hdst__aggregation_layout {
     const hdst__key_column *key;
     hdst__value_column *value;
     uint64_t key_count, value_count;
-    uint32_t key_bytes, key_words;      // key_words is 0 where the key has at most 4 bytes
+    uint32_t key_bytes, key_words;      // key_words is 0 where the key has at most 4 bytes; of texts both count spans
+    const hdst__key_texts *texts;       // of the key; NULL: it has none
     uint32_t cell_words, row_words;     // chosen by hdst__aggregation_layout_choose, once the precision classes are known
     uint32_t superaccumulator_words, overflow_row_words;
     uint32_t raw_bytes, raw_key_at;     // of a raw record: {uint32 hash, small values, key words, values of 8 bytes}
@@ -93,6 +95,8 @@ void hdst__key_batch_open(hdst__key_batch *batch, const hdst__aggregation_layout
                           uint64_t first, uint32_t count);
 // Where keys are numbers of rows: the key of a record of the storage as 64 bits, and whether there is no such row.
 bool hdst__key_batch_is_stray(const hdst__key_batch *batch, const hdst__aggregation_layout *layout, uint32_t i, uint64_t *key);
+// Where the key has texts: the hashes of the batch's keys, whose words are there (key_text_columns.c).
+void hdst__key_batch_hash_texts(hdst__key_batch *batch, const hdst__aggregation_layout *layout);
 // The same as hdst__key_batch_open of raw records.
 void hdst__key_batch_open_raw(hdst__key_batch *batch, const hdst__aggregation_layout *layout, const char *raw, uint32_t count);
 // Words of the values. Those of a record with a exception are zero, all of them if `whole`, else those of the addends that do not fit.

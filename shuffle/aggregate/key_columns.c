@@ -76,7 +76,8 @@ static void pack_keys(hdst__key_batch *batch, const hdst__aggregation_layout *la
         case 1: for (uint32_t i = 0; i < batch->count; i++) to[i * step] = from.base[i * from.stride]; break;
         case 2: for (uint32_t i = 0; i < batch->count; i++) memcpy(to + i * step, from.base + i * from.stride, 2); break;
         case 4: for (uint32_t i = 0; i < batch->count; i++) memcpy(to + i * step, from.base + i * from.stride, 4); break;
-        default: for (uint32_t i = 0; i < batch->count; i++) memcpy(to + i * step, from.base + i * from.stride, 8);
+        case 8: for (uint32_t i = 0; i < batch->count; i++) memcpy(to + i * step, from.base + i * from.stride, 8); break;
+        default: for (uint32_t i = 0; i < batch->count; i++) memcpy(to + i * step, from.base + i * from.stride, sizeof(hdst__text_span));
         }
     }
 }
@@ -95,7 +96,8 @@ static void hash_keys(hdst__key_batch *batch, const hdst__aggregation_layout *la
     }
     const uint32_t words = layout->key_words ? layout->key_words : 1;
     pack_keys(batch, layout, words);
-    if (layout->key_words == 0) hash_strided((const uint32_t *)(const void *)batch->key, batch->hash, batch->count);
+    if (layout->texts) hdst__key_batch_hash_texts(batch, layout);
+    else if (layout->key_words == 0) hash_strided((const uint32_t *)(const void *)batch->key, batch->hash, batch->count);
     else if (layout->key_words == 1) hash_u64(batch->key, batch->hash, batch->count);
     else hash_words(batch->key, layout->key_words, batch->hash, batch->count);
 }

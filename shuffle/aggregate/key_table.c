@@ -65,8 +65,31 @@ static inline uint64_t *find(hdst__key_table *table, uint32_t hash, const uint64
     return NULL;
 }
 
+// The same of keys with texts. The bytes of one that is new are kept before anybody finds it.
+static inline uint64_t *find_text(hdst__key_table *table, uint32_t hash, const uint64_t *key, bool alone, bool make)
+{
+    const uint64_t mask = (UINT64_C(1) << table->bits) - 1, tag = HDST__KEY_USED | hash;
+    const uint32_t words = alone ? HDST__SPAN_WORDS : table->key_words;
+    uint64_t at = home(table, hash);
+    for (uint32_t left = HDST__KEY_PROBES; left; left--, at = (at + 1) & mask) {
+        uint64_t *row = table->rows + at * table->row_words;
+        if (row[0] == tag && (alone ? hdst__span_words_equal(row + 1, key) : hdst__key_texts_equal(table->texts, row + 1, key, words))) return row;
+        if (row[0]) continue;
+        if (!make) return NULL;
+        memcpy(row + 1, key, words * sizeof *row);
+        if (table->keeper && !hdst__key_keep(table->keeper, table->texts, row + 1)) return NULL;
+        if (HDST__KEY_PROBES - left > table->longest) table->longest = HDST__KEY_PROBES - left;
+        row[0] = tag;
+        table->count++;
+        return row;
+    }
+    if (make) table->crowded = true;
+    return NULL;
+}
+
 uint64_t *hdst__key_table_find(hdst__key_table *table, uint32_t hash, const uint64_t *key, bool make)
 {
+    if (table->texts) return find_text(table, hash, key, false, make);
     return find(table, hash, key, table->key_words, table->row_words, make);
 }
 
@@ -105,6 +128,8 @@ bool hdst__key_table_grow(hdst__key_table *table, uint64_t more)
     if (bits >= HASH_BITS) return false;
     hdst__key_table larger;
     if (!hdst__key_table_create(&larger, table->allocator, table->row_words, table->key_words, bits, table->skip)) return false;
+    larger.texts = table->texts;
+    larger.keeper = table->keeper;
     move_rows(table, &larger);
     hdst__key_table_destroy(table);
     *table = larger;
@@ -126,6 +151,46 @@ static uint32_t add_small(hdst__key_table *table, const hdst__key_batch *batch)
     return batch->count;
 }
 
+enum { AHEAD = 16 };                    // records: by the time it is their turn their rows' homes are in the cache
+
+static inline void fetch_ahead(const hdst__key_table *table, const hdst__key_batch *batch, uint32_t i)
+{
+    if (i + AHEAD < batch->count) __builtin_prefetch(table->rows + home(table, batch->hash[i + AHEAD]) * table->row_words, 1);
+}
+
+// The most frequent shape with texts: one is the key, and there is one sum.
+static uint32_t add_words(hdst__key_table *table, const hdst__key_batch *batch)
+{
+    for (uint32_t i = 0; i < batch->count; i++) {
+        fetch_ahead(table, batch, i);
+        uint64_t *row = find_text(table, batch->hash[i], batch->key + (size_t)i * HDST__SPAN_WORDS, true, true);
+        if (!row) return i;
+        row[1 + HDST__SPAN_WORDS] += batch->word[i];
+    }
+    return batch->count;
+}
+
+static uint32_t find_texts(hdst__key_table *table, const hdst__key_batch *batch, uint64_t **row)
+{
+    const bool alone = table->key_words == HDST__SPAN_WORDS;
+    for (uint32_t i = 0; i < batch->count; i++) {
+        fetch_ahead(table, batch, i);
+        row[i] = find_text(table, batch->hash[i], batch->key + (size_t)i * table->key_words, alone, true);
+        if (!row[i]) return i;
+    }
+    return batch->count;
+}
+
+static uint32_t find_all(hdst__key_table *table, const hdst__key_batch *batch, uint64_t **row)
+{
+    uint32_t count = 0;
+    for (; count < batch->count; count++) {
+        row[count] = find(table, batch->hash[count], batch->key + (size_t)count * table->key_words, table->key_words, table->row_words, true);
+        if (!row[count]) break;
+    }
+    return count;
+}
+
 static void add_column(uint64_t *const *row, uint32_t at, const uint64_t *word, uint32_t count, hdst__word_op op)
 {
     if (op == HDST__WORD_ADD)
@@ -137,14 +202,11 @@ static void add_column(uint64_t *const *row, uint32_t at, const uint64_t *word, 
 uint32_t hdst__key_table_add(hdst__key_table *table, const hdst__aggregation_layout *layout, const hdst__key_batch *batch)
 {
     table->adds += batch->count;
-    if (table->key_words == 0 && table->row_words == 2 && layout->value_count == 1 && layout->value[0].cell.op == HDST__WORD_ADD)
-        return add_small(table, batch);
+    const bool one_sum = layout->value_count == 1 && layout->value[0].cell.op == HDST__WORD_ADD && table->row_words == table->key_words + 2;
+    if (one_sum && table->key_words == 0) return add_small(table, batch);
+    if (one_sum && table->texts && table->key_words == HDST__SPAN_WORDS) return add_words(table, batch);
     uint64_t *row[HDST__KEY_BATCH];
-    uint32_t count = 0;
-    for (; count < batch->count; count++) {
-        row[count] = find(table, batch->hash[count], batch->key + (size_t)count * table->key_words, table->key_words, table->row_words, true);
-        if (!row[count]) break;
-    }
+    const uint32_t count = table->texts ? find_texts(table, batch, row) : find_all(table, batch, row);
     for (uint64_t c = 0; c < layout->value_count; c++) {
         const hdst__value_column *column = &layout->value[c];
         for (uint32_t w = 0; w < column->words; w++) {
@@ -183,9 +245,9 @@ uint64_t *hdst__key_table_combine(hdst__key_table *table, const hdst__aggregatio
 
 // --- In order ---
 
-static bool comes_before(const uint64_t *a, const uint64_t *b, uint32_t key_words)
+static bool comes_before(const hdst__key_table *table, const uint64_t *a, const uint64_t *b)
 {
-    return a[0] != b[0] ? a[0] < b[0] : hdst__key_compare(a + 1, b + 1, key_words) < 0;
+    return a[0] != b[0] ? a[0] < b[0] : hdst__key_compare(table->texts, a + 1, b + 1, table->key_words) < 0;
 }
 
 // Behind those that are there; the few that come after it move up.
@@ -193,7 +255,7 @@ static void insert(const hdst__key_table *table, uint64_t *to, uint64_t count, c
 {
     const uint32_t words = table->row_words;
     uint64_t at = count;
-    while (at > 0 && comes_before(row, to + (at - 1) * words, table->key_words)) at--;
+    while (at > 0 && comes_before(table, row, to + (at - 1) * words)) at--;
     if (at < count) memmove(to + (at + 1) * words, to + at * words, (count - at) * words * sizeof *to);
     for (uint32_t w = 0; w < words; w++) to[at * words + w] = row[w];
 }

@@ -7,6 +7,7 @@
 #define HDST_SHUFFLE_AGGREGATE_KEY_TABLE_H
 
 #include "shuffle/aggregate/aggregation_layout.h"
+#include "shuffle/aggregate/key_keeper.h"
 
 typedef struct hdst__key_table {
     const hdst__allocator *allocator;
@@ -17,19 +18,13 @@ typedef struct hdst__key_table {
     uint64_t adds;                      // records since its words were looked through
     uint64_t longest;                   // from a key's home to its place, of all keys
     bool crowded;                       // a key found no place
+    const hdst__key_texts *texts;       // of keys with texts; set behind hdst__key_table_create, as what follows is
+    hdst__key_keeper *keeper;           // then: where the bytes of keys go that are new; NULL: they lie where they stay
 } hdst__key_table;
 
 // Of random keys the farthest of a thousand million, in a table that is half full, stands about 100 places from its home.
 enum { HDST__KEY_PROBES = 256 };
 static inline bool hdst__key_table_is_crowded(const hdst__key_table *table) { return table->crowded; }
-
-// By their words, as the results of reductions by key stand: below 0, 0, above 0.
-static inline int hdst__key_compare(const uint64_t *a, const uint64_t *b, uint32_t key_words)
-{
-    for (uint32_t w = 0; w < key_words; w++)
-        if (a[w] != b[w]) return a[w] < b[w] ? -1 : 1;
-    return 0;
-}
 
 // Room for 1 << bits rows. false: no memory.
 bool hdst__key_table_create(hdst__key_table *table, const hdst__allocator *allocator, uint32_t row_words, uint32_t key_words, uint32_t bits, uint32_t skip);
@@ -38,9 +33,9 @@ void hdst__key_table_clear(hdst__key_table *table, uint32_t skip);
 // Whether `more` keys keep it at most half full; hdst__key_table_grow makes it so, or returns false: no memory.
 bool hdst__key_table_has_room(const hdst__key_table *table, uint64_t more);
 bool hdst__key_table_grow(hdst__key_table *table, uint64_t more);
-// The row of a key, made if there is none; NULL with `make` false and no such key, or where the table is crowded. There must be room.
+// The row of a key, made if there is none; NULL with `make` false and no such key, or where the table is crowded, or its keeper failed. There must be room.
 uint64_t *hdst__key_table_find(hdst__key_table *table, uint32_t hash, const uint64_t *key, bool make);
-// Adds a batch whose words are there. Returns how many of its records, from the first on, were added: all, unless the table is crowded.
+// Adds a batch whose words are there. Returns how many of its records, from the first on, were added: all, unless the table is crowded, or its keeper failed.
 uint32_t hdst__key_table_add(hdst__key_table *table, const hdst__aggregation_layout *layout, const hdst__key_batch *batch);
 // Once in layout->look_after records: rows with a word that could overflow go to `spill`, which empties their words, or returns false where it failed.
 typedef bool hdst__spill_row(void *context, uint64_t *row);

@@ -10,6 +10,7 @@ static uint32_t mixed(const hdst__overflow_rows *overflow, uint32_t hash, const 
 {
     uint64_t h = overflow->seed;
     if (overflow->layout->key_words == 0) return hdst__key_mix32(hash ^ (uint32_t)h);
+    if (overflow->layout->texts) return (uint32_t)(hdst__key_texts_mixed(overflow->layout->texts, key, overflow->layout->key_words, h) >> 32);
     for (uint32_t w = 0; w < overflow->layout->key_words; w++) h = hdst__key_mix64((h ^ key[w]) + HDST__KEY_STEP);
     return (uint32_t)(h >> 32);
 }
@@ -48,6 +49,7 @@ static int64_t *cells_of(hdst__overflow_rows *overflow, uint32_t hash, const uin
     hdst__key_table *table = &overflow->table;
     if (!table->rows && !hdst__key_table_create(table, overflow->allocator, layout->overflow_row_words, layout->key_words, HDST__HOST_WIDE_TABLE_BITS,
                                                 0)) return NULL;
+    table->texts = layout->texts;       // keys come from rows and raw records, which keep their bytes
     if (!hdst__key_table_has_room(table, 1) && !hdst__key_table_grow(table, 1)) return NULL;
     uint64_t *row;
     while (!(row = hdst__key_table_find(table, mixed(overflow, hash, key), key, true)))        // by chance alone

@@ -90,7 +90,7 @@ static const uint64_t *key_at(const sorter *s, uint64_t entry)
 static int compare_entries(const void *sorter_of, uint64_t a, uint64_t b)
 {
     const sorter *s = sorter_of;
-    return hdst__key_compare(key_at(s, a), key_at(s, b), s->layout->key_words);
+    return hdst__key_compare(s->layout->texts, key_at(s, a), key_at(s, b), s->layout->key_words);
 }
 
 // Entries of equal hashes by their keys, in place of `entry`.
@@ -107,7 +107,7 @@ static void order_equal_hashes(const sorter *s, uint64_t *entry, uint64_t *scrat
     for (uint64_t first = 0, end; first < count; first = end) {
         bool same = true;
         for (end = first + 1; end < count && entry[end] >> 32 == entry[first] >> 32; end++)
-            same = same && hdst__key_compare(key_at(s, entry[first]), key_at(s, entry[end]), words) == 0;
+            same = same && hdst__key_compare(s->layout->texts, key_at(s, entry[first]), key_at(s, entry[end]), words) == 0;
         if (!same) order_by_keys(s, entry + first, scratch + first, end - first);
     }
 }
@@ -131,7 +131,7 @@ static void sort_piece(sorter *s)
 static bool same_keys(const sorter *s, uint64_t i, uint64_t j)        // places in the order
 {
     const uint64_t *order = s->order;
-    return order[i] >> 32 == order[j] >> 32 && hdst__key_compare(key_at(s, order[i]), key_at(s, order[j]), s->layout->key_words) == 0;
+    return order[i] >> 32 == order[j] >> 32 && compare_entries(s, order[i], order[j]) == 0;
 }
 
 static uint64_t keys_in_piece(const sorter *s)
@@ -177,6 +177,11 @@ static void combine(const hdst__aggregation_layout *layout, uint64_t *row, const
     }
 }
 
+static int compare_rows(const hdst__aggregation_layout *layout, const uint64_t *a, const uint64_t *b)
+{
+    return a[0] != b[0] ? (a[0] < b[0] ? -1 : 1) : hdst__key_compare(layout->texts, a + 1, b + 1, layout->key_words);
+}
+
 // The batch's records, which are in order, to the rows that end with `row` (NULL: there is none yet). Returns the last one.
 static uint64_t *add_batch(const sorter *s, row_list *list, uint64_t *row)
 {
@@ -184,7 +189,7 @@ static uint64_t *add_batch(const sorter *s, row_list *list, uint64_t *row)
     const hdst__key_batch *batch = s->words;
     for (uint32_t i = 0; i < batch->count; i++) {
         const uint64_t tag = HDST__KEY_USED | batch->hash[i], *key = batch->key + (size_t)i * layout->key_words;
-        if (!row || row[0] != tag || hdst__key_compare(row + 1, key, layout->key_words)) {
+        if (!row || row[0] != tag || hdst__key_compare(layout->texts, row + 1, key, layout->key_words)) {
             row = list->rows + list->count++ * layout->row_words;
             memset(row, 0, layout->row_words * sizeof *row);
             row[0] = tag;
@@ -201,7 +206,7 @@ static bool reduce_rows(sorter *s)
     uint64_t *row = NULL;
     for (uint64_t i = 0; i < s->count; i++) {
         const uint64_t *from = (const uint64_t *)(const void *)(s->raw + (uint32_t)s->order[i] * s->bytes);
-        const bool same = row && hdst__key_compare(row, from, 1 + layout->key_words) == 0;
+        const bool same = row && compare_rows(layout, row, from) == 0;
         if (!same) row = memcpy(s->piece.rows + s->piece.count++ * layout->row_words, from, s->bytes);
         else combine(layout, row, from + 1 + layout->key_words, 1);
         if (layout->fixed && hdst__row_is_full(layout, row) && !hdst__overflow_rows_move_row(s->overflow, row, s->error)) return false;
@@ -229,11 +234,6 @@ static bool reduce_raw(sorter *s)
 }
 
 // --- Pieces to a partition ---
-
-static int compare_rows(const hdst__aggregation_layout *layout, const uint64_t *a, const uint64_t *b)
-{
-    return a[0] != b[0] ? (a[0] < b[0] ? -1 : 1) : hdst__key_compare(a + 1, b + 1, layout->key_words);
-}
 
 // The rows of the piece and of one run, which comes before it, to the piece.
 static bool merge_run(sorter *s, row_list *run)

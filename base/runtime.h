@@ -15,7 +15,7 @@
 
 #include <pthread.h>
 
-// Temporary files of an engine (engine/memory/spill.h).
+// Temporary files of an engine (base/temporary_file.h).
 typedef struct hdst__temporary_files {
     hdst__meter bytes;                  // that were written and whose files are still there
     bool (*in_memory)(int file);        // whether a file lies in memory, as on a tmpfs

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Packs a build for another x86-64 Linux machine (glibc 2.36 or newer: Debian 12, Ubuntu 24.04) that has an OpenCL
-# driver and its loader but nothing to compile with: libhdst, libyaml and libmsgpack are linked in. Everything lands
-# in .gpu-bundle/, laid out as the repository is, so the same commands work from there.
+# driver and its loader but nothing to compile with: libhdst, libyaml, libmsgpack, zlib, libzstd and liblzma are linked in.
+# Everything lands in .gpu-bundle/, laid out as the repository is, so the same commands work from there.
 # usage: tools/gpu-bundle.sh [MARCH]      (processor of the benchmark programs; default x86-64-v4, which has AVX-512)
 set -eu
 cd "$(dirname "$0")/.."

@@ -5,7 +5,7 @@
 # usage: tools/setup.sh [--check] build|test|sanitize ...     (--check, or HDST_NO_INSTALL=1: install nothing)
 set -eu
 
-build_packages="gcc make meson ninja-build pkg-config python3 pocl-opencl-icd ocl-icd-opencl-dev opencl-headers libyaml-dev libmsgpack-dev libcurl4-openssl-dev"
+build_packages="gcc make meson ninja-build pkg-config python3 pocl-opencl-icd ocl-icd-opencl-dev opencl-headers libyaml-dev libmsgpack-dev zlib1g-dev libzstd-dev liblzma-dev libcurl4-openssl-dev"
 test_packages="g++ libcriterion-dev"
 sanitize_packages="clang libclang-rt-14-dev llvm oclgrind"
 
@@ -27,7 +27,7 @@ missing_pieces() {
         command -v "$command" >/dev/null 2>&1 || printf '%s ' "$command"
     done
     pkg-config --exists msgpack-c 2>/dev/null || pkg-config --exists msgpack 2>/dev/null || printf 'msgpack-c '
-    for module in yaml-0.1 $([ "$with_test" = no ] || echo criterion); do
+    for module in yaml-0.1 zlib libzstd liblzma $([ "$with_test" = no ] || echo criterion); do
         pkg-config --exists "$module" 2>/dev/null || printf '%s ' "$module"
     done
     [ "$with_test" = no ] || command -v c++ >/dev/null 2>&1 || printf 'c++ '

@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Temporary files for what does not fit the memory budget (engine/memory/spill.h).
-#define _GNU_SOURCE     // mkostemp, strerror_r that returns the text
+#define _GNU_SOURCE     // strerror_r that returns the text
 #include "engine/memory/spill.h"
 
 #include "base/budget.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/vfs.h>
 #include <unistd.h>
-
-static const uint64_t most_at_once = (uint64_t)1 << 30;     // of one call to the system
 
 static hdst_status failed(const hdst__spill *spill, const char *what, int number, hdst_error *error)
 {
@@ -34,30 +29,14 @@ bool hdst__spill_is_in_memory(int file)
     return fstatfs(file, &about) == 0 && (about.f_type == TMPFS_MAGIC || about.f_type == RAMFS_MAGIC);
 }
 
-static void look_where_it_lies(hdst__runtime *runtime, const hdst__spill *spill)
-{
-    hdst__temporary_files *files = &runtime->files;
-    if (files->are_in_memory || !files->in_memory || !files->in_memory(spill->fd) || atomic_exchange(&files->are_in_memory, true)) return;
-    hdst__log_write(&runtime->log, HDST__LOG_WARN,
-                    "temporary files in '%s' take memory beside the memory budget, as that folder is memory itself (tmpfs); "
-                    "let TMPDIR name a folder on a disk",
-                    spill->folder);
-}
-
 hdst_status hdst__spill_open(hdst__runtime *runtime, hdst__spill *spill, hdst_error *error)
 {
-    const char *folder = getenv("TMPDIR");
-    char path[sizeof spill->folder + 24];
     *spill = (hdst__spill){.fd = -1, .files = runtime ? &runtime->files : NULL};
-    if (!folder || !*folder) folder = "/tmp";
-    if (strlen(folder) >= sizeof spill->folder) return hdst__error_set(error, HDST_E_IO, "TMPDIR is longer than %zu bytes", sizeof spill->folder - 1);
-    strcpy(spill->folder, folder);
-    snprintf(path, sizeof path, "%s/hdst-XXXXXX", folder);
-    spill->fd = mkostemp(path, O_CLOEXEC);
+    spill->fd = hdst__temporary_file(spill->folder);
+    if (spill->fd < 0 && errno == ENAMETOOLONG) return hdst__error_set(error, HDST_E_IO, "TMPDIR is longer than %zu bytes", sizeof spill->folder - 1);
     if (spill->fd < 0) return failed(spill, "cannot be made", errno, error);
-    unlink(path);
     spill->open = true;
-    if (runtime) look_where_it_lies(runtime, spill);
+    hdst__temporary_file_look(runtime, spill->fd, spill->folder);
     return HDST_OK;
 }
 
@@ -76,15 +55,10 @@ static void grow(hdst__spill *spill, uint64_t bytes)
 
 hdst_status hdst__spill_put(hdst__spill *spill, uint64_t offset, const void *data, uint64_t bytes, hdst_error *error)
 {
-    for (uint64_t done = 0; done < bytes;) {
-        const uint64_t left = bytes - done;
-        ssize_t n = pwrite(spill->fd, (const char *)data + done, left < most_at_once ? left : most_at_once, (off_t)(offset + done));
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) return failed(spill, "cannot be written", n < 0 ? errno : ENOSPC, error);
-        done += (uint64_t)n;
-        if (offset + done > spill->bytes) grow(spill, offset + done);
-    }
-    return HDST_OK;
+    uint64_t done;
+    const int number = hdst__write_at(spill->fd, offset, data, bytes, &done);
+    if (done && offset + done > spill->bytes) grow(spill, offset + done);
+    return number ? failed(spill, "cannot be written", number, error) : HDST_OK;
 }
 
 hdst_status hdst__spill_add(hdst__spill *spill, const void *data, uint64_t bytes, hdst_error *error)
@@ -94,14 +68,9 @@ hdst_status hdst__spill_add(hdst__spill *spill, const void *data, uint64_t bytes
 
 hdst_status hdst__spill_read(const hdst__spill *spill, uint64_t offset, void *data, uint64_t bytes, hdst_error *error)
 {
-    for (uint64_t done = 0; done < bytes;) {
-        const uint64_t left = bytes - done;
-        ssize_t n = pread(spill->fd, (char *)data + done, left < most_at_once ? left : most_at_once, (off_t)(offset + done));
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) return failed(spill, "cannot be read back", n < 0 ? errno : EIO, error);
-        done += (uint64_t)n;
-    }
-    return HDST_OK;
+    uint64_t done;
+    const int number = hdst__read_at(spill->fd, offset, data, bytes, &done);
+    return number ? failed(spill, "cannot be read back", number, error) : HDST_OK;
 }
 
 hdst_status hdst__spill_map(const hdst__spill *spill, const void **data, hdst_error *error)

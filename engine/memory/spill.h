@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Temporary files for what does not fit the memory budget: in $TMPDIR (else /tmp), without a name from the start, so nothing is left behind however
-// the process ends.
+// Temporary files for what does not fit the memory budget: without a name (base/temporary_file.h), so nothing is left behind however the process ends.
 // One thread at a time per file.
 #ifndef HDST_ENGINE_MEMORY_SPILL_H
 #define HDST_ENGINE_MEMORY_SPILL_H
 
 #include "base/error_object.h"
 #include "base/runtime.h"
+#include "base/temporary_file.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,7 +16,7 @@ typedef struct hdst__spill {
     int fd;
     uint64_t bytes;                 // written so far
     hdst__temporary_files *files;   // where they count; NULL: nowhere
-    char folder[256];               // for messages
+    char folder[HDST__TEMPORARY_FOLDER_BYTES];      // for messages
 } hdst__spill;
 
 // HDST_E_IO, with the folder and the system's reason, when there is no such folder, or it cannot be written. The runtime counts what is written, and a folder

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The allocator hook: every byte the library itself takes from the host comes through here (libyaml, msgpack and
-// OpenCL have no hook), so that a user can count it and a test can make any one allocation fail.
+// The allocator hook: every byte the library itself takes from the host comes through here (libyaml, msgpack, libzstd
+// and OpenCL have no hook), so that a user can count it and a test can make any one allocation fail.
 #ifndef HDST_BASE_ALLOC_H
 #define HDST_BASE_ALLOC_H
 

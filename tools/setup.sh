@@ -5,7 +5,8 @@
 # usage: tools/setup.sh [--check] build|test|sanitize ...     (--check, or HDST_NO_INSTALL=1: install nothing)
 set -eu
 
-build_packages="gcc make meson ninja-build pkg-config python3 pocl-opencl-icd ocl-icd-opencl-dev opencl-headers libyaml-dev libmsgpack-dev zlib1g-dev libzstd-dev liblzma-dev libcurl4-openssl-dev"
+build_packages="gcc make meson ninja-build pkg-config python3 pocl-opencl-icd ocl-icd-opencl-dev opencl-headers libyaml-dev libmsgpack-dev"
+build_packages="$build_packages zlib1g-dev libzstd-dev liblzma-dev libcurl4-openssl-dev"
 test_packages="g++ libcriterion-dev"
 sanitize_packages="clang libclang-rt-14-dev llvm oclgrind"
 

@@ -6,6 +6,7 @@
 #include "base/budget.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <linux/magic.h>
 #include <sys/mman.h>

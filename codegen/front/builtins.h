@@ -41,6 +41,12 @@
     X(RNG, "rng", 2, DRAW) X(UNIFORM, "uniform", 2, DRAW) X(UNIFORM_FLOAT, "uniform_float", 2, DRAW)                    \
     X(EXPONENTIAL, "exponential", 2, DRAW) X(EXPONENTIAL_FLOAT, "exponential_float", 2, DRAW)                           \
     X(NORMAL, "normal", 2, DRAW) X(NORMAL_FLOAT, "normal_float", 2, DRAW)                                               \
+    X(CTZ, "ctz", 1, COUNT_BITS)            /* of 32 or 64 bits, as uint32_t; of 0 their number */                       \
+    X(LOWER, "lower", 1, VIEW)              /* of a text: its letters of ASCII in another case */                       \
+    X(UPPER, "upper", 1, VIEW)                                                                                          \
+    X(TEXT_WORD, "text_word", 2, TEXT_WORD) /* in codegen/math/ alone: eight bytes from a place on, zero behind the end */ \
+    X(TEXT_BYTE, "text_byte", 2, TEXT_BYTE) /* likewise one */                                                          \
+    X(FIND, "find", 2, DRAW) X(STARTS_WITH, "starts_with", 2, DRAW) X(ENDS_WITH, "ends_with", 2, DRAW)                  \
     X(ACC_MIN, "acc_min", 2, ACCUMULATE)                                                                                \
     X(ACC_MAX, "acc_max", 2, ACCUMULATE)                                                                                \
     X(EMIT, "emit", 1, GIVE)                /* any number of arguments: one more output record of a flat_map */

@@ -11,6 +11,7 @@
 // check_function.c  signatures, missing returns; check_calls.c: recursion
 // check_math.c      functions that are written in the kernel language (codegen/math/)
 // check_emit.c      what a flat_map emits
+// check_text.c      comparisons and tokens of texts
 // check_later.c     parts of the language that hdst does not support yet
 // check_reduce.c    how freely a reduce may be regrouped
 #ifndef HDST_CODEGEN_FRONT_CHECK_H
@@ -123,6 +124,11 @@ void hdst__check_math_functions(hdst__checker *c);      // the bodies of all tha
 // --- check_later.c: functions that the language has and hdst does not carry yet ---
 bool hdst__check_later_call(hdst__checker *c, ast_expr *call);      // false: not one of them
 bool hdst__check_later_name(hdst__checker *c, ast_expr *name);      // WORD, SPACE
+
+// --- check_text.c ---
+ast_expr *hdst__check_text_comparison(hdst__checker *c, ast_expr *e);       // of two texts
+bool hdst__check_is_tokens(const hdst__checker *c, const ast_expr *e);      // a call of tokens(...)
+bool hdst__check_token_loop(hdst__checker *c, ast_stmt *s);
 
 // --- check_stmt.c ---
 void hdst__check_body(hdst__checker *c, ast_function *f);

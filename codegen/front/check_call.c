@@ -8,6 +8,7 @@
 typedef enum typing {
     FLOAT, NUMERIC, TO_BOOL, BITS_F32_U32, BITS_F32_I32, BITS_32_F32, BITS_F64_U64, BITS_F64_I64, BITS_64_F64, LENGTH, TO_U64, ACCUMULATE, OVER_ARRAYS, GIVE,
     MATH, DRAW, OF_ANY, LOOSE_F32_U32, LOOSE_F32_I32, LOOSE_F64_U64, LOOSE_F64_I64,
+    COUNT_BITS, VIEW, TEXT_WORD, TEXT_BYTE,
 } typing;
 
 static const struct builtin { const char *name; size_t args; typing typing; } builtins[] = {
@@ -28,14 +29,14 @@ static int find_builtin(const char *name)       // -1: none
 static bool gives_way(int id)
 {
     const typing t = builtins[id].typing;
-    return t == OVER_ARRAYS || t == MATH || t == DRAW || t == OF_ANY;
+    return t == OVER_ARRAYS || t == MATH || t == DRAW || t == OF_ANY || t == COUNT_BITS || t == VIEW;
 }
 
 // Functions that only the mathematics may call; elsewhere their names are unknown.
 static bool is_inner(int id)
 {
     const typing t = builtins[id].typing;
-    return t == LOOSE_F32_U32 || t == LOOSE_F32_I32 || t == LOOSE_F64_U64 || t == LOOSE_F64_I64;
+    return t == TEXT_WORD || t == TEXT_BYTE || t == LOOSE_F32_U32 || t == LOOSE_F32_I32 || t == LOOSE_F64_U64 || t == LOOSE_F64_I64;
 }
 
 bool hdst__check_is_builtin(const char *name)
@@ -130,7 +131,6 @@ static ast_expr *length(hdst__checker *c, ast_expr *call)
     if (hdst__check_is_poison(type)) return hdst__check_poisoned(call);
     if (type->kind == HDST__ARRAY) return hdst__check_number(c, call->span, HDST__U64, type->count);
     if (type->kind != HDST__TEXT) return wrong_argument(c, call, 0, "a table, an array or a text", NULL);
-    hdst__check_unsupported(c, call->span, "text");
     call->type = hdst__type_scalar(HDST__U64);
     return call;
 }
@@ -180,6 +180,24 @@ static ast_expr *of_any(hdst__checker *c, ast_expr *call)
     return call;
 }
 
+// ctz(x): converts to 32 or 64 bits without a sign
+static ast_expr *count_bits(hdst__checker *c, ast_expr *call)
+{
+    const hdst__kind kind = call->args[0]->type->kind;
+    if (!hdst__kind_is_integer(kind)) return wrong_argument(c, call, 0, "an integer", NULL);
+    call->args[0] = hdst__check_to_kind(c, call->args[0], hdst__scalar_size(kind) > 4 ? HDST__U64 : HDST__U32);
+    call->type = hdst__type_scalar(HDST__U32);
+    return call;
+}
+
+static ast_expr *of_text(hdst__checker *c, ast_expr *call, hdst__kind result)
+{
+    if (call->args[0]->type->kind != HDST__TEXT) return wrong_argument(c, call, 0, "a text", NULL);
+    if (call->arg_count > 1) call->args[1] = hdst__check_to_kind(c, call->args[1], HDST__U32);
+    call->type = hdst__type_scalar(result);
+    return call;
+}
+
 static ast_expr *builtin_call(hdst__checker *c, ast_expr *call, int id)
 {
     const struct builtin *b = &builtins[id];
@@ -207,6 +225,10 @@ static ast_expr *builtin_call(hdst__checker *c, ast_expr *call, int id)
     case OVER_ARRAYS: return over_arrays(c, call);
     case MATH: return mathematics(c, call);
     case OF_ANY: return of_any(c, call);
+    case COUNT_BITS: return count_bits(c, call);
+    case VIEW: return of_text(c, call, HDST__TEXT);
+    case TEXT_WORD: return of_text(c, call, HDST__U64);
+    case TEXT_BYTE: return of_text(c, call, HDST__U8);
     case LENGTH: case ACCUMULATE: case GIVE: case DRAW: break;     // elsewhere
     }
     return call;

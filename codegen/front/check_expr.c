@@ -124,7 +124,6 @@ static ast_expr *member(hdst__checker *c, ast_expr *e)
     e->field = hdst__record_field(type->record, e->name);
     if (e->field) {
         e->type = e->field->type;
-        if (e->type->kind == HDST__TEXT) hdst__check_unsupported(c, e->span, "text");
         return e;
     }
     const char **names = HDST__NEW_ARRAY(c->arena, const char *, type->record->field_count);
@@ -157,7 +156,6 @@ static ast_expr *index_value(hdst__checker *c, ast_expr *index, uint64_t count)
 
 static ast_expr *text_index(hdst__checker *c, ast_expr *e)
 {
-    hdst__check_unsupported(c, e->span, "text");
     e->right = index_value(c, e->right, 0);
     if (e->third) e->third = index_value(c, e->third, 0);
     e->type = hdst__type_scalar(e->third ? HDST__TEXT : HDST__U8);
@@ -193,7 +191,6 @@ static ast_expr *element(hdst__checker *c, ast_expr *e, bool table)
     }
     e->right = index_value(c, e->right, table ? 0 : type->count);
     e->type = table ? type : type->element;
-    if (e->type->kind == HDST__TEXT) hdst__check_unsupported(c, e->span, "text");
     return hdst__check_is_poison(e->right->type) ? hdst__check_poisoned(e) : e;
 }
 
@@ -283,7 +280,6 @@ void hdst__check_binary_types(hdst__checker *c, ast_op op, hdst__span span, ast_
     *result = &hdst__check_poison;
     if (hdst__check_is_poison(a->type) || hdst__check_is_poison(b->type)) return;
     if (is_comparison(op) && a->type->kind == HDST__TEXT && b->type->kind == HDST__TEXT) {
-        hdst__check_unsupported(c, span, "text");
         *result = hdst__type_scalar(HDST__BOOL);
         return;
     }
@@ -327,7 +323,8 @@ static ast_expr *binary(hdst__checker *c, ast_expr *e)
     e->left = hdst__check_value(c, e->left);
     e->right = hdst__check_value(c, e->right);
     hdst__check_binary_types(c, e->op, e->op_span, &e->left, &e->right, &e->type);
-    return e;
+    const bool texts = e->left->type->kind == HDST__TEXT && e->right->type->kind == HDST__TEXT && !hdst__check_is_poison(e->type);
+    return texts ? hdst__check_text_comparison(c, e) : e;
 }
 
 static ast_expr *ternary(hdst__checker *c, ast_expr *e)
@@ -395,7 +392,6 @@ ast_expr *hdst__check_expr(hdst__checker *c, ast_expr *e)
     case AST_CALL: return hdst__check_call(c, e);
     case AST_COMPOUND: return compound(c, e);
     case AST_STRING:
-        hdst__check_unsupported(c, e->span, "text");
         e->type = hdst__type_scalar(HDST__TEXT);
         return e;
     case AST_TUPLE:

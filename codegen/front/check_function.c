@@ -61,12 +61,6 @@ static void table(hdst__checker *c, ast_decl *p)
     p->type = &hdst__check_poison;
 }
 
-static void unsupported_text(hdst__checker *c, const ast_decl *p)
-{
-    bool text = p->type->kind == HDST__TEXT || (p->type->kind == HDST__RECORD && p->type->record->has_text && p->qualifier != AST_PLAIN);
-    if (text) hdst__check_unsupported(c, p->span, "text");
-}
-
 // false: it does not belong to this kind of function
 static bool parameter(hdst__checker *c, const ast_function *f, ast_decl *p)
 {
@@ -93,7 +87,6 @@ static bool parameter(hdst__checker *c, const ast_function *f, ast_decl *p)
         hdst__diag_error(c->diags, p->span, NULL, "text cannot be accumulated");
         p->type = &hdst__check_poison;
     }
-    unsupported_text(c, p);
     if (p->qualifier == AST_STREAM && !hdst__check_is_poison(p->type)) {
         hdst__type *stream = HDST__NEW(c->arena, hdst__type);
         *stream = (hdst__type){.kind = HDST__STREAM, .element = p->type};
@@ -151,7 +144,6 @@ static void output(hdst__checker *c, ast_function *f)
     } else {
         f->result = f->written_result ? hdst__check_type(c, f->written_result) : hdst__type_scalar(HDST__VOID);
     }
-    if (f->result->kind == HDST__TEXT || (f->result->kind == HDST__RECORD && f->result->record->has_text)) hdst__check_unsupported(c, f->span, "text");
 }
 
 static void result(hdst__checker *c, ast_function *f)
@@ -183,7 +175,6 @@ static void reduce_signature(hdst__checker *c, ast_function *f)
         !hdst__type_equal(f->params[0]->type, f->params[1]->type))
         hdst__diag_error(c->diags, f->params[1]->span, NULL, "a reduce takes two of one type, not %s and %s",
                          hdst__check_type_name(c, f->params[0]->type), hdst__check_type_name(c, f->params[1]->type));
-    if (f->result->kind == HDST__TEXT || (f->result->kind == HDST__RECORD && f->result->record->has_text)) hdst__check_unsupported(c, f->span, "text");
     if (!f->identity || hdst__check_is_poison(f->result)) return;
     f->identity = hdst__check_list(c, f->identity, f->result, "the identity");
 }

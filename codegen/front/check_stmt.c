@@ -45,13 +45,6 @@ static void enter_scope(hdst__checker *c, ast_decl *decl)
     HDST__PUSH(c->arena, c->scope, c->scope_count, c->scope_capacity, decl);
 }
 
-static void mark_text(hdst__checker *c, const ast_decl *decl)
-{
-    const hdst__type *type = decl->type;
-    while (type->kind == HDST__ARRAY) type = type->element;
-    if (type->kind == HDST__TEXT || (type->kind == HDST__RECORD && type->record->has_text)) hdst__check_unsupported(c, decl->span, "text");
-}
-
 static void declare(hdst__checker *c, ast_stmt *s)
 {
     ast_decl *decl = s->decl;
@@ -64,7 +57,6 @@ static void declare(hdst__checker *c, ast_stmt *s)
     } else if (decl->is_const) {
         hdst__diag_error(c->diags, decl->span, NULL, "the constant '%s' needs a value", decl->name);
     }
-    mark_text(c, decl);
     enter_scope(c, decl);
 }
 
@@ -196,17 +188,35 @@ static void loop(hdst__checker *c, ast_stmt *s)
     close_scope(c, saved);
 }
 
+// for (text w : tokens(t, class))
+static void token_loop(hdst__checker *c, ast_stmt *s, scope saved)
+{
+    ast_stmt *const turn = s->then;
+    if (s->decl->type->kind != HDST__TEXT && !hdst__check_is_poison(s->decl->type))
+        hdst__diag_error(c->diags, s->decl->written->span, NULL, "the loop gives text, not %s", hdst__check_type_name(c, s->decl->type));
+    hdst__check_token_loop(c, s);
+    enter_scope(c, s->decl);
+    s->decl->used = true;
+    c->loops++;
+    if (turn) body(c, turn);
+    c->loops--;
+    close_scope(c, saved);
+}
+
 static void for_in(hdst__checker *c, ast_stmt *s)
 {
     scope saved = open_scope(c);
     s->decl->type = hdst__check_type(c, s->decl->written);
+    if (hdst__check_is_tokens(c, s->value)) {
+        token_loop(c, s, saved);
+        return;
+    }
     ast_decl *stream = s->value->kind == AST_NAME ? hdst__check_find(c, s->value->name) : NULL;
     if (stream && stream->kind == AST_PARAM && stream->qualifier == AST_STREAM) {
         s->value->decl = stream;
         s->value->type = stream->type;
         stream->used = true;
     } else {
-        hdst__check_unsupported(c, s->span, "for over a stream");       // the words of a text
         s->value = hdst__check_value(c, s->value);
     }
     const hdst__type *type = s->value->type;

@@ -78,6 +78,7 @@ void hdst__interp_close(interp_state *s)
     hdst__free(s->run->allocator, s->accum_table);
     hdst__free(s->run->allocator, s->private_words);
     hdst__interp_given_close(s);
+    hdst__interp_texts_close(s);
 }
 
 static void reset_variables(interp_state *s)
@@ -115,10 +116,12 @@ hdst_status hdst__interpret(hdst__interp_run *run, hdst_error *error)
     const hdst_status status = hdst__interp_open(&s, run, error);
     if (status != HDST_OK) return status;
     run->emitted = run->func->emits ? 0 : run->count;
-    for (uint64_t first = 0; first < run->count && run->failed_record == UINT64_MAX && !s.given.out_of_memory && !s.cancelled; first += s.width)
+    for (uint64_t first = 0; first < run->count && run->failed_record == UINT64_MAX && !s.given.out_of_memory && !s.texts.out_of_memory && !s.cancelled;
+         first += s.width)
         hdst__interp_block(&s, first, run->count - first < s.width ? run->count - first : s.width);
     hdst__interp_close(&s);
     if (s.cancelled) return hdst__cancel_error(0, 0, error);
+    if (s.texts.out_of_memory) return hdst__error_memory(error, "the texts of a block");
     if (s.given.out_of_memory) return hdst__error_memory(error, "the records that a block emits");
     return s.wrong ? hdst__error_set(error, HDST_E_INTERNAL, "`%s`: %s", run->func->name, s.wrong) : HDST_OK;
 }

@@ -41,8 +41,15 @@ static void load_run(hdst__kind kind, const char *from, uint64_t stride, size_t 
 #undef CASE
 }
 
+static uint64_t load_any(interp_state *s, hdst__kind kind, const char *from)
+{
+    return kind == HDST__TEXT ? hdst__interp_text_load(s, from) : load(kind, from);
+}
+
 static void save(hdst__kind kind, char *to, uint64_t bits)      // little-endian hosts
 {
+    if (kind == HDST__TEXT) hdst__interp_text_save(to, bits);
+    else
     memcpy(to, &bits, hdst__scalar_size(kind));
 }
 
@@ -73,7 +80,9 @@ static void field_runs(interp_state *s, const ir_expr *e, uint64_t element, uint
         const uint64_t record = run->input_skip[e->param] + s->block + done;
         uint64_t count = s->n - done;
         if (storage->block && storage->block - record % storage->block < count) count = storage->block - record % storage->block;
-        load_run(e->kind, buffer + hdst__storage_offset(storage, e->leaf, record, element), address->stride, count, out + done);
+        const char *from = buffer + hdst__storage_offset(storage, e->leaf, record, element);
+        if (e->kind != HDST__TEXT) load_run(e->kind, from, address->stride, count, out + done);
+        for (uint64_t i = 0; i < count && e->kind == HDST__TEXT; i++) out[done + i] = hdst__interp_text_load(s, from + i * address->stride);
         done += count;
     }
 }
@@ -92,7 +101,7 @@ lanes hdst__interp_field(interp_state *s, const ir_expr *e, size_t at)
     }
     const char *buffer = run->input_buffers[e->param][storage->leaf[e->leaf].buffer];
     for (size_t i = 0; i < s->n; i++)
-        out[i] = load(e->kind, buffer + hdst__storage_offset(storage, e->leaf, run->input_skip[e->param] + s->block + i, clamped(index.v[i], elements)));
+        out[i] = load_any(s, e->kind, buffer + hdst__storage_offset(storage, e->leaf, run->input_skip[e->param] + s->block + i, clamped(index.v[i], elements)));
     return (lanes){out, false};
 }
 
@@ -133,7 +142,7 @@ lanes hdst__interp_broadcast(interp_state *s, const ir_expr *e, size_t at)
     const uint64_t row0 = row.v[0], element0 = element.v[0];       // `out` may be the slab that either lies in
     for (size_t i = 0; i < (uniform ? 1 : s->n); i++) {
         const uint64_t r = clamped(row.uniform ? row0 : row.v[i], rows), x = clamped(element.uniform ? element0 : element.v[i], leaf->elements);
-        out[i] = rows ? load(e->kind, data + r * record->size + hdst__leaf_offset(leaf, x)) : 0;
+        out[i] = rows ? load_any(s, e->kind, data + r * record->size + hdst__leaf_offset(leaf, x)) : 0;
     }
     return (lanes){out, uniform};
 }

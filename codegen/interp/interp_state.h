@@ -8,6 +8,7 @@
 #define HDST_CODEGEN_INTERP_INTERP_STATE_H
 
 #include "codegen/interp/interp.h"
+#include "codegen/ir/text_value.h"
 
 typedef struct lanes {          // the value of an expression; v belongs to a variable, a slab or the expression itself
     const uint64_t *v;
@@ -41,6 +42,13 @@ typedef struct interp_given {   // in the order in which statements gave them; p
     bool out_of_memory;
 } interp_given;
 
+// Texts that expressions made (codegen/ir/text_value.h): what variables still hold is moved on when there are many.
+typedef struct interp_texts {
+    struct interp_text_piece *pieces;   // the one in use first
+    size_t made;                        // since they were moved
+    bool out_of_memory;
+} interp_texts;
+
 typedef struct interp_state {
     hdst__interp_run *run;
     const ir_func *func;
@@ -60,6 +68,7 @@ typedef struct interp_state {
     bool cancelled;             // nothing that follows counts
     const char *wrong;          // a broken rule, of the block form or (strict) of indices
     const interp_mask *mask;    // of the statement that is carried out
+    interp_texts texts;
     interp_given given;         // output records of the block, where the function emits
     int64_t *private_words;     // block form: privatised accumulators in fixed point, added to the device accumulators after each block
 } interp_state;
@@ -100,6 +109,15 @@ bool hdst__interp_given_open(interp_state *s);          // false: out of memory;
 void hdst__interp_given_close(interp_state *s);
 void hdst__interp_emit(interp_state *s, const ir_stmt *stmt, const interp_mask *mask);
 void hdst__interp_give_block(interp_state *s);          // the block's records, in the order of its lanes, to the run's output
+
+// --- interp_text.c ---
+
+lanes hdst__interp_text(interp_state *s, const ir_expr *e, size_t at);      // operations on texts
+uint64_t hdst__interp_text_new(interp_state *s, hdst__text_value text);     // its pattern; that of the empty text when memory is out, which is noted
+uint64_t hdst__interp_text_load(interp_state *s, const char *span);         // from memory
+void hdst__interp_text_save(char *span, uint64_t pattern);
+void hdst__interp_texts_move(interp_state *s);          // between statements: forgets what no variable holds, if that pays
+void hdst__interp_texts_close(interp_state *s);
 
 // --- interp_stmt.c ---
 

@@ -321,5 +321,6 @@ void hdst__interp_exec(interp_state *s, const ir_block *block, interp_mask *mask
         s->mask = mask;
         exec_stmt(s, block->items[i], mask);
         if (s->run->trace) hdst__interp_trace_after(s, block->items[i]);
+        hdst__interp_texts_move(s);
     }
 }

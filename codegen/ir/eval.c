@@ -32,6 +32,7 @@
         case IR_NEG: EACH(n, out, HDST__OF_INT(HDST__AS_##s(0 - a[i]))); break;                                        \
         case IR_BITNOT: EACH(n, out, HDST__OF_INT(HDST__AS_##s(~a[i]))); break;                                        \
         case IR_ABS: EACH(n, out, HDST__AS_##s(a[i]) < 0 ? HDST__OF_INT(HDST__AS_##s(0 - a[i])) : a[i]); break;        \
+        case IR_CTZ: EACH(n, out, a[i] ? (uint64_t)__builtin_ctzll(a[i]) : 8 * sizeof(T)); break;                      \
         default: EACH(n, out, 0); break;                                                                               \
         }                                                                                                              \
     }                                                                                                                  \

@@ -2,7 +2,8 @@
 // The arithmetic of the IR over arrays of 64-bit patterns: element i of the result depends on element i of the operands. The one place where the numeric
 // rules are written down as host code; the interpreter works on blocks with it, constant folding on single values.
 //
-// Patterns: integers sign- or zero-extended to 64 bits, bool 0 or 1, float in the low 32 bits, double as its bits.
+// Patterns: integers sign- or zero-extended to 64 bits, bool 0 or 1, float in the low 32 bits, double as its bits, a text as
+// the address of a hdst__text_value (text_value.h).
 // Results may be one of the operand arrays. The sign and payload of a NaN that arithmetic makes are unspecified;
 // IR_CANONICAL, and IR_BITCAST to an integer, give the quiet, positive NaN without payload (0x7fc00000,
 // 0x7ff8000000000000), so that programs see equal bits everywhere.

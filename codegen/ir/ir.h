@@ -31,7 +31,7 @@ enum { IR_NO_VAR = UINT32_MAX };    // no variable of the function
 
 typedef struct ir_var {
     const char *name;           // the user's where there is one; unique in the function
-    hdst__kind kind;            // a scalar kind other than text
+    hdst__kind kind;            // a scalar kind
     uint64_t elements;          // 0: a scalar; else a local array of so many
     bool varying;               // set by the pass that marks: differs from record to record
     bool per_record;            // set by the block form: lives across record loops, one value per record of the block
@@ -51,6 +51,7 @@ typedef enum ir_op {
     IR_NEG, IR_BITNOT, IR_NOT /* bool */, IR_ABS, IR_SQRT,
     IR_CANONICAL,   // a float; of a NaN the quiet, positive one without payload. pass_canonical_nans puts it where bits leave the function
     IR_ISNAN,       // bool out
+    IR_CTZ,         // u32, u64: zero bits below the lowest one; of 0 the width
     // Two operands of one type, same type out. Integers wrap.
     IR_ADD, IR_SUB, IR_MUL,
     IR_DIV, IR_REM, // integers: b != 0 was checked, b == 0 gives 0, MIN / -1 wraps to MIN, MIN % -1 is 0. IR_REM is not for floats.
@@ -63,6 +64,12 @@ typedef enum ir_op {
     IR_SELECT,      // a (bool) ? b : c; both are evaluated
     IR_CONVERT,     // a to `kind`: C's rules; float to integer saturates, NaN gives 0; to bool is != 0
     IR_BITCAST,     // a's bits as `kind`, of the same size. Of a NaN as an integer: the quiet, positive one's; with `bits` IR_ANY_NAN any bits will do
+    // Texts (text_value.h). Indices are u32.
+    IR_TEXT_LENGTH, // bytes of a, u32
+    IR_TEXT_BYTE,   // u8: byte b of a; 0 behind its end
+    IR_TEXT_WORD,   // u64: eight bytes of a from b on, the first one lowest; zero behind its end
+    IR_TEXT_SLICE,  // text: bytes b to c - 1 of a, as far as there are such
+    IR_TEXT_VIEW,   // text: a with letters looked at as `bits` says, a hdst__text_view
     // Put in by pass_block_accumulation (block form); see accum/tables.h for what the words mean. The cell is
     // leaf `leaf` of accum `param`, a's kind is the cell's.
     IR_FIXED,       // a (float kinds) in fixed point at the cell's scale: i64, word `bits` (0 or 1); 0 when a does not fit.
@@ -79,7 +86,8 @@ struct ir_expr {
     uint32_t param, leaf;
     uint32_t record;            // IR_FIELD, IR_RECORD_INDEX: which of the lane's records (GPU form; else 0)
     uint32_t var;               // index into ir_func.vars
-    uint64_t bits;              // IR_CONST: as AST_NUMBER (integers extended to 64 bits, floats as IEEE bits, bool 0 or 1)
+    // IR_CONST: as AST_NUMBER (integers extended to 64 bits, floats as IEEE bits, bool 0 or 1); of a text the address of a hdst__text_value, or 0
+    uint64_t bits;
     ir_expr *a, *b, *c;
     hdst__span span;
 };

@@ -18,6 +18,8 @@
 //     }
 #include "codegen/ir/sum_loop.h"
 
+#include "codegen/ir/text_value.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -32,11 +34,12 @@ typedef struct dumper {
 static const char *const op_names[] = {
     [IR_CONST] = "const", [IR_VAR] = "var", [IR_ELEM] = "elem", [IR_FIELD] = "field", [IR_BROADCAST] = "broadcast", [IR_LENGTH] = "length",
     [IR_RECORD_INDEX] = "record_index", [IR_NEG] = "neg", [IR_BITNOT] = "bitnot", [IR_NOT] = "not", [IR_ABS] = "abs", [IR_SQRT] = "sqrt",
-    [IR_CANONICAL] = "canonical", [IR_ISNAN] = "isnan", [IR_ADD] = "add", [IR_SUB] = "sub", [IR_MUL] = "mul",
+    [IR_CANONICAL] = "canonical", [IR_ISNAN] = "isnan", [IR_CTZ] = "ctz", [IR_ADD] = "add", [IR_SUB] = "sub", [IR_MUL] = "mul",
         [IR_DIV] = "div", [IR_REM] = "rem", [IR_AND] = "and",
     [IR_OR] = "or", [IR_XOR] = "xor", [IR_SHL] = "shl", [IR_SHR] = "shr", [IR_MIN] = "min", [IR_MAX] = "max", [IR_LT] = "lt", [IR_LE] = "le",
     [IR_GT] = "gt", [IR_GE] = "ge", [IR_EQ] = "eq", [IR_NE] = "ne", [IR_FMA] = "fma", [IR_SELECT] = "select", [IR_CONVERT] = "convert",
-    [IR_BITCAST] = "bitcast", [IR_FIXED] = "fixed", [IR_FITS] = "fits", [IR_KEY_MIN] = "key_min", [IR_KEY_MAX] = "key_max",
+    [IR_BITCAST] = "bitcast", [IR_TEXT_LENGTH] = "text_length", [IR_TEXT_BYTE] = "text_byte", [IR_TEXT_WORD] = "text_word",
+    [IR_TEXT_SLICE] = "text_slice", [IR_TEXT_VIEW] = "text_view", [IR_FIXED] = "fixed", [IR_FITS] = "fits", [IR_KEY_MIN] = "key_min", [IR_KEY_MAX] = "key_max",
 };
 
 static const char *const stmt_names[] = {
@@ -87,9 +90,21 @@ static void dump_float(hdst__buffer *out, hdst__kind kind, uint64_t bits)
     }
 }
 
+static void dump_text(hdst__buffer *out, const hdst__text_value *text)
+{
+    hdst__buffer_puts(out, "\"");
+    for (uint32_t i = 0; text && i < text->length; i++) {
+        const unsigned char byte = hdst__text_byte(text, i);
+        const bool plain = byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\';
+        hdst__buffer_printf(out, plain ? "%c" : "\\x%02x", byte);
+    }
+    hdst__buffer_puts(out, "\"");
+}
+
 static void dump_const(hdst__buffer *out, hdst__kind kind, uint64_t bits)
 {
     if (kind == HDST__BOOL) hdst__buffer_puts(out, bits ? "true" : "false");
+    else if (kind == HDST__TEXT) dump_text(out, (const hdst__text_value *)(uintptr_t)bits);
     else if (hdst__kind_is_float(kind)) dump_float(out, kind, bits);
     else if (kind == HDST__I32) hdst__buffer_printf(out, "%" PRId64, (int64_t)bits);
     else if (kind == HDST__U32) hdst__buffer_printf(out, "%" PRIu64 "u", bits);
@@ -145,6 +160,7 @@ static void dump_expr(dumper *d, const ir_expr *e)
         break;
     case IR_BROADCAST: dump_leaf(d, e->param, e->a, e->leaf, e->b); break;
     case IR_LENGTH: hdst__buffer_printf(d->out, "length(%s)", param_of(d, e->param) ? param_of(d, e->param)->name : "?"); break;
+    case IR_TEXT_VIEW: dump_call(d, e->bits == HDST__TEXT_LOWER ? "lower" : e->bits == HDST__TEXT_UPPER ? "upper" : "as_it_is", e); break;
     case IR_CONVERT: dump_call(d, kind_name(e->kind), e); break;
     case IR_BITCAST: hdst__buffer_puts(d->out, e->bits == IR_ANY_NAN ? "loose_" : "as_"); dump_call(d, kind_name(e->kind), e); break;
     case IR_FIXED: case IR_FITS:        // of the cell that comes first

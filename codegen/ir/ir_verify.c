@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The verifier: is a function well formed? It runs after every pass, so that a pass that breaks a rule of codegen/ir/ir.h is named at once.
 #include "codegen/ir/sum_loop.h"
+#include "codegen/ir/text_value.h"
 
 typedef struct verifier {
     const ir_func *func;
@@ -33,8 +34,9 @@ static int operand_count(ir_op op)
     switch (op) {
     case IR_CONST: case IR_VAR: case IR_LENGTH: case IR_RECORD_INDEX: case IR_FIELD: case IR_BROADCAST: return 0;  // their indices are looked at apart
     case IR_ELEM: case IR_NEG: case IR_BITNOT: case IR_NOT: case IR_ABS: case IR_SQRT: case IR_CANONICAL: case IR_ISNAN: case IR_CONVERT: case IR_BITCAST:
+    case IR_CTZ: case IR_TEXT_LENGTH: case IR_TEXT_VIEW:
     case IR_FIXED: case IR_FITS: case IR_KEY_MIN: case IR_KEY_MAX: return 1;
-    case IR_FMA: case IR_SELECT: return 3;
+    case IR_FMA: case IR_SELECT: case IR_TEXT_SLICE: return 3;
     default: return 2;
     }
 }
@@ -98,6 +100,10 @@ static bool unary_ok(verifier *v, const ir_expr *e, const char *where)
     case IR_BITNOT: REQUIRE(e->kind == a && hdst__kind_is_integer(a), "operand type", where); break;
     case IR_NOT: REQUIRE(e->kind == HDST__BOOL && a == HDST__BOOL, "operand type", where); break;
     case IR_SQRT: case IR_CANONICAL: REQUIRE(e->kind == a && hdst__kind_is_float(a), "operand type", where); break;
+    case IR_CTZ: REQUIRE(e->kind == a && (a == HDST__U32 || a == HDST__U64), "operand type", where); break;
+    case IR_TEXT_LENGTH: REQUIRE(e->kind == HDST__U32 && a == HDST__TEXT, "operand type", where); break;
+    case IR_TEXT_VIEW: REQUIRE(e->kind == HDST__TEXT && a == HDST__TEXT && e->bits <= HDST__TEXT_UPPER, "operand type", where); break;
+    case IR_CONVERT: REQUIRE(e->kind != HDST__TEXT && a != HDST__TEXT, "operand type", where); break;
     case IR_ISNAN: REQUIRE(e->kind == HDST__BOOL && hdst__kind_is_float(a), "operand type", where); break;
     case IR_BITCAST: REQUIRE(hdst__scalar_size(e->kind) == hdst__scalar_size(a), "bit cast between sizes", where); break;
     case IR_FIXED:
@@ -119,7 +125,11 @@ static bool binary_ok(verifier *v, const ir_expr *e, const char *where)
         REQUIRE(e->kind == a && hdst__kind_is_integer(a) && b == HDST__U32, "operand types of a shift", where);
         return true;
     }
-    REQUIRE(a == b, "operands of two types", where);
+    if (e->op == IR_TEXT_BYTE || e->op == IR_TEXT_WORD) {
+        REQUIRE(a == HDST__TEXT && b == HDST__U32 && e->kind == (e->op == IR_TEXT_BYTE ? HDST__U8 : HDST__U64), "operand types of a text", where);
+        return true;
+    }
+    REQUIRE(a == b && a != HDST__TEXT, "operands of two types", where);
     if (e->op >= IR_LT && e->op <= IR_NE) {
         REQUIRE(e->kind == HDST__BOOL, "comparison is not bool", where);
         return true;
@@ -133,6 +143,10 @@ static bool binary_ok(verifier *v, const ir_expr *e, const char *where)
 
 static bool ternary_ok(verifier *v, const ir_expr *e, const char *where)
 {
+    if (e->op == IR_TEXT_SLICE) {
+        REQUIRE(e->kind == HDST__TEXT && e->a->kind == HDST__TEXT && e->b->kind == HDST__U32 && e->c->kind == HDST__U32, "operand types of a text", where);
+        return true;
+    }
     REQUIRE(e->kind == e->b->kind && e->b->kind == e->c->kind, "operands of two types", where);
     if (e->op == IR_SELECT) REQUIRE(e->a->kind == HDST__BOOL, "condition is not bool", where);
     else REQUIRE(e->a->kind == e->kind && hdst__kind_is_float(e->kind), "operand type", where);

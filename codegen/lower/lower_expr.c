@@ -3,6 +3,7 @@
 // a helper on the right of `&&`, in a branch of `?:`) becomes an `if` with a variable, so that the order from left to right
 // stays.
 #include "codegen/lower/lower_state.h"
+#include "codegen/ir/text_value.h"
 #include "record/scalar_convert.h"
 
 #include <string.h>
@@ -45,8 +46,8 @@ static void push_check(lowerer *l, ir_check_kind kind, hdst__span span, const ch
     hdst__lower_push(l, stmt);
 }
 
-// A check of the index, and the index clamped into range. It is compared as u64 after sign extension, so negative ones fail.
-static ir_expr *checked_index(lowerer *l, ir_check_kind kind, const ast_expr *at, const char *what, ir_expr *limit)
+
+ir_expr *hdst__lower_checked_index(lowerer *l, ir_check_kind kind, const ast_expr *at, const char *what, ir_expr *limit)
 {
     ir_expr *index = hdst__lower_value(l, at->right);
     if (index->op == IR_CONST && limit->op == IR_CONST && hdst__scalar_convert(HDST__U64, index->kind, index->bits) < limit->bits) return index;
@@ -85,7 +86,7 @@ static ir_expr *length_of(lowerer *l, uint32_t param)
 static lower_place row_place(lowerer *l, const ast_expr *e, const lower_binding *table)
 {
     lower_place place = table->place;
-    place.row = checked_index(l, IR_CHECK_TABLE_INDEX, e, table->decl->name, length_of(l, place.first));
+    place.row = hdst__lower_checked_index(l, IR_CHECK_TABLE_INDEX, e, table->decl->name, length_of(l, place.first));
     return place;
 }
 
@@ -97,7 +98,7 @@ static lower_place index_place(lowerer *l, const ast_expr *e)
     }
     lower_place array = hdst__lower_place(l, e->left);
     ir_expr *limit = hdst__ir_const(l->func, HDST__U64, array.type->count);
-    ir_expr *index = checked_index(l, IR_CHECK_INDEX, e, place_name(e->left), limit);
+    ir_expr *index = hdst__lower_checked_index(l, IR_CHECK_INDEX, e, place_name(e->left), limit);
     return hdst__lower_element(l, &array, index);
 }
 
@@ -137,7 +138,9 @@ lower_place hdst__lower_place(lowerer *l, const ast_expr *e)
         lower_place outer = hdst__lower_place(l, e->left);
         return hdst__lower_field(&outer, e->field);
     }
-    case AST_INDEX: return index_place(l, e);
+    case AST_INDEX:
+        if (hdst__lower_is_of_text(l, e)) break;
+        return index_place(l, e);
     case AST_CALL:
         if (e->callee) return hdst__lower_call(l, e);
         break;
@@ -310,9 +313,23 @@ static ir_expr *infinity(lowerer *l, hdst__kind kind)
     return hdst__ir_const(l->func, kind, kind == HDST__F32 ? 0x7f800000u : 0x7ff0000000000000u);
 }
 
+static bool is_table(const lowerer *l, const ast_expr *e)
+{
+    const lower_binding *binding = e->kind == AST_NAME ? hdst__lower_find(l, e->decl) : NULL;
+    return binding && binding->is_table;
+}
+
+static ir_expr *view(lowerer *l, ir_expr *text, hdst__text_view view)
+{
+    ir_expr *e = hdst__ir_unary(l->func, IR_TEXT_VIEW, HDST__TEXT, text);
+    e->bits = view;
+    return e;
+}
+
 static ir_expr *builtin(lowerer *l, const ast_expr *e)
 {
     hdst__kind kind = e->type->kind;
+    if (e->builtin == HDST__BI_LEN && e->args[0]->type->kind == HDST__TEXT && !is_table(l, e->args[0])) return hdst__lower_text_length(l, e->args[0]);
     if (e->builtin == HDST__BI_LEN) return length_of(l, hdst__lower_find(l, e->args[0]->decl)->place.first);
     if (e->builtin == HDST__BI_RECORD_INDEX) {
         ir_expr *index = hdst__ir_const(l->func, HDST__U64, 0);
@@ -334,6 +351,11 @@ static ir_expr *builtin(lowerer *l, const ast_expr *e)
         fma->c = arg[2];
         return fma;
     }
+    case HDST__BI_CTZ: return hdst__lower_convert(l, HDST__U32, hdst__ir_unary(l->func, IR_CTZ, arg[0]->kind, arg[0]));
+    case HDST__BI_LOWER: return view(l, arg[0], HDST__TEXT_LOWER);
+    case HDST__BI_UPPER: return view(l, arg[0], HDST__TEXT_UPPER);
+    case HDST__BI_TEXT_WORD: return hdst__ir_binary(l->func, IR_TEXT_WORD, kind, arg[0], arg[1]);
+    case HDST__BI_TEXT_BYTE: return hdst__ir_binary(l->func, IR_TEXT_BYTE, kind, arg[0], arg[1]);
     case HDST__BI_ISNAN: return hdst__ir_unary(l->func, IR_ISNAN, HDST__BOOL, arg[0]);
     case HDST__BI_ISINF: {
         ir_expr *size = hdst__ir_unary(l->func, IR_ABS, arg[0]->kind, arg[0]);
@@ -367,6 +389,8 @@ static ir_expr *value_of(lowerer *l, const ast_expr *e)
 {
     switch (e->kind) {
     case AST_NUMBER: return hdst__ir_const(l->func, e->type->kind, e->number.bits);
+    case AST_STRING: return hdst__lower_text_constant(l, e);
+    case AST_INDEX: return hdst__lower_is_of_text(l, e) ? hdst__lower_text_index(l, e) : load(l, e);
     case AST_UNARY: return unary(l, e);
     case AST_BINARY:
         if (e->op == AST_LOGAND || e->op == AST_LOGOR) return logical(l, e);

@@ -8,6 +8,7 @@
 // lower_loop.c    loops: which are counted
 // lower_lanes.c   dot and sum
 // lower_hash.c    hash
+// lower_text.c    texts: bytes, slices, constants
 // lower_reduce.c  reduces that combine field by field
 // lower_group.c   groups: the key, the stream, loops over it
 #ifndef HDST_CODEGEN_LOWER_LOWER_STATE_H
@@ -96,6 +97,15 @@ ir_expr *hdst__lower_convert(lowerer *l, hdst__kind kind, ir_expr *e);          
 ir_expr *hdst__lower_simple(lowerer *l, const char *name, ir_expr *e);             // e itself when it is a constant or a variable, else a variable set to it
 ir_expr *hdst__lower_bool(lowerer *l, bool value);
 void hdst__lower_push(lowerer *l, ir_stmt *stmt);
+
+// A check of the index of at (AST_INDEX), and the index clamped into range. It is compared as u64 after sign extension, so negative ones fail.
+ir_expr *hdst__lower_checked_index(lowerer *l, ir_check_kind kind, const ast_expr *at, const char *what, ir_expr *limit);
+
+// --- lower_text.c ---
+bool hdst__lower_is_of_text(const lowerer *l, const ast_expr *index);       // AST_INDEX: of a text, not of a table of texts
+ir_expr *hdst__lower_text_index(lowerer *l, const ast_expr *index);         // t[i], t[a:b]
+ir_expr *hdst__lower_text_length(lowerer *l, const ast_expr *text);         // len(t)
+ir_expr *hdst__lower_text_constant(lowerer *l, const ast_expr *string);
 
 // --- lower_stmt.c, lower_loop.c ---
 // Whether something in the statement assigns to the variable, or to a part of it.

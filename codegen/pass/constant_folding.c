@@ -9,6 +9,7 @@
 //          }
 #include "record/bit_pattern.h"
 #include "codegen/ir/eval.h"
+#include "codegen/ir/text_value.h"
 #include "codegen/pass/passes.h"
 #include "record/scalar_convert.h"
 
@@ -143,9 +144,23 @@ static ir_expr *fold_convert(ir_func *func, const ir_expr *e)
     return hdst__ir_convert(func, e->kind, inner->a);
 }
 
+// What is asked of a text that the program has written.
+static ir_expr *fold_text(ir_func *func, const ir_expr *e)
+{
+    if (!is_const(e->a) || (e->b && !is_const(e->b))) return NULL;
+    const hdst__text_value *text = (const hdst__text_value *)(uintptr_t)e->a->bits;
+    switch (e->op) {
+    case IR_TEXT_LENGTH: return constant(func, e, e->kind, text ? text->length : 0);
+    case IR_TEXT_BYTE: return constant(func, e, e->kind, hdst__text_byte(text, e->b->bits));
+    case IR_TEXT_WORD: return constant(func, e, e->kind, hdst__text_word(text, e->b->bits));
+    default: return NULL;
+    }
+}
+
 static ir_expr *fold_unary(ir_func *func, const ir_expr *e)
 {
     if (e->op == IR_FIXED || e->op == IR_FITS) return NULL;     // the scale is not known
+    if (e->a->kind == HDST__TEXT) return fold_text(func, e);
     if (is_const(e->a)) {
         uint64_t bits = e->op == IR_CONVERT ? hdst__scalar_convert(e->kind, e->a->kind, e->a->bits) : hdst__eval_unary(e->op, e->kind, e->a->kind, e->a->bits);
         return e->op == IR_KEY_MIN || e->op == IR_KEY_MAX ? NULL : constant(func, e, e->kind, bits);
@@ -191,6 +206,7 @@ static bool fold_expr(ir_expr **slot, void *user)
     else if (e->op == IR_SELECT) folded = fold_select(func, e);
     else if (e->op == IR_FMA) folded = fold_fma(func, e);
     else if (e->op == IR_ELEM) folded = fold_element(func, e);
+    else if (e->op == IR_TEXT_BYTE || e->op == IR_TEXT_WORD) folded = fold_text(func, e);
     else if (e->a && !e->b && e->op >= IR_NEG) folded = fold_unary(func, e);
     if (folded) *slot = folded;
     return true;

@@ -29,7 +29,7 @@ static void add_input_args(hdst__printer *p, uint32_t i)
     const ir_param *param = &p->func->params[i];
     bool *seen = HDST__NEW_ARRAY(p->arena, bool, input->buffers);
     for (uint32_t l = 0; l < param->record->leaf_count; l++) {
-        if (!hdst__leaf_is_used(param, l) || param->record->leaves[l].kind == HDST__TEXT) continue;
+        if (!hdst__leaf_is_used(param, l)) continue;
         const uint32_t buffer = input->leaf[l].buffer;
         if (!seen[buffer])
             hdst__kernel_add_arg(p, HDST__ARG_INPUT, buffer, "__global const uchar *restrict %sData%" PRIu32, p->param_name[i], buffer);

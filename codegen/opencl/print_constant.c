@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Constants of the IR as OpenCL C, and the names of kinds.
 #include "codegen/opencl/print_constant.h"
+#include "base/writer.h"
+#include "codegen/ir/text_value.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -60,9 +62,24 @@ static const char *signed_text(hdst__arena *arena, hdst__kind kind, int64_t v)
     return v == INT32_MIN ? "INT_MIN" : hdst__arena_printf(arena, "%" PRId64, v);
 }
 
+// A string of C, each byte that could be taken for something else by its number.
+static const char *text_text(hdst__arena *arena, const hdst__text_value *text)
+{
+    hdst__writer out = {.arena = arena};
+    hdst__write(&out, "text_constant((__constant const uchar *)\"");
+    for (uint32_t i = 0; text && i < text->length; i++) {
+        const unsigned char byte = hdst__text_byte(text, i);
+        const bool plain = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == ' ' || byte == '_' || byte == '-' || byte == ':';
+        hdst__write(&out, plain ? "%c" : "\\%03o", byte);
+    }
+    hdst__write(&out, "\", %" PRIu32 "u)", text ? text->length : 0);
+    return hdst__writer_text(&out);
+}
+
 const char *hdst__constant_text(hdst__arena *arena, hdst__kind kind, uint64_t bits)
 {
     switch (kind) {
+    case HDST__TEXT: return text_text(arena, (const hdst__text_value *)(uintptr_t)bits);
     case HDST__BOOL: return bits ? "true" : "false";
     case HDST__F32: return float_text(arena, (uint32_t)bits);
     case HDST__F64: return double_text(arena, bits);

@@ -14,7 +14,8 @@ static hdst__precedence precedence_of(const ir_expr *expr)
 {
     switch (expr->op) {
     case IR_VAR: case IR_ELEM: case IR_BROADCAST: case IR_FMA: case IR_SQRT: case IR_ABS: case IR_MIN: case IR_MAX: case IR_FIXED: case IR_FITS:
-    case IR_KEY_MIN: case IR_KEY_MAX: case IR_LENGTH: case IR_CANONICAL: return HDST__PRIMARY;     // a name or a call
+    case IR_KEY_MIN: case IR_KEY_MAX: case IR_LENGTH: case IR_CANONICAL: case IR_CTZ: case IR_TEXT_LENGTH: case IR_TEXT_BYTE: case IR_TEXT_WORD: case IR_TEXT_SLICE:
+    case IR_TEXT_VIEW: return HDST__PRIMARY;     // a name or a call
     case IR_FIELD: return expr->kind != HDST__BOOL ? HDST__PRIMARY : HDST__WHOLE;
     case IR_CONVERT: return expr->kind != HDST__BOOL ? HDST__OPERAND : HDST__WHOLE;     // a cast or a call
     case IR_CONST:              // a number without a sign
@@ -284,6 +285,15 @@ static bool makes_nan(const ir_expr *expr)
     }
 }
 
+static void print_text(hdst__printer *p, const ir_expr *expr)
+{
+    hdst__write(&p->out, "%s(%s", hdst__ir_op_name(expr->op), hdst__expr_text(p, expr->a, HDST__WHOLE));
+    if (expr->op == IR_TEXT_VIEW) hdst__write(&p->out, ", %" PRIu64, expr->bits);
+    if (expr->b) hdst__write(&p->out, ", %s", hdst__expr_text(p, expr->b, HDST__WHOLE));
+    if (expr->c) hdst__write(&p->out, ", %s", hdst__expr_text(p, expr->c, HDST__WHOLE));
+    hdst__write(&p->out, ")");
+}
+
 static void print_operation(hdst__printer *p, const ir_expr *expr)
 {
     switch (expr->op) {
@@ -300,6 +310,12 @@ static void print_operation(hdst__printer *p, const ir_expr *expr)
     case IR_ISNAN:
         hdst__write(&p->out, "isnan(%s) != 0", hdst__expr_text(p, expr->a, HDST__WHOLE));
         break;
+    case IR_CTZ: print_part_call(p, "ctz", expr); break;
+    case IR_TEXT_LENGTH:
+        print_expr(p, expr->a, HDST__PRIMARY);
+        hdst__write(&p->out, ".length");
+        break;
+    case IR_TEXT_BYTE: case IR_TEXT_WORD: case IR_TEXT_SLICE: case IR_TEXT_VIEW: print_text(p, expr); break;
     case IR_FMA:
         hdst__write(&p->out, "fma(%s", hdst__expr_text(p, expr->a, HDST__WHOLE));
         hdst__write(&p->out, ", %s", hdst__expr_text(p, expr->b, HDST__WHOLE));

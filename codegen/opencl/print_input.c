@@ -26,7 +26,7 @@ const char *hdst__element_offset(hdst__arena *arena, const hdst__leaf *leaf)
 static void define_macro(hdst__printer *p, const char *name, const char *index, const char *space, const hdst__leaf *leaf, bool aligned, const char *address)
 {
     const char *type = hdst__scalar_cl_name(leaf->kind);
-    if (aligned) {
+    if (aligned && leaf->kind != HDST__TEXT) {
         hdst__write_line(&p->out, "#define %s(%s, e) (*(%s const %s *)(%s))", name, index, space, type, address);
         return;
     }
@@ -75,7 +75,7 @@ void hdst__print_inputs(hdst__printer *p)
         const ir_param *param = &p->func->params[i];
         if (param->kind != IR_INPUT || i < p->first_read_input) continue;
         for (size_t l = 0; l < param->record->leaf_count; l++) {
-            if (!hdst__leaf_is_used(param, l) || param->record->leaves[l].kind == HDST__TEXT) continue;
+            if (!hdst__leaf_is_used(param, l)) continue;
             const bool aligned = input->layout != HDST__AOS || hdst__leaf_is_aligned(param->record, &param->record->leaves[l]);
             define_macro(p, p->leaf_name[i][l], "i", "__global", &param->record->leaves[l], aligned, input_address(p, i, l));
             if (hdst__has_part(p, i, l)) define_part_of_word(p, i, l);
@@ -95,7 +95,7 @@ void hdst__print_input_bases(hdst__printer *p)
             hdst__write_line(&p->out, "__global const uchar *%sAt = %sData0 + skip * %" PRIu64 ";", data, data, param->record->size);
         if (input->layout != HDST__SOA && input->layout != HDST__AOP) continue;
         for (size_t l = 0; l < param->record->leaf_count; l++)
-            if (hdst__leaf_is_used(param, l) && param->record->leaves[l].kind != HDST__TEXT)
+            if (hdst__leaf_is_used(param, l))
                 hdst__write_line(&p->out, "__global const uchar *%sAt = %sData%u + %sOffset + skip * %" PRIu64 ";", p->leaf_name[i][l], data,
                                  input->leaf[l].buffer, p->leaf_name[i][l], hdst__scalar_size(param->record->leaves[l].kind));
     }
@@ -110,7 +110,7 @@ void hdst__print_broadcasts(hdst__printer *p)
         if (param->kind != IR_BROADCAST_TABLE) continue;
         for (size_t l = 0; l < param->record->leaf_count; l++) {
             const hdst__leaf *leaf = &param->record->leaves[l];
-            if (!hdst__leaf_is_used(param, l) || leaf->kind == HDST__TEXT) continue;
+            if (!hdst__leaf_is_used(param, l)) continue;
             const bool aligned = hdst__leaf_is_aligned(param->record, leaf);
             const bool local = hdst__broadcast_is_local(&p->func->params[i]);
             const char *address = hdst__arena_printf(p->arena, "%sAt + (ulong)(row) * %" PRIu64 " + %" PRIu64 "%s", p->param_name[i], param->record->size,

@@ -35,7 +35,7 @@ static void print_plain_store(hdst__printer *p, const ir_stmt *stmt)
     const char *start = p->in_records && !p->func->emits ? "BlockAt" : "At";
     if (p->first_read_input) {      // a fold: the next running value
         hdst__write_line(&p->out, "%sOf[%s] = %s;", macro, element, value);
-    } else if (hdst__leaf_is_aligned(param->record, leaf)) {
+    } else if (hdst__leaf_is_aligned(param->record, leaf) && leaf->kind != HDST__TEXT) {
         hdst__write_line(&p->out, "%s(%s%s, %s, %s) = %s;", macro, p->param_name[stmt->param], start, output_place(p, stmt), element, value);
     } else {
         hdst__write_line(&p->out, "write_%s(%s(%s%s, %s, %s), %s);", type, macro, p->param_name[stmt->param], start, output_place(p, stmt), element, value);
@@ -125,7 +125,7 @@ void hdst__print_output_macros(hdst__printer *p)
             const hdst__leaf *leaf = &param->record->leaves[l];
             const char *address = hdst__arena_printf(p->arena, "(at) + %s * %" PRIu64 " + %" PRIu64 "%s", record, param->record->size,
                 leaf->offset, hdst__element_offset(p->arena, leaf));
-            if (hdst__leaf_is_aligned(param->record, leaf))
+            if (hdst__leaf_is_aligned(param->record, leaf) && leaf->kind != HDST__TEXT)
                 hdst__write_line(&p->out, "#define %s(at, i, e) (*(__global %s *)(%s))", p->leaf_name[i][l], hdst__scalar_cl_name(leaf->kind), address);
             else
                 hdst__write_line(&p->out, "#define %s(at, i, e) (%s)", p->leaf_name[i][l], address);

@@ -16,7 +16,7 @@ static void print_block(hdst__printer *p, const ir_block *block);
 
 static const char *zero_text(const ir_var *var)
 {
-    return var->kind == HDST__BOOL ? "false" : "0";
+    return var->kind == HDST__BOOL ? "false" : var->kind == HDST__TEXT ? "{0}" : "0";
 }
 
 // Varying variables live in the body of a record loop only, so each such loop declares its own.

@@ -31,6 +31,8 @@ INTEGER_OPERATIONS(uchar, uint, 8)
 INTEGER_OPERATIONS(ushort, uint, 16)
 INTEGER_OPERATIONS(uint, uint, 32)
 INTEGER_OPERATIONS(ulong, ulong, 64)
+inline uint ctz_uint(uint a) { return popcount(~a & (a - 1)); }
+inline ulong ctz_ulong(ulong a) { return popcount(~a & (a - 1)); }
 SIGNED_DIVISION(char)
 SIGNED_DIVISION(short)
 SIGNED_DIVISION(int)

@@ -1,0 +1,91 @@
+#pragma once
+#include "codegen/opencl/templates/bytes.cl"
+// Texts (codegen/ir/text_value.h): where the bytes are, how many, and how they are looked at: 0 as they are, 1 in lower case, 2 in upper case.
+typedef struct hdst_text {
+    ulong at;
+    uint length, view;
+} hdst_text;
+
+inline hdst_text pick_hdst_text(bool condition, hdst_text yes, hdst_text no)
+{
+    hdst_text t;
+    t.at = condition ? yes.at : no.at;
+    t.length = condition ? yes.length : no.length;
+    t.view = condition ? yes.view : no.view;
+    return t;
+}
+
+inline hdst_text text_of(__global const uchar *at, uint length)
+{
+    hdst_text t = {(ulong)at, length, 0};
+    return t;
+}
+
+// Of a program's own constants.
+inline hdst_text text_constant(__constant const uchar *at, uint length)
+{
+    hdst_text t = {(ulong)at, length, 0};
+    return t;
+}
+
+// A span of 16 bytes: the length, then up to 12 bytes, or four of them and the place of all (record/text_span.h).
+inline hdst_text read_hdst_text(__global const uchar *span)
+{
+    const uint length = read_uint(span);
+    hdst_text t = {length <= 12 ? (ulong)(span + 4) : read_ulong(span + 8), length, 0};
+    return t;
+}
+
+// Turns the case of those of eight bytes that lie from `first` to `last`.
+inline ulong turn_case(ulong word, uint first, uint last)
+{
+    const ulong ones = 0x0101010101010101UL, low = word & 0x7f7f7f7f7f7f7f7fUL;
+    return word ^ ((low + (0x80 - first) * ones) & ~(low + (0x7f - last) * ones) & ~word & 0x8080808080808080UL) >> 2;
+}
+
+// Eight bytes, the first one lowest; zero behind the end. No byte is read that does not lie in an aligned word with one of the text's own.
+inline ulong text_word(hdst_text t, uint i)
+{
+    if (i >= t.length) return 0;
+    const uint left = t.length - i;
+    const ulong from = t.at + i, part = from & 7;
+    ulong word;
+    if (left >= 8) {
+        word = read_ulong((__global const uchar *)from);
+    } else {
+        word = *(__global const ulong *)(from - part) >> 8 * part;
+        if (part + left > 8) word |= *(__global const ulong *)(from - part + 8) << (64 - 8 * part);
+        word &= (1UL << 8 * left) - 1;
+    }
+    return t.view == 0 ? word : t.view == 1 ? turn_case(word, 'A', 'Z') : turn_case(word, 'a', 'z');
+}
+
+inline uchar text_byte(hdst_text t, uint i)
+{
+    if (i >= t.length) return 0;
+    const ulong byte = *(__global const uchar *)(t.at + i);
+    return (uchar)(t.view == 0 ? byte : t.view == 1 ? turn_case(byte, 'A', 'Z') : turn_case(byte, 'a', 'z'));
+}
+
+inline hdst_text text_slice(hdst_text t, uint from, uint to)
+{
+    to = min(to, t.length);
+    from = min(from, to);
+    t.at += from;
+    t.length = to - from;
+    return t;
+}
+
+inline hdst_text text_view(hdst_text t, uint view)
+{
+    t.view = view;
+    return t;
+}
+
+inline void write_hdst_text(__global uchar *span, hdst_text t)
+{
+    const ulong low = text_word(t, 0), high = text_word(t, 8);
+    write_uint(span, t.length);
+    write_uint(span + 4, (uint)low);
+    write_ulong(span + 8, t.length <= 12 ? low >> 32 | high << 32 : t.at | (ulong)t.view << 62);
+}

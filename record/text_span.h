@@ -46,7 +46,7 @@ static inline hdst__text_span hdst__text_span_of(const char *bytes, uint32_t len
     return span;
 }
 
-// What a function leaves for a long text that it looks at in another case (codegen/ir/text_value.h says how `view` counts): the address and, above it, the view.
+// What a function leaves for a long text that it looks at in another case: the address and, above it, the view (codegen/ir/text_value.h counts them).
 // Whoever takes the function's output copies such texts at once (hdst__text_settle), so nobody else meets them.
 enum { HDST__TEXT_VIEW_BIT = 62 };
 static inline uint64_t hdst__text_address(const char *bytes, uint32_t view) { return (uint64_t)(uintptr_t)bytes | (uint64_t)view << HDST__TEXT_VIEW_BIT; }

@@ -112,7 +112,8 @@ static bool class_of(hdst__checker *c, ast_expr *e, token_class *class)
         *class = (token_class){"first_of_chars", "behind_chars", characters};
         return !hdst__check_is_poison(characters->type);
     }
-    hdst__diag_error(c->diags, e->span, "WORD: letters, digits, '_' and what is not ASCII; SPACE: what blanks separate; chars(\",;\"): what any of these separates",
+    hdst__diag_error(c->diags, e->span,
+                     "WORD: letters, digits, '_' and what is not ASCII; SPACE: what blanks separate; chars(\",;\"): what any of these separates",
                      "tokens() takes WORD, SPACE or chars(\"...\")");
     return false;
 }

@@ -14,8 +14,8 @@ static hdst__precedence precedence_of(const ir_expr *expr)
 {
     switch (expr->op) {
     case IR_VAR: case IR_ELEM: case IR_BROADCAST: case IR_FMA: case IR_SQRT: case IR_ABS: case IR_MIN: case IR_MAX: case IR_FIXED: case IR_FITS:
-    case IR_KEY_MIN: case IR_KEY_MAX: case IR_LENGTH: case IR_CANONICAL: case IR_CTZ: case IR_TEXT_LENGTH: case IR_TEXT_BYTE: case IR_TEXT_WORD: case IR_TEXT_SLICE:
-    case IR_TEXT_VIEW: return HDST__PRIMARY;     // a name or a call
+    case IR_KEY_MIN: case IR_KEY_MAX: case IR_LENGTH: case IR_CANONICAL: case IR_CTZ: case IR_TEXT_LENGTH: case IR_TEXT_BYTE: case IR_TEXT_WORD:
+    case IR_TEXT_SLICE: case IR_TEXT_VIEW: return HDST__PRIMARY;     // a name or a call
     case IR_FIELD: return expr->kind != HDST__BOOL ? HDST__PRIMARY : HDST__WHOLE;
     case IR_CONVERT: return expr->kind != HDST__BOOL ? HDST__OPERAND : HDST__WHOLE;     // a cast or a call
     case IR_CONST:              // a number without a sign

@@ -23,7 +23,7 @@ typedef struct hdst__storage {
     const hdst__leaf_address *leaf;     // one per leaf of the record
     uint32_t buffers;           // 1, or the number of leaves for AoP
     const uint64_t *buffer_bytes;       // one per buffer
-    const struct hdst__text_bytes *text;        // record/text_bytes.h: of records with texts, set by who wants it filled from elsewhere; else NULL
+    const struct hdst__bytes_place *text;       // record/text_bytes.h: of records with texts, set by who wants it filled from elsewhere; else NULL
 } hdst__storage;
 
 // Arrays of SoA and AoP start at multiples of 64 bytes (a cache line, and the widest vector). Lives in the arena. For

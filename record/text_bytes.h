@@ -7,10 +7,10 @@
 
 #include <stdint.h>
 
-typedef struct hdst__text_bytes {
+typedef struct hdst__bytes_place {
     // *at: memory for so many bytes, 16 zero ones behind them. From several threads at once.
     hdst_status (*take)(void *user, uint64_t bytes, char **at, hdst_error *error);
     void *user;
-} hdst__text_bytes;
+} hdst__bytes_place;
 
 #endif

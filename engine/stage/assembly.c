@@ -6,9 +6,11 @@
 
 static uint64_t groups_of(const hdst__assembly *assembly, uint64_t records) { return records / assembly->group + (records % assembly->group > 0); }
 
-hdst_status hdst__assembly_init(hdst__assembly *assembly, hdst__output *to, uint64_t group, uint64_t records, double each, hdst_error *error)
+hdst_status hdst__assembly_init(hdst__assembly *assembly, hdst__output *to, uint64_t group, uint64_t records, double each, uint64_t limit, hdst_error *error)
 {
-    *assembly = (hdst__assembly){.to = to, .group = group, .records = records, .expected = (uint64_t)((double)records * each)};
+    *assembly = (hdst__assembly){.to = to, .group = group, .records = records, .each = each, .limit = limit};
+    assembly->expected = (uint64_t)((double)records * each);
+    if (limit && assembly->expected > limit) assembly->expected = limit;
     assembly->most_waiting = hdst__budget_left(to->budget) / HDST__HOST_WAITING_SHARE;
     pthread_mutex_init(&assembly->mutex, NULL);
     pthread_cond_init(&assembly->changed, NULL);
@@ -47,9 +49,19 @@ static hdst__chunk *make_chunk(hdst__assembly *assembly, const hdst__share *shar
     return chunk;
 }
 
+// Where the limit will be reached before this share, going by what was seen.
+static bool is_unwanted(const hdst__assembly *assembly, const hdst__share *share)
+{
+    const uint64_t have = assembly->whole_outputs;
+    if (!assembly->limit || !(assembly->each > 0) || have >= assembly->limit) return false;
+    const double end = (double)assembly->whole_to + (double)(assembly->limit - have) / assembly->each * HDST__HOST_OUTPUT_MARGIN;
+    return (double)share->first > end;
+}
+
 static bool is_full(const hdst__assembly *assembly, const hdst__share *share)
 {
-    return !assembly->ends && share->first > assembly->reached && assembly->waiting_bytes > assembly->most_waiting;
+    const bool full = assembly->waiting_bytes > assembly->most_waiting || is_unwanted(assembly, share);
+    return !assembly->ends && share->first > assembly->reached && full;
 }
 
 bool hdst__assembly_is_full(hdst__assembly *assembly, const hdst__share *share)
@@ -81,15 +93,35 @@ static uint64_t bytes_of(const hdst__assembly *assembly, const hdst__chunk *chun
     return assembly->group ? 0 : chunk->output.count * chunk->output.record_bytes;
 }
 
-void hdst__assembly_taken(hdst__assembly *assembly, hdst__chunk *chunk, uint64_t records)
+// What there is without a gap; and what a record gives.
+static void count_wanted(hdst__assembly *assembly, const hdst__chunk *changed, uint64_t records, uint64_t outputs)
 {
+    uint64_t to = assembly->passed, have = assembly->given;
+    assembly->seen_records += records;
+    assembly->seen_outputs += outputs;
+    if (assembly->seen_outputs) assembly->each = (double)assembly->seen_outputs / (double)assembly->seen_records;
+    if (changed->share.first > assembly->whole_to) return;
+    for (const hdst__chunk *chunk = assembly->first; chunk && chunk->share.first == to; chunk = chunk->next) {
+        to += chunk->taken;
+        have += chunk->ready;
+    }
+    assembly->whole_to = to;
+    assembly->whole_outputs = have;
+    if (have >= assembly->limit) assembly->ends = true;
+}
+
+bool hdst__assembly_taken(hdst__assembly *assembly, hdst__chunk *chunk, uint64_t records)
+{
+    const uint64_t before = chunk->ready;
     pthread_mutex_lock(&assembly->mutex);
     chunk->taken += records;
-    if (is_whole(chunk)) {
-        assembly->waiting_bytes += bytes_of(assembly, chunk);
-        pthread_cond_broadcast(&assembly->changed);
-    }
+    chunk->ready = chunk->output.count;
+    if (is_whole(chunk)) assembly->waiting_bytes += bytes_of(assembly, chunk);
+    if (assembly->limit) count_wanted(assembly, chunk, records, chunk->ready - before);
+    const bool enough = assembly->limit && assembly->whole_outputs >= assembly->limit;
+    if (is_whole(chunk) || assembly->limit) pthread_cond_broadcast(&assembly->changed);
     pthread_mutex_unlock(&assembly->mutex);
+    return enough;
 }
 
 void hdst__assembly_end(hdst__assembly *assembly)
@@ -119,6 +151,8 @@ static hdst__chunk *next_whole(hdst__assembly *assembly)
     hdst__chunk *chunk = assembly->first;
     if (!chunk || chunk->share.first != assembly->reached || !is_whole(chunk)) return NULL;
     assembly->first = chunk->next;
+    assembly->passed += chunk->share.count;
+    assembly->given += chunk->output.count;
     return chunk;
 }
 
@@ -139,7 +173,7 @@ hdst_status hdst__assembly_give(hdst__assembly *assembly, bool all, hdst_error *
 {
     hdst_status status = HDST_OK;
     pthread_mutex_lock(&assembly->mutex);
-    while (status == HDST_OK && assembly->reached < assembly->records) {
+    while (status == HDST_OK && assembly->reached < assembly->records && !(assembly->limit && assembly->given >= assembly->limit)) {
         hdst__chunk *chunk = next_whole(assembly);
         if (chunk) status = give_one(assembly, chunk, error);
         else if (!all || assembly->ends) break;
@@ -147,4 +181,16 @@ hdst_status hdst__assembly_give(hdst__assembly *assembly, bool all, hdst_error *
     }
     pthread_mutex_unlock(&assembly->mutex);
     return status;
+}
+
+// The chunk that was in progress has the last ones.
+hdst_status hdst__assembly_give_wanted(hdst__assembly *assembly, bool *enough, hdst_error *error)
+{
+    const hdst__chunk *last;
+    *enough = assembly->whole_outputs >= assembly->limit;
+    if (!*enough) return HDST_OK;
+    hdst_status status = hdst__assembly_give(assembly, false, error);
+    if (status != HDST_OK || assembly->given >= assembly->limit) return status;
+    last = assembly->first;
+    return give_chunk(assembly, last, error);
 }

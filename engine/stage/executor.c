@@ -324,10 +324,17 @@ static void count_slice(const hdst__slot *slot, hdst__pass *pass)
     if (pass->tuning) hdst__tuning_note(pass->tuning, slot->try, slot->ticket.seconds, slot->count, !overflows(slot, pass));
 }
 
+// Whether a record of these, or one before them, has failed: then their output is worth nothing.
+static bool has_failed(const hdst__pass *pass, const hdst__slot *slot, uint64_t first, uint64_t count)
+{
+    return pass->failure != UINT64_MAX && pass->failure >> 16 < pass->base + slot->segment->first + first + count;
+}
+
 void hdst__pass_note_failure(hdst__pass *pass, uint64_t word)
 {
     if (word < pass->failure) pass->failure = word;
     if (pass->team) hdst__team_note_failure(pass->team, word);
+    if (pass->team && pass->team->assembly && word != UINT64_MAX) hdst__assembly_end(pass->team->assembly);       // who waits for its output waits in vain
 }
 
 // So many records give output that fits, going by what all of them gave; fewer than all.
@@ -348,13 +355,13 @@ static hdst_status cut_slice(hdst__executor *executor, hdst__pass *pass, hdst__s
         return HDST_OK;
     }
     hdst_status status = HDST_OK;
-    for (uint64_t done = 0; done < count && status == HDST_OK && pass->failure == UINT64_MAX; done += each) {
+    for (uint64_t done = 0; done < count && status == HDST_OK && !has_failed(pass, slot, first, done + 1); done += each) {
         status = start_slice(executor, pass, slot, first + done, count - done < each ? count - done : each, true, error);
         if (status == HDST_OK) status = executor->device->ops->settle(executor->device, &slot->ticket, error);
         if (status != HDST_OK) return status;
         if (pass->checks) hdst__pass_note_failure(pass, *slot->error_at);
         if (overflows(slot, pass)) status = cut_slice(executor, pass, slot, error);
-        else if (pass->failure == UINT64_MAX) status = take_output(executor, slot, pass, error);
+        else if (!has_failed(pass, slot, slot->skip, slot->count)) status = take_output(executor, slot, pass, error);
     }
     return status;
 }
@@ -440,7 +447,7 @@ static hdst_status enlarge_window(hdst__executor *executor, hdst__pass *pass, hd
 hdst_status hdst__executor_finish_oldest(hdst__executor *executor, hdst__pass *pass, bool keep_output, hdst_error *error)
 {
     hdst__slot *slot = &executor->slot[executor->oldest];
-    const uint64_t count = slot->count;         // a slice that is cut has less in the end
+    const uint64_t first = slot->skip, count = slot->count;      // a slice that is cut has less in the end
     const double begin = hdst__timeline_begin(executor->device->runtime->timeline);
     hdst_status status = wait_for(executor, slot, error);
     hdst__timeline_end(executor->device->runtime->timeline, begin, "wait for a slice", executor->device->function, 0);
@@ -457,12 +464,13 @@ hdst_status hdst__executor_finish_oldest(hdst__executor *executor, hdst__pass *p
         count_outputs(slot, pass);
         if (pass->checks) hdst__pass_note_failure(pass, *slot->error_at);
         if (pass->output && keep_output && overflows(slot, pass)) status = cut_slice(executor, pass, slot, error);
-        else if (pass->output && keep_output && pass->failure == UINT64_MAX) status = take_output(executor, slot, pass, error);
+        else if (pass->output && keep_output && !has_failed(pass, slot, slot->skip, slot->count)) status = take_output(executor, slot, pass, error);
     }
     executor->oldest = (executor->oldest + 1) % HDST__HOST_SLICES_IN_FLIGHT;
     executor->in_flight--;
     slot->segment->users--;
-    if (slot->chunk && status == HDST_OK) hdst__assembly_taken(pass->team->assembly, slot->chunk, count);
+    const bool counts = slot->chunk && status == HDST_OK && keep_output && !has_failed(pass, slot, first, count);
+    if (counts && hdst__assembly_taken(pass->team->assembly, slot->chunk, count)) atomic_store(&pass->team->stops, true);
     return status;
 }
 

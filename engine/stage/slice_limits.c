@@ -7,9 +7,11 @@
 
 #include <math.h>
 
-// Output records of the slices that have ended; where each record has its place, of those that have begun.
+// Output records of the slices that have ended; where each record has its place, of those that have begun. Of several workers that of the input's first
+// records, without a gap.
 uint64_t hdst__pass_output(const hdst__pass *pass)
 {
+    if (pass->team && pass->team->assembly) return pass->team->assembly->whole_outputs;
     const hdst__output *output = pass->output;
     return output->store ? output->store->cache.reader.records : output->count + (pass->window && pass->window->is_open ? pass->window->used : 0);
 }

@@ -132,6 +132,8 @@ void hdst__stage_end_early(hdst__stage *stage, uint64_t limit)
     pthread_mutex_lock(&stage->runtime->mutex);
     stage->spec.limit = limit;
     if (stage->plan) stage->plan->limit = limit;
+    for (uint32_t i = 0; i < stage->other_count; i++)
+        if (stage->others[i].plan) stage->others[i].plan->limit = limit;
     pthread_mutex_unlock(&stage->runtime->mutex);
 }
 

@@ -101,6 +101,8 @@ void hdst__stage_drop_levels(hdst__stage *stage);       // those of a fold's hig
 // stage_share.c, stage_spread.c, stage_team.c; the engine's mutex is held. Whether several workers may run this stage, as its input and mode are now; then
 // the plans of those beside the first, made like its own; and a run of all of them.
 bool hdst__stage_may_share(hdst__stage *stage, const hdst__stage_values *values);
+// Once the first one's plan is there: whether a run that ends early is expected to do so too soon for several; then that one runs it.
+bool hdst__stage_ends_soon(hdst__stage *stage);
 void hdst__stage_run_alone(hdst__stage *stage, const char *why);       // from the next plan on, for want of memory
 hdst_status hdst__stage_spread_cache(hdst__stage *stage, hdst_error *error);       // a cached input, over the workers
 bool hdst__stage_reads_all_parts(const hdst__stage *stage);        // every worker that has a part of it has a plan

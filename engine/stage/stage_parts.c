@@ -7,7 +7,7 @@
 
 bool hdst__stage_may_keep_parts(const hdst__stage *stage)
 {
-    return stage->spec.keep_output && !stage->spec.keep_whole && !stage->spec.consumer && stage->spec.kind == HDST__STAGE_MAP &&
+    return stage->spec.keep_output && !stage->spec.limit && !stage->spec.keep_whole && !stage->spec.consumer && stage->spec.kind == HDST__STAGE_MAP &&
            stage->store.cache.reader.record && !stage->mode.is[HDST__MODE_OUTPUT_ON_HOST];
 }
 

@@ -107,8 +107,10 @@ static hdst_status make_plan(hdst__stage *stage, const hdst__stage_values *value
     if (keeps_parts) status = hdst__stage_cut_output(stage, error);
     if (status != HDST_OK) return status;
     stage->keeps_parts = keeps_parts;
-    const bool fits = stage->plan && shares == stage->shares && keeps_parts == kept_parts && hdst__stage_reads_all_parts(stage);
-    if (fits && (fold || (hdst__launch_plan_fits(stage->plan, values) && has_bits(stage)))) {
+    bool fits = stage->plan && shares == stage->shares && keeps_parts == kept_parts && hdst__stage_reads_all_parts(stage);
+    fits = fits && (fold || (hdst__launch_plan_fits(stage->plan, values) && has_bits(stage)));
+    if (fits && shares) fits = stage->passes_by || hdst__stage_ends_soon(stage) || stage->others;
+    if (fits) {
         if (stage->plan->piece_records != pieces) stage->moved = true;
         stage->plan->piece_records = pieces;
         if (stage->moved) status = shares ? hdst__stage_move_first(stage, error)
@@ -134,7 +136,7 @@ static hdst_status make_plan(hdst__stage *stage, const hdst__stage_values *value
     status = choose_code(stage, &request, error);
     if (status == HDST_OK) status = hdst__launch_plan_create(&request, &stage->plan, error);
     if (status == HDST_OK) status = take_table(stage, error);
-    if (status == HDST_OK && shares) status = hdst__stage_make_others(stage, &request, error);
+    if (status == HDST_OK && shares && !hdst__stage_ends_soon(stage)) status = hdst__stage_make_others(stage, &request, error);
     if (status != HDST_OK) hdst__stage_drop_plans(stage);
     return status;
 }

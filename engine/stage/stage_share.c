@@ -5,6 +5,7 @@
 #include "engine/worker.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 // --- Which may ---
@@ -31,11 +32,11 @@ static bool is_short(const hdst__stage *stage, const hdst__stage_values *values)
     return bytes < hdst__engine_limits(stage->engine)->share_bytes;
 }
 
-// A short input between long ones, as a sample of them is, or a run that ends early: the plans of all stay, of which the first runs it. Plans that have to
-// be made anew are made for those who run.
+// A short input between long ones, as a sample of them is: the plans of all stay, of which the first runs it. Plans that have to be made anew are made for
+// those who run.
 static bool is_passing(const hdst__stage *stage, const hdst__stage_values *values)
 {
-    const bool passes = stage->spec.limit || (is_short(stage, values) && stage->moved);
+    const bool passes = is_short(stage, values) && stage->moved;
     return passes && stage->shares && stage->plan && hdst__launch_plan_fits(stage->plan, values) && !stage->spec.cache && !stage->spec.keep_output;
 }
 
@@ -58,7 +59,7 @@ static const char *why_alone(const hdst__stage *stage, const hdst__stage_values 
     return hdst__engine_alone(stage->engine) ? "there was no memory for several"
         : stage->mode.is[HDST__MODE_ONE_DEVICE] ? stage->mode.why[HDST__MODE_ONE_DEVICE]
         : stage->spec.separate ? "code that the program gave apart runs on one device"
-        : stage->spec.limit && !is_passing(stage, values) ? "it ends early"
+        : stage->spec.limit && cache ? "it ends early, and of its cached input each device would have a part"
         : resident ? "its input is cached on one device"
         : stage->spec.kind == HDST__STAGE_FOLD && hdst__stage_has_odd_parts(stage) ? "its input lies in parts that are no whole runs of 64"
         : stays_on_one(stage) ? "its records stay on the device for the next stage"
@@ -82,6 +83,18 @@ bool hdst__stage_may_share(hdst__stage *stage, const hdst__stage_values *values)
     if (stage->input.reader.fill) hdst__shared_reader_destroy(&stage->input);
     hdst__shared_reader_init(&stage->input, &stage->reader);
     return true;
+}
+
+bool hdst__stage_ends_soon(hdst__stage *stage)
+{
+    const hdst__launch_plan *plan = stage->plan;
+    if (!stage->spec.limit || plan->tables || plan->code.fold) return false;
+    const double each = plan->way == IR_OUTPUT_DENSE ? 1 : plan->outputs_per_record;
+    const double records = each > 0 ? (double)stage->spec.limit / each : (double)stage->reader.records;
+    const double bytes = records * (double)hdst__segment_record_bytes(stage->reader.record);
+    if (records >= (double)stage->reader.records || bytes >= (double)hdst__engine_limits(stage->engine)->share_bytes) return false;
+    snprintf(stage->alone, sizeof stage->alone, "it ends early, after about %.0f records, which are too few for that to pay", ceil(records));
+    return stage->passes_by = true;
 }
 
 void hdst__stage_run_alone(hdst__stage *stage, const char *why)

@@ -148,6 +148,13 @@ static hdst_status merge_tables(hdst__stage *stage, uint32_t others, hdst_error 
 }
 
 // A slice's way in and its computation run side by side with others', on every device.
+// A run that ends early: output records that are wanted, from the first on; 0: all.
+static uint64_t wanted_output(const hdst__stage *stage)
+{
+    const hdst__launch_plan *plan = stage->plan;
+    return plan->tables || plan->code.fold || !plan->output_param ? 0 : stage->spec.limit;
+}
+
 static hdst_status begin_schedule(hdst__stage *stage, hdst__team *team, hdst_error *error)
 {
     hdst__plan_power_before(stage->plan);
@@ -158,7 +165,7 @@ static hdst_status begin_schedule(hdst__stage *stage, hdst__team *team, hdst_err
         if (plan) hdst__plan_power_before(plan);
         if (plan) worker[job.workers++] = (hdst__worker){.power = &plan->power, .copies_apart = true};
     }
-    if (team->assembly && stage->output.consumer) job.wish = HDST__POLICY_DYNAMIC;     // in order, or nearly so
+    if (team->assembly && (stage->output.consumer || wanted_output(stage))) job.wish = HDST__POLICY_DYNAMIC;     // in order, or nearly so
     const hdst__policy *own = hdst__engine_limits(stage->engine)->policy;
     team->policy = own ? own : hdst__policy_for(&job);
     team->schedule = team->policy->begin(&job, stage->runtime->allocator);
@@ -176,6 +183,14 @@ static void end_schedule(hdst__stage *stage, hdst__team *team)
     team->policy->end(team->schedule);
 }
 
+// Of a run that ends early: a record behind the end that failed does not count.
+static hdst_status end_early(hdst__team *team, uint64_t *failure, bool *enough, hdst_error *error)
+{
+    const hdst_status status = hdst__assembly_give_wanted(team->assembly, enough, error);
+    if (*enough) *failure = UINT64_MAX;
+    return status;
+}
+
 // A schedule that leaves records out would be a wrong sum.
 static hdst_status check_all_ran(const hdst__stage *stage, hdst_error *error)
 {
@@ -188,13 +203,15 @@ static hdst_status check_all_ran(const hdst__stage *stage, hdst_error *error)
 static hdst_status run_team(hdst__stage *stage, const hdst__stage_values *values, hdst__team *team, uint64_t *failure, hdst_error *error)
 {
     const bool stays = hdst__stage_part_records(stage, 0) != UINT64_MAX;
+    bool enough = false;
     hdst_status status = stays ? HDST_OK : begin_schedule(stage, team, error);
     if (status != HDST_OK) return status;
     start_others(stage, values, team);
     status = run_first(stage, values, team, failure, error);
     status = gather(stage, team, status, failure, error);
     if (!stays) end_schedule(stage, team);
-    if (status != HDST_OK || *failure != UINT64_MAX) return status;
+    if (status == HDST_OK && wanted_output(stage)) status = end_early(team, failure, &enough, error);
+    if (status != HDST_OK || *failure != UINT64_MAX || enough) return status;
     status = check_all_ran(stage, error);
     if (status == HDST_OK && stage->keeps_parts) hdst__stage_join_parts(stage);
     return status == HDST_OK ? merge_tables(stage, stage->other_count, error) : status;
@@ -211,7 +228,8 @@ static hdst_status run_shared(hdst__stage *stage, const hdst__stage_values *valu
     team.assembly = &assembly;
     const bool in_place = stage->plan->way == IR_OUTPUT_DENSE && !stage->output.consumer;
     const uint64_t group = stage->spec.kind == HDST__STAGE_FOLD ? HDST__FOLD_RECORDS : 1;
-    status = hdst__assembly_init(&assembly, &stage->output, in_place ? group : 0, stage->reader.records, stage->plan->outputs_per_record, error);
+    status = hdst__assembly_init(&assembly, &stage->output, in_place ? group : 0, stage->reader.records, stage->plan->outputs_per_record,
+                                 wanted_output(stage), error);
     if (status == HDST_OK) status = run_team(stage, values, &team, failure, error);
     hdst__assembly_destroy(&assembly);
     return status;

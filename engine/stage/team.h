@@ -14,11 +14,11 @@ typedef struct hdst__team {
     hdst__schedule *schedule;
     hdst__assembly *assembly;       // NULL: there are no output records
     _Atomic uint64_t failure;       // least error word of all workers (executor.h); UINT64_MAX: none
-    atomic_bool stops;              // one of them ended with an error
+    atomic_bool stops;              // one of them ended with an error, or there is as much output as is wanted
 } hdst__team;
 
 void hdst__team_note_failure(hdst__team *team, uint64_t word);
-// Whether a share that begins at record `at` of the input is not to be gone on with: an error ended the run, or a record before it failed. Those before the
+// Whether a share that begins at record `at` of the input is not to be gone on with: an error ended the run, there is enough output, or a record before it failed. Those before the
 // failing record are still computed, so the one that is told is the first of the input, as with one worker.
 bool hdst__team_stops(const hdst__team *team, uint64_t at);
 

@@ -21,9 +21,13 @@ static const char text[] = "struct item { uint64_t key; uint64_t v; };\n"
                            "struct value { uint64_t v; };\n"
                            "map sum(item i, broadcast uint64_t limit[], accum value s[]) { s[i.v % limit[0]].v += i.v; }\n"
                            "filter odd(item i) { return i.v % 2 == 1; }\n"
-                           "reduce add(value a, value b) { return (value){ .v = a.v + b.v }; }\n";
+                           "reduce add(value a, value b) { return (value){ .v = a.v + b.v }; }\n"
+                           "group all_of(key uint64_t key, stream item s) -> item\n"
+                           "{ uint64_t v = 0; for (item i : s) v += i.v; return (item){ .key = key, .v = v }; }\n";
 
-typedef enum kind { SUMS, BY_KEY, ASYNC, CANCELLED, BAD_CALLBACK, BAD_RECORD, KINDS } kind;
+typedef enum kind { SUMS, BY_KEY, GROUPED, FIRST_ONES, ASYNC, CANCELLED, BAD_CALLBACK, BAD_RECORD, KINDS } kind;
+
+enum { GROUPS = 1000, FIRST = 700 };
 
 typedef struct job {
     hdst_context *context;
@@ -49,7 +53,7 @@ static bool fill(uint64_t first, uint64_t count, void *records, char *message, v
         return false;
     }
     for (uint64_t i = first; i < first + count; i++)
-        ((item *)records)[i - first] = (item){i % 10, j->kind == BAD_RECORD && i < RECORDS / 4 * 3 ? i % 5 : i};
+        ((item *)records)[i - first] = (item){i % (j->kind == GROUPED ? GROUPS : 10), j->kind == BAD_RECORD && i < RECORDS / 4 * 3 ? i % 5 : i};
     return true;
 }
 
@@ -60,6 +64,8 @@ static hdst_result *make(job *j, hdst_module *m, hdst_value *limit)
     hdst_dataset *data = hdst_read(source, m, "item");
     hdst_source_destroy(source);
     if (j->kind == BY_KEY) return hdst_result_create(hdst_reduce_by_key(hdst_filter_function(data, m, "odd"), m, "add"));
+    if (j->kind == GROUPED) return hdst_result_create(hdst_group_function(data, NULL, m, "all_of"));
+    if (j->kind == FIRST_ONES) return hdst_result_create(hdst_slice(hdst_filter_function(data, m, "odd"), 0, FIRST));
     hdst_map_spec *spec = hdst_map_spec_create(m, "sum");
     hdst_bind_value(spec, "limit", limit);
     hdst_bind_accum(spec, "s", 5);
@@ -87,6 +93,25 @@ static void check_keys(const job *j, hdst_result *r)
         if (rows[i].v != right[rows[i].key]) complain(j, "a wrong sum by key", NULL);
 }
 
+static void check_groups(const job *j, hdst_result *r)
+{
+    uint64_t count, right[GROUPS] = {0};
+    const item *rows = hdst_result_rows(r, NULL, &count);
+    for (uint64_t v = 0; v < RECORDS; v++) right[v % GROUPS] += v;
+    if (count != GROUPS) complain(j, "not all groups", NULL);
+    for (uint64_t i = 0; i < count; i++)
+        if (rows[i].v != right[rows[i].key]) complain(j, "a wrong group", NULL);
+}
+
+static void check_first(const job *j, hdst_result *r)
+{
+    uint64_t count;
+    const item *rows = hdst_result_rows(r, NULL, &count);
+    if (count != FIRST) complain(j, "not so many", NULL);
+    for (uint64_t i = 0; i < count; i++)
+        if (rows[i].v != 2 * i + 1) complain(j, "not the first ones", NULL);
+}
+
 static hdst_status run(job *j, hdst_result *r, uint64_t number, hdst_error *error)
 {
     if (j->kind != ASYNC) return hdst_run(r, error);
@@ -103,6 +128,8 @@ static void check(const job *j, hdst_result *r, hdst_status status, const hdst_e
     const bool may_end = j->kind == CANCELLED || j->kind == ASYNC;      // a cancel may come too late
     if (status != right[j->kind] && !(may_end && (status == HDST_OK || status == HDST_E_CANCELLED))) complain(j, "another status", error);
     else if (status == HDST_OK && j->kind == BY_KEY) check_keys(j, r);
+    else if (status == HDST_OK && j->kind == GROUPED) check_groups(j, r);
+    else if (status == HDST_OK && j->kind == FIRST_ONES) check_first(j, r);
     else if (status == HDST_OK) check_sums(j, r);
 }
 

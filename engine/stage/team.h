@@ -18,8 +18,8 @@ typedef struct hdst__team {
 } hdst__team;
 
 void hdst__team_note_failure(hdst__team *team, uint64_t word);
-// Whether a share that begins at record `at` of the input is not to be gone on with: an error ended the run, there is enough output, or a record before it failed. Those before the
-// failing record are still computed, so the one that is told is the first of the input, as with one worker.
+// Whether a share that begins at record `at` of the input is not to be gone on with: an error ended the run, there is enough output, or a record before
+// it failed. Those before the failing record are still computed, so the one that is told is the first of the input, as with one worker.
 bool hdst__team_stops(const hdst__team *team, uint64_t at);
 
 #endif

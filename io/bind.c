@@ -168,21 +168,45 @@ static hdst_status choose_kinds(hdst__bound_source *bound, hdst_error *error)
     return HDST_OK;
 }
 
+// Numbers are no texts, nor are texts numbers.
+static hdst_status check_texts(const hdst__bound_source *bound, hdst_error *error)
+{
+    for (size_t i = 0; i < bound->move_count; i++) {
+        const hdst__move *m = &bound->moves[i];
+        const hdst__leaf *leaf = &bound->record->leaves[m->leaf];
+        if ((m->from == HDST__TEXT) == (leaf->kind == HDST__TEXT)) continue;
+        const char *column = bound->source->columns[m->column].name;
+        hdst__error_set(error, HDST_E_FORMAT, "field '%s' of record '%s' is a %s, column '%s' holds %s", leaf->path, bound->record->name,
+                        leaf->kind == HDST__TEXT ? "text" : "number", column ? column : "of its place", m->from == HDST__TEXT ? "text" : "numbers");
+        hdst__error_at(error, bound->source->name, 0, 0);
+        hdst__error_hint(error, "declare the field as %s in the schema, or read it from another column", hdst__scalar_yaml_name(m->from));
+        return HDST_E_FORMAT;
+    }
+    return HDST_OK;
+}
+
+// A record that is a text and nothing else, whatever its name, and a source whose first column is one.
+static bool is_one_text(const hdst__source *source, const hdst__record *record)
+{
+    return record->elements == 1 && record->leaves[0].kind == HDST__TEXT && source->columns[0].kind == HDST__TEXT;
+}
+
 static hdst_status bind_columns(hdst__bound_source *bound, hdst_error *error)
 {
     const hdst__record *record = bound->record;
-    if (record->has_text) return hdst__error_set(error, HDST_E_UNSUPPORTED, "record '%s' has a text field, which cannot be read from numbers", record->name);
-    size_t matches = bound->source->in_order ? 0 : count_matches(bound->source, record);
+    const bool one_text = is_one_text(bound->source, record);
+    size_t matches = bound->source->in_order || one_text ? 0 : count_matches(bound->source, record);
     bool by_name = matches && matches == record->leaf_count;
     if (matches && !by_name) return half_named(bound->source, record, error);
-    if (!by_name && bound->source->width != record->elements) return width_error(bound->source, record, error);
+    if (!by_name && !one_text && bound->source->width != record->elements) return width_error(bound->source, record, error);
     bound->moves = hdst__alloc(bound->source->allocator, (record->leaf_count + bound->source->column_count) * sizeof *bound->moves);
     if (!bound->moves) return hdst__error_memory(error, bound->source->name);
     if (by_name) bind_by_name(bound);
     else bind_in_order(bound);
     if (bound->source->format->is_text) return choose_kinds(bound, error);
-    note_conversions(bound);
-    return HDST_OK;
+    hdst_status status = check_texts(bound, error);
+    if (status == HDST_OK) note_conversions(bound);
+    return status;
 }
 
 static hdst_status bind_structs(hdst__bound_source *bound, hdst_error *error)
@@ -205,7 +229,7 @@ static hdst_status bind_structs(hdst__bound_source *bound, hdst_error *error)
 static bool are_rows_structs(const hdst__bound_source *bound)
 {
     if (bound->rows_as_structs) return true;
-    if (bound->source->by_column || bound->source->row_bytes != bound->record->size) return false;
+    if (bound->source->by_column || bound->source->format->fill || bound->source->row_bytes != bound->record->size) return false;
     for (size_t i = 0; i < bound->move_count; i++) {
         const hdst__move *m = &bound->moves[i];
         const hdst__leaf *leaf = &bound->record->leaves[m->leaf];
@@ -220,7 +244,7 @@ static bool are_rows_structs(const hdst__bound_source *bound)
 static hdst_status add_staging(hdst__bound_source *bound, hdst_error *error)
 {
     const hdst__source *source = bound->source;
-    if (source->direct) return HDST_OK;
+    if (source->direct || source->format->fill) return HDST_OK;
     bound->staging_rows = HDST__HOST_BOUND_STAGING_BYTES / (source->row_bytes ? source->row_bytes : 1);
     if (bound->staging_rows > source->rows) bound->staging_rows = source->rows;
     if (!bound->staging_rows) bound->staging_rows = 1;

@@ -32,4 +32,8 @@ struct hdst__bound_source {
     char note[512];
 };
 
+// `count` numbers (or texts) of a move's element, from record `first_row` on, which lie `stride` bytes apart, into their field.
+hdst_status hdst__bound_move(const hdst__bound_source *bound, const hdst__move *move, uint64_t element, const char *from, uint64_t stride,
+                             uint64_t first_row, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first, hdst_error *error);
+
 #endif

@@ -21,9 +21,8 @@ static hdst_status refuse_value(const hdst__bound_source *bound, const hdst__mov
     return HDST_E_FORMAT;
 }
 
-// Moves one number of each row, `stride` apart from `from` on, to a field's element.
-static hdst_status move_element(const hdst__bound_source *bound, const hdst__move *m, uint64_t element, const char *from, uint64_t stride, uint64_t first_row,
-                                uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first, hdst_error *error)
+hdst_status hdst__bound_move(const hdst__bound_source *bound, const hdst__move *m, uint64_t element, const char *from, uint64_t stride,
+                             uint64_t first_row, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first, hdst_error *error)
 {
     const hdst__leaf_address *address = &storage->leaf[m->leaf];
     // Stretches within which records are a constant stride apart: all of them, or the block's rest for AoSoA.
@@ -45,8 +44,8 @@ static hdst_status move_numbers(const hdst__bound_source *bound, const char *row
     for (size_t i = 0; i < bound->move_count; i++) {
         for (uint64_t e = 0; e < bound->moves[i].count; e++) {
             const hdst__move *m = &bound->moves[i];
-            hdst_status status = move_element(bound, m, e, rows + m->offset + e * hdst__scalar_size(m->from), bound->source->row_bytes, first_row, count,
-                                              storage, buffers, to_first, error);
+            hdst_status status = hdst__bound_move(bound, m, e, rows + m->offset + e * hdst__scalar_size(m->from), bound->source->row_bytes, first_row, count,
+                                                  storage, buffers, to_first, error);
             if (status != HDST_OK) return status;
         }
     }
@@ -158,7 +157,7 @@ static hdst_status fill_element(hdst__bound_source *bound, const hdst__move *m, 
         const uint64_t part = count - done < room ? count - done : room;
         status = source->format->read_numbers(source, m->column, m->column_element + element, first + done, part, staging, error);
         if (status == HDST_OK)
-            status = move_element(bound, m, element, staging, size, first + done, part, storage, buffers, to_first + done, error);
+            status = hdst__bound_move(bound, m, element, staging, size, first + done, part, storage, buffers, to_first + done, error);
         done += part;
     }
     return status;
@@ -181,6 +180,7 @@ hdst_status hdst__bound_source_fill(void *user, uint64_t first, uint64_t count, 
     hdst__source *source = bound->source;
     if (count == 0) return HDST_OK;
     if (source->parts) return fill_from_parts(bound, first, count, storage, buffers, to_first, error);
+    if (source->format->fill) return source->format->fill(bound, first, count, storage, buffers, to_first, error);
     if (storage->layout == HDST__AOS && bound->rows_are_structs) return read_in_place(bound, first, count, storage, buffers, to_first, error);
     if (source->direct)
         return place(bound, (const char *)source->direct + first * source->row_bytes, first, count, storage, buffers, to_first, error);

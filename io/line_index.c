@@ -51,17 +51,22 @@ static size_t file_of_block(const hdst__line_index *index, uint64_t block)
     return low;
 }
 
-static hdst_status count_block(hdst__line_index *index, char *bytes, uint64_t block, hdst_error *error)
+// Blocks from `block` on that are read at once: of one file, and as many as there is room for. *count: at most so many, then how many.
+static hdst_status count_blocks(hdst__line_index *index, char *bytes, uint64_t room, uint64_t block, uint64_t *count, hdst_error *error)
 {
     const size_t file = file_of_block(index, block);
-    const uint64_t number = block - index->file[file].first_block, length = block_length(index, file, number);
+    file_lines *lines = &index->file[file];
+    const uint64_t number = block - lines->first_block, begin = number * index->block_bytes, left = hdst__text_input_bytes(index->input, file) - begin;
+    const uint64_t most = room / index->block_bytes < *count ? room / index->block_bytes * index->block_bytes : *count * index->block_bytes;
+    const uint64_t length = left < most ? left : most;
+    *count = (length + index->block_bytes - 1) / index->block_bytes;
     hdst_status status = hdst__cancel_check(index->cancel, 0, 0, error);
-    if (status == HDST_OK) status = hdst__text_input_read(index->input, file, number * index->block_bytes, bytes, length, error);
-    if (status != HDST_OK) return status;
-    index->ends[block] = hdst__newlines_count(bytes, length);
+    if (status == HDST_OK) status = hdst__text_input_read(index->input, file, begin, bytes, length, error);
+    for (uint64_t i = 0; i < *count && status == HDST_OK; i++)
+        index->ends[block + i] = hdst__newlines_count(bytes + i * index->block_bytes, block_length(index, file, number + i));
     // A last line without an end counts as if it had one.
-    if (number + 1 == index->file[file].blocks) index->file[file].lines = bytes[length - 1] != '\n';
-    return HDST_OK;
+    if (status == HDST_OK && length == left) lines->lines = bytes[length - 1] != '\n';
+    return status;
 }
 
 static void fail(counting *run, uint64_t group, const hdst_error *error)
@@ -82,9 +87,13 @@ static void count_group(void *user, uint64_t group)
     const uint64_t count = left < HDST__HOST_TEXT_GROUP_BLOCKS ? left : HDST__HOST_TEXT_GROUP_BLOCKS;
     hdst_error error = HDST_ERROR_INIT;
     if (group > run->failed) return;
-    char *bytes = hdst__alloc(index->allocator, index->block_bytes);
+    const uint64_t room = index->block_bytes < HDST__HOST_TEXT_READ_BYTES ? HDST__HOST_TEXT_READ_BYTES : index->block_bytes;
+    char *bytes = hdst__alloc(index->allocator, room);
     hdst_status status = bytes ? HDST_OK : hdst__error_memory(&error, "the lines of a text");
-    for (uint64_t i = 0; i < count && status == HDST_OK; i++) status = count_block(index, bytes, begin + i, &error);
+    for (uint64_t i = 0, some; i < count && status == HDST_OK; i += some) {
+        some = count - i;
+        status = count_blocks(index, bytes, room, begin + i, &some, &error);
+    }
     hdst__free(index->allocator, bytes);
     if (status != HDST_OK) fail(run, group, &error);
 }
@@ -133,6 +142,14 @@ static hdst_status lay_out(hdst__line_index *index, hdst_error *error)
     return index->ends ? HDST_OK : hdst__error_memory(error, "the lines of a text");
 }
 
+static uint64_t choose_block(const hdst__text_input *input)
+{
+    uint64_t bytes = 0, block = HDST__HOST_TEXT_BLOCK_BYTES;
+    for (size_t i = 0; i < hdst__text_input_files(input); i++) bytes += hdst__text_input_bytes(input, i);
+    while (bytes / block > HDST__HOST_TEXT_MOST_BLOCKS) block *= 2;
+    return block;
+}
+
 hdst_status hdst__line_index_make(const hdst__text_input *input, const hdst__allocator *allocator, uint64_t block_bytes, hdst__thread_pool *threads,
                                   const hdst__cancel *cancel, hdst__line_index **out, hdst_error *error)
 {
@@ -140,7 +157,7 @@ hdst_status hdst__line_index_make(const hdst__text_input *input, const hdst__all
     *out = NULL;
     if (!index) return hdst__error_memory(error, "the lines of a text");
     *index = (hdst__line_index){.allocator = allocator, .input = input, .cancel = cancel, .files = hdst__text_input_files(input),
-                                .block_bytes = block_bytes ? block_bytes : HDST__HOST_TEXT_BLOCK_BYTES};
+                                .block_bytes = block_bytes ? block_bytes : choose_block(input)};
     hdst_status status = lay_out(index, error);
     if (status == HDST_OK) status = count_all(index, threads, error);
     if (status == HDST_OK) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the lines of texts are: all threads go through the bytes once and leave the number of line ends in front of each block behind, 8 bytes for 256 KiB.
+// Where the lines of texts are: all threads go through the bytes once and leave the number of line ends in front of each block behind, 8 bytes for 64 KiB.
 //
 // A line ends in \n, which is no part of it; the last one of a file needs none. An empty file has no lines, and no line goes from one file into the next.
 // Bytes are bytes: a \r is one, a NUL too.

@@ -8,9 +8,8 @@
 #define HDST_IO_SOURCE_H
 
 #include "base/alloc.h"
-#include "base/cancel.h"
 #include "base/error_object.h"
-#include "base/thread_pool.h"
+#include "base/runtime.h"
 #include "record/layout.h"
 
 typedef struct hdst__source hdst__source;
@@ -32,6 +31,9 @@ typedef struct hdst__source_format {
     hdst_status (*read)(hdst__source *source, const hdst__kind *as, uint64_t first, uint64_t count, void *rows, hdst_error *error);
     // Of a source whose numbers lie column by column: `count` numbers of a column's element, one behind the other, of the column's kind.
     hdst_status (*read_numbers)(hdst__source *source, size_t column, uint64_t element, uint64_t first, uint64_t count, void *numbers, hdst_error *error);
+    // Writes records of a bound source itself, where rows would be a detour (io/bound.h): as hdst__bound_source_fill.
+    hdst_status (*fill)(const hdst__bound_source *bound, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers,
+                        uint64_t to_first, hdst_error *error);
     // Columns are text: as[column] says as which type the binding wants it read (HDST__VOID: not at all), so that it is rounded once. Each has 8 bytes in a
     // row.
     bool is_text;
@@ -61,6 +63,13 @@ struct hdst__source {
     size_t part_count;
 };
 
+typedef struct hdst__lines_options {
+    bool strip_returns;             // a \r before the end of a line is no part of it
+    uint32_t longest;               // bytes of a line, at most; a longer one is an error. 0: what a text can have
+    const hdst__cancel *cancel;     // polled while rows are counted; outlives the source. NULL: never
+    hdst__runtime *runtime;  // in which temporary files count; outlives the source. NULL: nowhere
+} hdst__lines_options;
+
 // All return NULL with the error filled on failure. Paths are copied; memory is not and must outlive the source.
 // columns: names or 0-based numbers and ranges, comma-separated ("x,y", "0,2-4"); NULL: all.
 // cancel: polled while rows are counted, so it must outlive the source; NULL: never.
@@ -68,6 +77,11 @@ hdst__source *hdst__source_open(const hdst__allocator *allocator, const char *pa
                                 hdst_error *error); // by the name's ending; a folder as its files
 hdst__source *hdst__source_npy(const hdst__allocator *allocator, const char *path, const char *columns, hdst_error *error);
 hdst__source *hdst__source_csv(const hdst__allocator *allocator, const char *path, const char *columns, const hdst__cancel *cancel, hdst_error *error);
+// Lines of texts (io/text_input.h says which files paths name): columns `text`; `offset` (uint64, of its first byte in the file, unpacked), `source` (uint32,
+// the file's number in the list), `line` (uint64, from 1 in each file). A record that is one text, of any name, gets the first. What is unpacked counts in
+// the runtime (NULL: nowhere).
+hdst__source *hdst__source_lines(const hdst__allocator *allocator, const char *const *paths, size_t count, const hdst__lines_options *options,
+                                 hdst_error *error);
 hdst__source *hdst__source_raw(const hdst__allocator *allocator, const char *path, hdst_error *error);
 hdst__source *hdst__source_memory(const hdst__allocator *allocator, const void *rows, uint64_t count, uint64_t row_bytes, hdst_error *error);
 hdst__source *hdst__source_floats(const hdst__allocator *allocator, const float *table, uint64_t rows, uint32_t columns, hdst_error *error);

@@ -9,15 +9,15 @@
 #include <zlib.h>
 #include <zstd.h>
 
-typedef struct packed {
+typedef struct packed_bytes {
     char *bytes;
     size_t count;
-} packed;
+} packed_bytes;
 
-static packed pack_gzip(const char *bytes, size_t count)
+static packed_bytes pack_gzip(const char *bytes, size_t count)
 {
     z_stream z = {0};
-    packed p = {hdst__arena_alloc(&arena, count + count / 100 + 200), 0};
+    packed_bytes p = {hdst__arena_alloc(&arena, count + count / 100 + 200), 0};
     cr_assert_eq(deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
     z.next_in = (unsigned char *)bytes;
     z.avail_in = (unsigned)count;
@@ -29,10 +29,10 @@ static packed pack_gzip(const char *bytes, size_t count)
     return p;
 }
 
-static packed pack_zstd(const char *bytes, size_t count)
+static packed_bytes pack_zstd(const char *bytes, size_t count)
 {
     const size_t room = ZSTD_compressBound(count);
-    packed p = {hdst__arena_alloc(&arena, room), 0};
+    packed_bytes p = {hdst__arena_alloc(&arena, room), 0};
     ZSTD_CCtx *context = ZSTD_createCCtx();
     ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
     p.count = ZSTD_compress2(context, p.bytes, room, bytes, count);
@@ -41,20 +41,20 @@ static packed pack_zstd(const char *bytes, size_t count)
     return p;
 }
 
-static packed pack_xz(const char *bytes, size_t count)
+static packed_bytes pack_xz(const char *bytes, size_t count)
 {
     const size_t room = lzma_stream_buffer_bound(count);
-    packed p = {hdst__arena_alloc(&arena, room), 0};
+    packed_bytes p = {hdst__arena_alloc(&arena, room), 0};
     cr_assert_eq(lzma_easy_buffer_encode(1, LZMA_CHECK_CRC64, NULL, (const uint8_t *)bytes, count, (uint8_t *)p.bytes, &p.count, room), LZMA_OK);
     return p;
 }
 
-static const struct { const char *name; packed (*pack)(const char *, size_t); } packers[] = {{"gzip", pack_gzip}, {"zstd", pack_zstd}, {"xz", pack_xz}};
+static const struct { const char *name; packed_bytes (*pack)(const char *, size_t); } packers[] = {{"gzip", pack_gzip}, {"zstd", pack_zstd}, {"xz", pack_xz}};
 enum { PACKERS = 3 };
 
-static __attribute__((unused)) packed join(packed a, packed b)
+static __attribute__((unused)) packed_bytes join(packed_bytes a, packed_bytes b)
 {
-    packed p = {hdst__arena_alloc(&arena, a.count + b.count + 1), a.count + b.count};
+    packed_bytes p = {hdst__arena_alloc(&arena, a.count + b.count + 1), a.count + b.count};
     memcpy(p.bytes, a.bytes, a.count);
     memcpy(p.bytes + a.count, b.bytes, b.count);
     return p;

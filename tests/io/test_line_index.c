@@ -19,7 +19,7 @@ static hdst__text_input *open_texts(const text *texts, size_t count)
     const char *paths[64];
     hdst__text_input *input;
     for (size_t i = 0; i < count; i++) {
-        const packed p = i % 3 == 2 ? pack_gzip(texts[i].bytes, texts[i].count) : (packed){(char *)texts[i].bytes, texts[i].count};
+        const packed_bytes p = i % 3 == 2 ? pack_gzip(texts[i].bytes, texts[i].count) : (packed_bytes){(char *)texts[i].bytes, texts[i].count};
         paths[i] = write_file(hdst__arena_printf(&arena, "t%zu", i), p.bytes, p.count);
     }
     cr_assert_eq(hdst__text_input_open(NULL, paths, count, NULL, NULL, &input, &failed), HDST_OK, "%s", failed.message);

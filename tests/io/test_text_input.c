@@ -74,7 +74,7 @@ Test(text_input, plain_files_and_packed_ones_by_their_first_bytes)
         const char *text = some_text(sizes[i], (uint32_t)i);
         expect_text(write_file("plain.gz", text, sizes[i]), text, sizes[i]);
         for (size_t k = 0; k < PACKERS; k++) {
-            const packed p = packers[k].pack(text, sizes[i]);
+            const packed_bytes p = packers[k].pack(text, sizes[i]);
             expect_text(write_file("packed.txt", p.bytes, p.count), text, sizes[i]);
         }
     }
@@ -84,8 +84,8 @@ Test(text_input, members_one_after_another_and_empty_ones)
 {
     const char *text = some_text(700000, 3);
     for (size_t k = 0; k < PACKERS; k++) {
-        const packed empty = packers[k].pack("", 0), first = packers[k].pack(text, 400000), second = packers[k].pack(text + 400000, 300000);
-        const packed all = join(join(empty, first), join(join(empty, empty), join(second, empty)));
+        const packed_bytes empty = packers[k].pack("", 0), first = packers[k].pack(text, 400000), second = packers[k].pack(text + 400000, 300000);
+        const packed_bytes all = join(join(empty, first), join(join(empty, empty), join(second, empty)));
         expect_text(write_file("all", all.bytes, all.count), text, 700000);
         expect_text(write_file("empty", empty.bytes, empty.count), "", 0);
     }
@@ -110,7 +110,7 @@ Test(text_input, what_python_packs)
 // A frame that decoders skip, as pzstd begins its files with.
 Test(text_input, a_skipped_frame_in_front)
 {
-    const packed frame = {"\x50\x2A\x4D\x18\x04\x00\x00\x00\x07\x00\x00\x00", 12}, p = join(frame, pack_zstd("a\nb\n", 4));
+    const packed_bytes frame = {"\x50\x2A\x4D\x18\x04\x00\x00\x00\x07\x00\x00\x00", 12}, p = join(frame, pack_zstd("a\nb\n", 4));
     expect_text(write_file("p", p.bytes, p.count), "a\nb\n", 4);
 }
 
@@ -118,12 +118,12 @@ Test(text_input, what_is_cut_short)
 {
     const char *text = some_text(900000, 5);
     for (size_t k = 0; k < PACKERS; k++) {
-        const packed p = packers[k].pack(text, 900000);
+        const packed_bytes p = packers[k].pack(text, 900000);
         const size_t lengths[] = {16, p.count / 2, p.count - 9, p.count - 1};
         for (size_t i = 0; i < 4; i++) {
             const char *where = hdst__arena_printf(&arena, "ends within its %s data, at byte %zu of", packers[k].name, lengths[i]);
             expect_failure(write_file("cut", p.bytes, lengths[i]), HDST_E_FORMAT, where, "cut");
-            const packed two = join(p, (packed){p.bytes, lengths[i]});      // the second member
+            const packed_bytes two = join(p, (packed_bytes){p.bytes, lengths[i]});      // the second member
             expect_failure(write_file("cut", two.bytes, two.count), HDST_E_FORMAT, "ends within", "cut");
         }
     }
@@ -133,7 +133,7 @@ Test(text_input, what_is_damaged)
 {
     const char *text = some_text(900000, 7);
     for (size_t k = 0; k < PACKERS; k++) {
-        packed p = packers[k].pack(text, 900000);
+        packed_bytes p = packers[k].pack(text, 900000);
         const char *no_data = hdst__arena_printf(&arena, "is damaged: no %s data at byte ", packers[k].name);
         const size_t places[] = {p.count / 2, p.count - (k == 0 ? 6 : k == 1 ? 2 : 6)};     // the data; the check, or the index
         for (size_t i = 0; i < 2; i++) {
@@ -143,7 +143,7 @@ Test(text_input, what_is_damaged)
             cr_assert(at + 1 >= places[i] / 2 && at <= p.count, "%llu", at);
             p.bytes[places[i]] ^= 0x55;
         }
-        const packed more = join(p, (packed){"and more text of no use", 23});
+        const packed_bytes more = join(p, (packed_bytes){"and more text of no use", 23});
         expect_failure(write_file("bad", more.bytes, more.count), HDST_E_FORMAT, no_data, packers[k].name);
     }
 }
@@ -215,7 +215,7 @@ Test(text_input, thousands_of_files_by_several_threads)
     const char *text = some_text(FILES * 100, 11);
     hdst__meter_init(&runtime.files.bytes);
     for (int i = 0; i < FILES; i++) {
-        const packed p = i % 2 ? packers[i / 2 % 3].pack(text + i * 100, (size_t)(100 - i % 100)) : (packed){(char *)text + i * 100, 100};
+        const packed_bytes p = i % 2 ? packers[i / 2 % 3].pack(text + i * 100, (size_t)(100 - i % 100)) : (packed_bytes){(char *)text + i * 100, 100};
         write_file(hdst__arena_printf(&arena, "%04d", i), p.bytes, p.count);
     }
     hdst__text_input *input;
@@ -239,7 +239,7 @@ Test(text_input, the_first_file_that_is_damaged_is_told)
 {
     hdst__thread_pool *pool = hdst__thread_pool_create(NULL, 4);
     for (int i = 0; i < 20; i++) {
-        const packed p = pack_gzip("some text", 9);
+        const packed_bytes p = pack_gzip("some text", 9);
         write_file(hdst__arena_printf(&arena, "%02d", i), p.bytes, p.count - (i >= 7));
     }
     hdst__text_input *input = open_path(folder);
@@ -294,7 +294,7 @@ Test(text_input, pipes_packed_or_not)
     through_pipe("ab", 2, "ab", 2);
     through_pipe("", 0, "", 0);
     for (size_t k = 0; k < PACKERS; k++) {
-        const packed p = packers[k].pack(text, 3000000);
+        const packed_bytes p = packers[k].pack(text, 3000000);
         through_pipe(p.bytes, p.count, text, 3000000);
     }
 }
@@ -370,7 +370,7 @@ Test(text_input, a_file_that_changes_while_it_is_read)
         cr_assert(strstr(failed.message, "changed while it was read") && *failed.hint, "%s", failed.message);
         hdst__text_input_close(input);
     }
-    const packed p = pack_zstd(text, 300000);
+    const packed_bytes p = pack_zstd(text, 300000);
     for (int how = 0; how < 3; how++) {
         const char *path = write_file("p", p.bytes, p.count);
         hdst__text_input *input = open_path(path);
@@ -402,7 +402,7 @@ Test(text_input, each_allocation_may_fail)
 {
     const hdst__allocator few = {give_few, regive_few, take_back, NULL, NULL};
     for (size_t k = 0; k < PACKERS; k++) {
-        const packed p = packers[k].pack("some text", 9);
+        const packed_bytes p = packers[k].pack("some text", 9);
         const char *const paths[] = {write_file("p", p.bytes, p.count), write_text("t", "text")};
         for (uint64_t n = 0;; n++) {
             hdst__text_input *input;
@@ -419,7 +419,7 @@ Test(text_input, each_allocation_may_fail)
 
 Test(text_input, no_folder_for_what_is_unpacked)
 {
-    const packed p = pack_gzip("some text", 9);
+    const packed_bytes p = pack_gzip("some text", 9);
     const char *path = write_file("p", p.bytes, p.count);
     setenv("TMPDIR", "/nowhere", 1);
     cr_assert_null(prepared(path));

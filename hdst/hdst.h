@@ -238,12 +238,20 @@ HDST_API hdst_source *hdst_source_open(hdst_context *context, const char *path);
 HDST_API hdst_source *hdst_source_open_columns(hdst_context *context, const char *path, const char *columns);
 // Several files of equal columns, their rows one after another.
 HDST_API hdst_source *hdst_source_open_all(hdst_context *context, const char *const *paths, size_t count, const char *columns);
-// Raw records as hdst_schema's C struct of `record`, without a header. The file's size must be a whole number of records.
-HDST_API hdst_source *hdst_source_open_raw(hdst_context *context, const char *path);
+// Lines of texts (docs/io.md, "Lines"), as records with the fields `text`, `offset`, `source` and `line`, or some of these, or as a record that is one text.
+// `path`: a file, "-" (the standard input), a pipe, a folder, or a pattern with * ? or [; what is compressed by gzip, zstd or xz is unpacked on the way.
+HDST_API hdst_source *hdst_source_open_lines(hdst_context *context, const char *path);
+typedef struct hdst_lines_options {     // start from HDST_LINES_OPTIONS_INIT; `size` lets the struct grow
+    size_t size;
+    bool strip_returns;         // a \r before the end of a line is no part of it
+    uint32_t longest;           // bytes of a line, at most; a longer one is an error. 0: what a text can have, 2^32 - 1
+} hdst_lines_options;
+#define HDST_LINES_OPTIONS_INIT {sizeof(hdst_lines_options), false, 0}
+HDST_API hdst_source *hdst_source_open_all_lines(hdst_context *context, const char *const *paths, size_t count, const hdst_lines_options *options);
+HDST_API hdst_source *hdst_source_open_raw(hdst_context *context, const char *path);    // C structs of the record, without a header: a whole number of them
 // `count` rows of `row_bytes` bytes each, C structs of the record they are read as. Not copied: `rows` must outlive the source and what reads it.
 HDST_API hdst_source *hdst_source_from_memory(hdst_context *context, const void *rows, uint64_t count, uint64_t row_bytes);
-// A row-major table of floats. Not copied.
-HDST_API hdst_source *hdst_source_from_floats(hdst_context *context, const float *table, uint64_t rows, uint32_t columns);
+HDST_API hdst_source *hdst_source_from_floats(hdst_context *context, const float *table, uint64_t rows, uint32_t columns);  // row-major; not copied either
 // Has the devices of the context read `bytes` bytes from `memory` on where they lie: records of hdst_source_from_memory and _from_floats that are C structs
 // of the record in layout aos, without a bool, are then not copied on the host on their way to a device; others are, as without. GPUs pin the pages when
 // they are first read (33 ms a GiB): register memory that is read more than once, whole and once. It stays the program's: it must not be freed or unmapped

@@ -110,6 +110,26 @@ static const hdst__source *opened(const hdst_source *source)
     return source && source->object.context && !source->object.error ? source->source : NULL;
 }
 
+// Options are as long as `size` says; what a newer program has beyond them must be zeroes.
+static hdst__source *open_lines(const hdst_context *context, const char *const *paths, size_t count, const hdst_lines_options *given, hdst_error *error)
+{
+    hdst_lines_options options = HDST_LINES_OPTIONS_INIT;
+    if (given && hdst__read_options("hdst_lines_options", "HDST_LINES_OPTIONS_INIT", &options, sizeof options, sizeof options, given, given->size, error))
+        return NULL;
+    const hdst__lines_options lines = {options.strip_returns, options.longest, &context->cancel, hdst__engine_runtime(context->engine)};
+    return hdst__source_lines(hdst__owned_by(context, HDST__OWNER_READERS), paths, count, &lines, error);
+}
+
+hdst_source *hdst_source_open_lines(hdst_context *context, const char *path)
+{
+    OPEN("path", path, open_lines(context, &path, 1, NULL, &error));
+}
+
+hdst_source *hdst_source_open_all_lines(hdst_context *context, const char *const *paths, size_t count, const hdst_lines_options *options)
+{
+    OPEN("paths", missing_path(paths, count) ? NULL : "", open_lines(context, paths, count, options, &error));
+}
+
 // A source whose rows cannot be counted has failed from then on.
 static uint64_t count_rows(hdst_source *source)
 {

@@ -324,4 +324,9 @@ bool hdst__bound_source_concurrent(const hdst__bound_source *bound)
     return true;
 }
 
+bool hdst__bound_source_makes_texts(const hdst__bound_source *bound)
+{
+    return bound->record->has_text && bound->source->columns;       // C structs have texts that lie elsewhere
+}
+
 const char *hdst__bound_source_note(const hdst__bound_source *bound) { return bound->note[0] ? bound->note : NULL; }

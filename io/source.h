@@ -115,6 +115,8 @@ hdst_status hdst__bound_source_fill(void *user, uint64_t first, uint64_t count, 
 const void *hdst__bound_source_rows(const hdst__bound_source *bound);
 // Whether it may be called from several threads at once.
 bool hdst__bound_source_concurrent(const hdst__bound_source *bound);
+// Whether it brings the bytes of texts, for which fill wants a place (storage->text).
+bool hdst__bound_source_makes_texts(const hdst__bound_source *bound);
 // "float64 converted to float32" or NULL, decided by the binding.
 const char *hdst__bound_source_note(const hdst__bound_source *bound);
 

@@ -84,6 +84,11 @@ static void null_in_sources(const objects o)
     MAKES(hdst_source_open_all, "context", NULL, (const char *[]){"a.npy"}, 1, NULL);
     MAKES(hdst_source_open_all, "paths", o.context, NULL, 1, NULL);
     MAKES(hdst_source_open_all, "paths", o.context, (const char *[]){"a.npy", NULL}, 2, NULL);
+    MAKES(hdst_source_open_lines, "context", NULL, "a.txt");
+    MAKES(hdst_source_open_lines, "path", o.context, NULL);
+    MAKES(hdst_source_open_all_lines, "context", NULL, (const char *[]){"a.txt"}, 1, NULL);
+    MAKES(hdst_source_open_all_lines, "paths", o.context, NULL, 1, NULL);
+    MAKES(hdst_source_open_all_lines, "paths", o.context, (const char *[]){"a.txt", NULL}, 2, NULL);
     MAKES(hdst_source_open_raw, "context", NULL, "a.raw");
     MAKES(hdst_source_open_raw, "path", o.context, NULL);
     MAKES(hdst_source_from_memory, "context", NULL, objects_rows, 3, 8);

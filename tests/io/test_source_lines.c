@@ -260,10 +260,10 @@ Test(source_lines, no_room_for_a_line)
 Test(source_lines, a_line_that_is_too_long)
 {
     const char *path = write_text("t", "first\n12345678\r\n123456789\n\nlast\n");
-    hdst_error error;
+    const hdst__record *numbers = scalars_record(2, (const char *[]){"line", "offset"}, (hdst__kind[]){HDST__U64, HDST__U64});
     for (int strip = 0; strip < 2; strip++) {
         hdst__source *source = OPEN_OK(hdst__source_lines(NULL, &path, 1, &(hdst__lines_options){.strip_returns = strip, .longest = 8}, error));
-        error = failure_of(source, scalars_record(2, (const char *[]){"line", "offset"}, (hdst__kind[]){HDST__U64, HDST__U64}), (hdst_error)HDST_ERROR_INIT);
+        const hdst_error error = failure_of(source, numbers, (hdst_error)HDST_ERROR_INIT);
         cr_assert_eq(error.code, HDST_E_FORMAT);
         cr_assert(strstr(error.message, strip ? "line 3 of '" : "line 2 of '") && strstr(error.message, "has 9 bytes, a line at most 8"), "%s", error.message);
         cr_assert(error.line == (strip ? 3 : 2) && !strcmp(error.file, path) && *error.hint);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How often each word occurs in book.txt, and which is the most frequent.
-// Not there yet: hdst_result_text, hdst_source_open_lines, hdst_text. This program does not compile today.
+// Not there yet: hdst_result_text, hdst_text. This program does not compile today.
 #include "hdst/hdst.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@ int main(void)
     hdst_error err = HDST_ERROR_INIT;
     hdst_context *ctx = hdst_context_create(NULL);
     hdst_module *hk = hdst_module_load(ctx, "wordcount.hk", HDST_NO_PARAMS);
-    hdst_source *book = hdst_source_open_lines(ctx, "book.txt");                                // later
+    hdst_source *book = hdst_source_open_lines(ctx, "book.txt");
     hdst_dataset *words = hdst_flat_map_function(hdst_read(book, hk, "text"), hk, "words");     // later: records of text
     hdst_dataset *counts = hdst_reduce_by_key(words, hk, "add");                                // the keys that occurred
     hdst_result *table = hdst_result_create(counts);

@@ -108,6 +108,8 @@ enum {
     // Reductions by key: tables and partitions.
     HDST__HOST_BLOCK_TABLE_BYTES = 512 << 10, HDST__HOST_BLOCK_TABLE_SHARE = 8,         // of a thread's table, and of a partition's: what fits a core's
                                                 // second-level cache beside the records; of a thread's memory
+    HDST__HOST_TEXT_TABLE_BYTES = 32 << 20,     // of one whose keys have texts: rows' homes are fetched ahead, so it grows beyond the caches as long as so
+    HDST__HOST_TEXT_TABLE_NEW = 60,             // many of 100 records bring a new key, at most
     HDST__HOST_TABLE_LEAST_BITS = 6,            // places, as a power of two
     HDST__HOST_WIDE_TABLE_BITS = 6,             // the same of a table of superaccumulators, as it is made
     HDST__HOST_PARTITION_BITS = 12,             // of the hash, at most

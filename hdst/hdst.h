@@ -21,10 +21,10 @@
 
 #include "hdst/api.h"
 #include "hdst/error.h"
+#include "hdst/text.h"
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {

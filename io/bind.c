@@ -212,7 +212,7 @@ static hdst_status bind_columns(hdst__bound_source *bound, hdst_error *error)
 static hdst_status bind_structs(hdst__bound_source *bound, hdst_error *error)
 {
     hdst__source *source = bound->source;
-    if (bound->record->has_text)
+    if (bound->record->has_text && !source->format->in_process)
         return hdst__error_set(error, HDST_E_UNSUPPORTED, "record '%s' has a text field, which cannot be read yet", bound->record->name);
     hdst_status status = source->format->bind(source, bound->record, error);
     if (status != HDST_OK) return status;

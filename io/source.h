@@ -40,6 +40,7 @@ typedef struct hdst__source_format {
     // What the source needs to know of the record before reading (a callback, raw records: the row is the C struct). NULL: columns are matched.
     hdst_status (*bind)(hdst__source *source, const hdst__record *record, hdst_error *error);
     void (*close)(hdst__source *source);
+    bool in_process;            // rows are made in this process: addresses in the spans of texts are its own
 } hdst__source_format;
 
 struct hdst__source {

@@ -15,7 +15,7 @@ static hdst_status bind_size(hdst__source *source, const hdst__record *record, h
     return HDST_E_USAGE;
 }
 
-static const hdst__source_format structs_format = {.name = "memory", .bind = bind_size};
+static const hdst__source_format structs_format = {.name = "memory", .bind = bind_size, .in_process = true};
 static const hdst__source_format floats_format = {.name = "memory"};
 
 hdst__source *hdst__source_memory(const hdst__allocator *allocator, const void *rows, uint64_t count, uint64_t row_bytes, hdst_error *error)
@@ -130,7 +130,8 @@ static hdst_status read_callback(hdst__source *source, const hdst__kind *as, uin
 
 static void close_callback(hdst__source *source) { hdst__free(source->allocator, source->state); }
 
-static const hdst__source_format callback_format = {.name = "callback", .read = read_callback, .bind = bind_callback, .close = close_callback};
+static const hdst__source_format callback_format = {.name = "callback", .read = read_callback, .bind = bind_callback, .close = close_callback,
+                                                    .in_process = true};
 
 hdst__source *hdst__source_from_callback(const hdst__allocator *allocator, uint64_t count, hdst__source_callback fill, void *user, bool concurrent,
                                           hdst_error *error)

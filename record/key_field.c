@@ -3,6 +3,7 @@
 #include "record/key_field.h"
 
 #include "record/key_hash.h"
+#include "record/text_span.h"
 
 #include <string.h>
 
@@ -21,11 +22,25 @@ uint64_t hdst__key_field_read(const hdst__key_field *field, const char *row)
 
 static uint64_t align_to(uint64_t at, uint64_t size) { return (at + size - 1) / size * size; }
 
+// A text stands in a packed key as its hash.
+static uint64_t packed_size(hdst__kind kind) { return kind == HDST__TEXT ? sizeof(uint64_t) : hdst__scalar_size(kind); }
+
 hdst__key_fields hdst__key_fields_of(const hdst__key_field *field, size_t count)
 {
     uint64_t at = 0;
-    for (size_t i = 0; i < count; i++) at = align_to(at, hdst__scalar_size(field[i].kind)) + hdst__scalar_size(field[i].kind);
-    return (hdst__key_fields){field, count, (size_t)at};
+    bool has_text = false;
+    for (size_t i = 0; i < count; i++) {
+        at = align_to(at, packed_size(field[i].kind)) + packed_size(field[i].kind);
+        has_text |= field[i].kind == HDST__TEXT;
+    }
+    return (hdst__key_fields){field, count, (size_t)at, has_text};
+}
+
+static hdst__text_span span_at(const hdst__key_field *field, const char *row)
+{
+    hdst__text_span span;
+    memcpy(&span, row + field->offset, sizeof span);
+    return span;
 }
 
 static void key_fields_pack(const hdst__key_fields *key, const char *row, uint64_t *words)
@@ -33,9 +48,13 @@ static void key_fields_pack(const hdst__key_fields *key, const char *row, uint64
     uint64_t at = 0;
     memset(words, 0, align_to(key->bytes, 8));
     for (size_t i = 0; i < key->count; i++) {
-        const uint64_t size = hdst__scalar_size(key->field[i].kind);
+        const hdst__key_field *field = &key->field[i];
+        const uint64_t size = packed_size(field->kind);
         at = align_to(at, size);
-        memcpy((char *)words + at, row + key->field[i].offset, size);       // little endian, as all of hdst's raw data
+        if (field->kind == HDST__TEXT) {
+            const hdst__text_span span = span_at(field, row);
+            words[at / 8] = hdst__text_span_hash(&span);
+        } else memcpy((char *)words + at, row + field->offset, size);       // little endian, as all of hdst's raw data
         at += size;
     }
 }
@@ -47,9 +66,35 @@ uint32_t hdst__key_fields_hash(const hdst__key_fields *key, const char *row)
     return hdst__key_hash(words, key->bytes);
 }
 
+// The words of which a packed key's fields from `first` on, none of them a text, are a part: *end is behind them. Below 0, 0, above 0.
+static int compare_numbers(const hdst__key_fields *key, const char *a, const char *b, size_t first, size_t *end)
+{
+    size_t count = 0;
+    while (first + count < key->count && key->field[first + count].kind != HDST__TEXT) count++;
+    *end = first + count;
+    const hdst__key_fields numbers = hdst__key_fields_of(key->field + first, count);
+    return hdst__key_fields_compare(&numbers, a, b);
+}
+
+// Texts begin words of their own, and so does what follows one.
+static int compare_with_texts(const hdst__key_fields *key, const char *a, const char *b)
+{
+    for (size_t i = 0; i < key->count;) {
+        int order;
+        if (key->field[i].kind == HDST__TEXT) {
+            const hdst__text_span x = span_at(&key->field[i], a), y = span_at(&key->field[i], b);
+            order = hdst__text_compare(&x, &y);
+            i++;
+        } else order = compare_numbers(key, a, b, i, &i);
+        if (order) return order;
+    }
+    return 0;
+}
+
 int hdst__key_fields_compare(const hdst__key_fields *key, const char *a, const char *b)
 {
     uint64_t left[HDST__KEY_WORDS], right[HDST__KEY_WORDS];
+    if (key->has_text) return compare_with_texts(key, a, b);
     key_fields_pack(key, a, left);
     key_fields_pack(key, b, right);
     for (size_t w = 0; w < (key->bytes + 7) / 8; w++)

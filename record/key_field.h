@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys in C structs: which numbers of a struct are its key, and how they are packed (record/key_hash.h).
+// Keys in C structs: which numbers and texts of a struct are its key, and how they are packed (record/key_hash.h, record/key_texts.h).
 #ifndef HDST_RECORD_KEY_FIELD_H
 #define HDST_RECORD_KEY_FIELD_H
 
@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-typedef struct hdst__key_field {        // a number of a key
+typedef struct hdst__key_field {        // a number or text of a key
     uint64_t offset;                    // in the C struct, bytes
     hdst__kind kind;
 } hdst__key_field;
@@ -15,15 +15,16 @@ typedef struct hdst__key_field {        // a number of a key
 typedef struct hdst__key_fields {       // a key
     const hdst__key_field *field;
     size_t count, bytes;                // bytes: of the packed key
+    bool has_text;
 } hdst__key_fields;
 
 enum { HDST__KEY_WORDS = 64 };          // of a packed key, at most
 
-uint64_t hdst__key_field_read(const hdst__key_field *field, const char *row);       // its bits; signed integers extended
+uint64_t hdst__key_field_read(const hdst__key_field *field, const char *row);       // its bits; signed integers extended. Of no text
 hdst__key_fields hdst__key_fields_of(const hdst__key_field *field, size_t count);   // which must outlive it
 // The packed key: as many words as hold its bytes, the rest of the last one zero.
 uint32_t hdst__key_fields_hash(const hdst__key_fields *key, const char *row);
-// Compares the packed keys of two rows, word by word, as results of reductions by key are ordered: below 0, 0, above 0.
+// Compares the packed keys of two rows, word by word, texts by their bytes, as results of reductions by key are ordered: below 0, 0, above 0.
 int hdst__key_fields_compare(const hdst__key_fields *key, const char *a, const char *b);
 
 #endif

@@ -59,8 +59,10 @@ static void write_head(writer *w, const char *source, const char *guard, bool te
     hdst__buffer_puts(w->out, "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n\n"
                               "#if defined(__cplusplus) && !defined(_Static_assert)\n#define _Static_assert static_assert\n#endif\n");
     if (text)
-        hdst__buffer_puts(w->out, "\n#ifndef HDST_TEXT_SPAN\n#define HDST_TEXT_SPAN\n// A text in memory: a piece of the heap of its segment.\n"
-                                  "struct hdst_text_span {\n    uint64_t offset;\n    uint32_t length;\n    uint32_t unused;\n};\n#endif\n");
+        hdst__buffer_puts(w->out, "\n#ifndef HDST_TEXT_SPAN\n#define HDST_TEXT_SPAN\n"
+                                  "// A text: up to 12 bytes lie in it, of a longer one the first 4 and the address of all.\n"
+                                  "typedef struct hdst_text_span {\n    uint32_t length;\n    char start[4];\n"
+                                  "    union {\n        char rest[8];\n        uint64_t address;\n    };\n} hdst_text_span;\n#endif\n");
     if (arrays)
         hdst__buffer_puts(w->out,
                           "\n#ifndef HDST_ARRAY_BYTES\n#define HDST_ARRAY_BYTES\n"

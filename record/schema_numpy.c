@@ -7,7 +7,7 @@ static const char *scalar_format(hdst__kind kind)
     static const char *const formats[HDST__SCALAR_KINDS] = {
         [HDST__BOOL] = "'?'", [HDST__I8] = "'<i1'", [HDST__I16] = "'<i2'", [HDST__I32] = "'<i4'", [HDST__I64] = "'<i8'", [HDST__U8] = "'<u1'",
         [HDST__U16] = "'<u2'", [HDST__U32] = "'<u4'", [HDST__U64] = "'<u8'", [HDST__F32] = "'<f4'", [HDST__F64] = "'<f8'",
-        [HDST__TEXT] = "{'names': ['offset', 'length'], 'formats': ['<u8', '<u4'], 'offsets': [0, 8], 'itemsize': 16}",
+        [HDST__TEXT] = "{'names': ['length', 'start', 'rest'], 'formats': ['<u4', 'V4', 'V8'], 'offsets': [0, 4, 8], 'itemsize': 16}",
     };
     return formats[kind];
 }

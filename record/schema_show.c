@@ -109,6 +109,7 @@ void hdst__schema_show(hdst__arena *arena, hdst__record *const *records, size_t 
                             (ull)record->align, record->pack ? " (given)" : "");
         show_fields(arena, record, out);
         show_layout(arena, record, out);
-        if (record->has_text) hdst__buffer_puts(out, "  text: an offset (uint64) and a length (uint32) into the heap of the segment\n");
+        if (record->has_text)
+            hdst__buffer_puts(out, "  text: a length (uint32), then its bytes, if there are 12 at most, else the first 4 and the address of all (uint64)\n");
     }
 }

@@ -23,7 +23,7 @@ static const struct scalar {
     [HDST__U64] = {8, 8, "uint64_t", "uint64", "ulong"},
     [HDST__F32] = {4, 4, "float", "float32", "float"},
     [HDST__F64] = {8, 8, "double", "float64", "double"},
-    [HDST__TEXT] = {16, 8, "text", "text", "hdst_text"},     // uint64 offset, uint32 length, 4 bytes of padding
+    [HDST__TEXT] = {16, 8, "text", "text", "hdst_text"},     // record/text_span.h
 };
 
 uint64_t hdst__scalar_size(hdst__kind kind) { return hdst__kind_is_scalar(kind) ? scalars[kind].size : 0; }

@@ -3,6 +3,7 @@
 #include "shuffle/aggregate/aggregate_block.h"
 
 #include "shuffle/aggregate/aggregate_input.h"
+#include "shuffle/aggregate/aggregate_memory.h"
 #include "base/costs_host.h"
 
 static bool add_row(hdst__aggregate_worker *worker, const uint64_t *row)
@@ -111,12 +112,27 @@ static bool add_without_strays(hdst__aggregate_worker *worker, uint64_t first)
     return true;
 }
 
+// Texts cost more to move than to find: as long as most records find their key there, the table takes more keys rather than giving up those it has.
+static bool grow(hdst__aggregate_worker *worker)
+{
+    hdst__key_table *table = &worker->block;
+    const uint64_t share = hdst__aggregate_share(worker->run) / HDST__HOST_BLOCK_TABLE_SHARE, bytes = 8 * (uint64_t)table->row_words << (table->bits + 1);
+    if (!worker->run->layout->texts || bytes > HDST__HOST_TEXT_TABLE_BYTES || bytes > share) return false;
+    if (hdst__engine_limits(worker->run->engine)->by_key_table_bits || 100 * table->count > HDST__HOST_TEXT_TABLE_NEW * worker->since_flush) return false;
+    return hdst__key_table_grow(table, worker->batch.count);
+}
+
+static bool make_room(hdst__aggregate_worker *worker)
+{
+    return hdst__key_table_has_room(&worker->block, worker->batch.count) || grow(worker) || flush(worker);
+}
+
 // A table too small for the keys of one batch would never have room.
 static bool add_batch(hdst__aggregate_worker *worker, uint64_t first)
 {
     worker->in += worker->batch.count;
     if (worker->batch.strays) return add_without_strays(worker, first);
-    if (worker->blocks && !hdst__key_table_has_room(&worker->block, worker->batch.count) && !flush(worker)) return false;
+    if (worker->blocks && !make_room(worker)) return false;
     if (worker->blocks && !hdst__key_table_has_room(&worker->block, worker->batch.count)) return add_all_raw(worker);
     return worker->blocks ? add_to_block(worker) : add_all_raw(worker);
 }

@@ -66,7 +66,7 @@ static void choose_tables(hdst__aggregation *run, double seen)
     const bool wide = c->class_count[HDST__CLASS_SUPERACCUMULATOR] > 0, few = c->distinct <= room * 0.9, often = c->sampled >= 4 * seen;
     const bool none = hdst__engine_settings(run->engine)->hpr == HDST__HPR_NONE, asked = run->aggregate->container != HDST__CONTAINER_AUTO;
     c->sorted = run->aggregate->container == HDST__CONTAINER_SORTED;
-    c->blocks = !none && (asked ? run->aggregate->container == HDST__CONTAINER_TABLE : !wide && (few || often));
+    c->blocks = !none && (asked ? run->aggregate->container == HDST__CONTAINER_TABLE : !wide && (few || often || run->layout->texts));
     const uint32_t needed = bits_for(c->sorted ? records * run->layout->raw_bytes / HDST__HOST_SORTED_PARTITION_BYTES
                                                : 2 * c->distinct * row_bytes / HDST__HOST_BLOCK_TABLE_BYTES);
     const uint32_t least = records > HDST__HOST_KEY_MANY_RECORDS ? HDST__HOST_KEY_MANY_PARTITION_BITS
@@ -85,6 +85,7 @@ static void choose_tables(hdst__aggregation *run, double seen)
         : asked ? "radix partitions, as was asked for"
         : none ? "radix partitions, as no level combines (hpr none)"
         : wide ? "radix partitions, as no two words hold most addends"
+        : run->layout->texts && !few && !often ? "a hash table for each thread, as long as it finds keys again, and radix partitions"
         : few ? "a hash table for each thread, as all keys fit one in its cache"
         : c->blocks ? "a hash table for each thread, as some keys come often, and radix partitions, as there are many"
         : "radix partitions, as there are more keys than a thread's table holds";

@@ -17,7 +17,7 @@ static inline bool hdst__group_number_of(const hdst__group *g, const char *row, 
         *number = hdst__key_mix32(bits);
         return true;
     }
-    if (!g->dense && g->key.count == 1 && g->key.bytes == 8) {
+    if (!g->dense && g->key.count == 1 && g->key.bytes == 8 && !g->key.has_text) {
         uint64_t bits;
         memcpy(&bits, row + g->key.field->offset, sizeof bits);
         *number = hdst__key_mix64(bits) >> 32;
@@ -30,6 +30,7 @@ static inline bool hdst__group_number_of(const hdst__group *g, const char *row, 
 static inline bool hdst__group_same_key(const hdst__group *g, const char *a, const char *b)
 {
     if (g->key.count == 1 && g->key.bytes == 4) return !memcmp(a + g->key.field->offset, b + g->key.field->offset, 4);     // the usual key, in one instruction
+    if (g->key.has_text) return hdst__key_fields_compare(&g->key, a, b) == 0;
     for (size_t i = 0; i < g->key.count; i++)
         if (memcmp(a + g->key.field[i].offset, b + g->key.field[i].offset, hdst__scalar_size(g->key.field[i].kind))) return false;
     return true;

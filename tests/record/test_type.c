@@ -142,10 +142,10 @@ Test(type, leaves_reach_every_scalar_at_its_place_in_c)
     cr_assert_eq(hdst__record_field(record, "missing"), NULL);
 }
 
-struct text_in_memory { uint64_t offset; uint32_t length; };
+struct text_in_memory { uint32_t length; char start[4]; uint64_t rest; };
 struct tagged { uint8_t tag; struct text_in_memory name; };
 
-Test(type, text_is_an_offset_and_a_length)
+Test(type, text_is_a_span)
 {
     hdst__field fields[] = {{"tag", scalar(HDST__U8)}, {"name", scalar(HDST__TEXT)}};
     hdst__record *record = make("tagged", 0, fields, COUNT(fields));

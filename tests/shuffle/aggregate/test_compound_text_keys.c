@@ -55,8 +55,10 @@ static int compare(const void *a, const void *b)
 
 static string make_string(uint64_t *state, uint32_t longest)
 {
+    static char pool[2 * KEYS * 64], *next = pool;
     const size_t length = next_random(state) % (longest + 1);
-    char *bytes = malloc(length + 1);
+    char *bytes = next;
+    next += length;
     for (size_t k = 0; k < length; k++) bytes[k] = (char)(k + 3 < length ? 'x' : (int)(next_random(state) % 3));
     return (string){.bytes = bytes, .length = length};
 }

@@ -137,25 +137,30 @@ static void run_all_ways(job *j, void (*see)(const hdst__aggregate *a))
 
 // --- Texts ---
 
+static char *bytes_of_texts[16];        // as long as the process lasts
+
 // `distinct` texts or fewer of 0 to `longest` bytes, which often begin alike; some bytes are NUL or no UTF-8.
 static string *make_texts(uint64_t records, uint64_t distinct, uint32_t longest)
 {
     string *texts = malloc(records * sizeof *texts), *different = malloc(distinct * sizeof *different);
     uint64_t state = records + longest;
+    size_t block = 0;
+    while (bytes_of_texts[block]) block++;
+    char *bytes = bytes_of_texts[block] = malloc(distinct * longest + 1);
     for (uint64_t d = 0; d < distinct; d++) {
         const size_t length = next_random(&state) % (longest + 1);
-        char *bytes = malloc(length + 1);
         memset(bytes, 'a', length);
         for (size_t k = 0; k < length; k++)
             if (k + 6 >= length || next_random(&state) % 8 == 0) bytes[k] = "\0ab\xff\x80\x01zc"[next_random(&state) % 8];
         different[d] = (string){.bytes = bytes, .length = length};
+        bytes += length;
     }
     for (uint64_t i = 0; i < records; i++) {
         const uint64_t r = next_random(&state) % distinct;
         texts[i] = different[i % 3 ? r : r % (distinct / 50 + 1)];       // some come often
         texts[i].n = i % 5 + 1;
     }
-    free(different);                    // the bytes stay until the process ends
+    free(different);
     return texts;
 }
 
@@ -302,7 +307,9 @@ static void note_crowded(const hdst__aggregate *a) { crowded += a->crowded_parti
 static string *make_hostile(uint64_t records, uint32_t different, uint32_t length)
 {
     string *texts = malloc(records * sizeof *texts);
-    char *bytes = malloc((size_t)different * length);
+    size_t block = 0;
+    while (bytes_of_texts[block]) block++;
+    char *bytes = bytes_of_texts[block] = malloc((size_t)different * length);
     for (uint64_t d = 0; d < different; d++) {
         memcpy(bytes + d * length, &(uint64_t){d * 0x9876543}, 8);
         end_with_hash(bytes + d * length, length, unmixed(UINT64_C(0x1234567800000000) | (length > 8 ? 5 : d)));

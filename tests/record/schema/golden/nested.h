@@ -12,12 +12,15 @@
 
 #ifndef HDST_TEXT_SPAN
 #define HDST_TEXT_SPAN
-// A text in memory: a piece of the heap of its segment.
-struct hdst_text_span {
-    uint64_t offset;
+// A text: up to 12 bytes lie in it, of a longer one the first 4 and the address of all.
+typedef struct hdst_text_span {
     uint32_t length;
-    uint32_t unused;
-};
+    char start[4];
+    union {
+        char rest[8];
+        uint64_t address;
+    };
+} hdst_text_span;
 #endif
 
 #ifndef HDST_ARRAY_BYTES

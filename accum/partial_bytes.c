@@ -1,117 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frame of a partial's bytes (accum/partial_bytes.h), and who refuses foreign and damaged ones.
+// Accumulators in a partial's bytes (accum/partial_bytes.h).
 #include "accum/partial_bytes.h"
 
 #include "accum/partial_column.h"
 #include "accum/representation.h"
 
-#include <inttypes.h>
-#include <string.h>
-
-static const char magic[8] = {'H', 'D', 'S', 'T', 'P', 'A', 'R', 'T'};
-enum { VERSION = 1, HASH_BYTES = 16, TOTAL_AT = 16, HEAD_BYTES = 48, LEAST_LEAF_BYTES = 11, LEAST_ACCUM_BYTES = 12 };
+enum { LEAST_LEAF_BYTES = 11, LEAST_ACCUM_BYTES = 12 };
 
 // --- Writing ---
 
-static void put_u32(hdst__buffer *out, uint32_t value) { hdst__buffer_add(out, (const char *)&value, sizeof value); }     // little-endian hosts
-static void put_u64(hdst__buffer *out, uint64_t value) { hdst__buffer_add(out, (const char *)&value, sizeof value); }
 static void put_u8(hdst__buffer *out, uint8_t value) { hdst__buffer_add(out, (const char *)&value, sizeof value); }
-
-static void put_hash(hdst__buffer *out, const hdst__hash *hash)
-{
-    put_u64(out, hash->high);
-    put_u64(out, hash->low);
-}
 
 static void write_accum(const hdst__partial_accum *accum, hdst__buffer *out)
 {
-    put_u64(out, accum->rows);
-    put_u32(out, (uint32_t)accum->leaf_count);
+    hdst__put_u64(out, accum->rows);
+    hdst__put_u32(out, (uint32_t)accum->leaf_count);
     for (size_t leaf = 0; leaf < accum->leaf_count; leaf++) {
         const hdst__partial_column *column = &accum->column[leaf];
         put_u8(out, (uint8_t)column->cell.kind);
         put_u8(out, (uint8_t)column->cell.acc);
-        put_u64(out, column->cell.elements);
+        hdst__put_u64(out, column->cell.elements);
         hdst__column_write(column, out);
     }
 }
 
 hdst_status hdst__partial_write(const hdst__partial *partial, const hdst__partial_label *label, hdst__buffer *out, hdst_error *error)
 {
-    const size_t start = out->length;
-    hdst__hash checksum = HDST__HASH_INIT;
-    hdst__buffer_add(out, magic, sizeof magic);
-    put_u32(out, VERSION);
-    put_u32(out, 0);
-    put_u64(out, 0);
-    put_hash(out, &label->identity);
-    put_u64(out, label->description_bytes);
-    hdst__buffer_add(out, label->description, label->description_bytes);
-    put_u32(out, (uint32_t)partial->accum_count);
+    const size_t start = hdst__partial_frame_begin(HDST__PARTIAL_ACCUMULATORS, label, out);
+    hdst__put_u32(out, (uint32_t)partial->accum_count);
     for (size_t a = 0; a < partial->accum_count; a++) write_accum(&partial->accum[a], out);
-    if (out->failed) return hdst__error_memory(error, "a partial as bytes");
-    const uint64_t bytes = out->length - start + HASH_BYTES;
-    memcpy(out->data + start + TOTAL_AT, &bytes, sizeof bytes);
-    hdst__hash_add(&checksum, out->data + start, out->length - start);
-    put_hash(out, &checksum);
-    return out->failed ? hdst__error_memory(error, "a partial as bytes") : HDST_OK;
-}
-
-// --- The frame ---
-
-static hdst_status damaged(hdst_error *error, const char *what)
-{
-    hdst__error_set(error, HDST_E_FORMAT, "the partial is damaged: %s", what);
-    hdst__error_hint(error, "take the bytes again from where they were written");
-    return HDST_E_FORMAT;
-}
-
-static hdst_status check_size(uint64_t size, uint64_t written, hdst_error *error)
-{
-    if (size == written) return HDST_OK;
-    hdst__error_set(error, HDST_E_FORMAT, "the partial is damaged: it has %" PRIu64 " bytes, and was written with %" PRIu64, size, written);
-    hdst__error_hint(error, size < written ? "it is cut off: take the bytes again from where they were written"
-                     : "what follows is something else: give the size that it was written with");
-    return HDST_E_FORMAT;
-}
-
-// Magic, version, size, checksum; `from` is then what lies between head and checksum, and the label's identity is filled.
-static hdst_status open_frame(hdst__byte_cursor *from, hdst__partial_label *label, hdst_error *error)
-{
-    const uint8_t *start = from->at;
-    const uint64_t size = from->left;
-    uint8_t name[sizeof magic];
-    uint32_t version, zero;
-    uint64_t written;
-    hdst__hash checksum = HDST__HASH_INIT, stored;
-    if (!hdst__cursor_take(from, name, sizeof name) || memcmp(name, magic, sizeof magic)) {
-        hdst__error_set(error, HDST_E_FORMAT, "these bytes are no partial: they do not begin with 'HDSTPART'");
-        hdst__error_hint(error, "give what hdst_partial_write wrote, from its first byte on");
-        return HDST_E_FORMAT;
-    }
-    if (size < HEAD_BYTES + HASH_BYTES || !hdst__cursor_take(from, &version, sizeof version)) return damaged(error, "its head is cut off");
-    if (version != VERSION)
-        return hdst__error_set(error, HDST_E_FORMAT, "the partial is of version %" PRIu32 " of its format; this library reads version %d", version, VERSION);
-    (void)hdst__cursor_take(from, &zero, sizeof zero);
-    (void)hdst__cursor_take(from, &written, sizeof written);
-    hdst_status status = check_size(size, written, error);
-    if (status != HDST_OK) return status;
-    memcpy(&stored, start + size - HASH_BYTES, HASH_BYTES);
-    hdst__hash_add(&checksum, start, size - HASH_BYTES);
-    if (checksum.high != stored.high || checksum.low != stored.low) return damaged(error, "its checksum does not match");
-    (void)hdst__cursor_take(from, &label->identity, sizeof label->identity);
-    from->left -= HASH_BYTES;
-    return HDST_OK;
-}
-
-static hdst_status take_description(hdst__byte_cursor *from, hdst__partial_label *label, hdst_error *error)
-{
-    (void)hdst__cursor_take(from, &label->description_bytes, sizeof label->description_bytes);
-    if (label->description_bytes > from->left) return damaged(error, "its description is longer than it");
-    label->description = from->at;
-    from->at += label->description_bytes;
-    from->left -= label->description_bytes;
-    return HDST_OK;
+    return hdst__partial_frame_end(start, out, error);
 }
 
 // --- Reading ---
@@ -164,10 +82,11 @@ static hdst_status read_accums(hdst__partial *partial, hdst__byte_cursor *from)
 hdst_status hdst__partial_from_bytes(const hdst__allocator *allocator, const void *bytes, uint64_t size, hdst__partial **partial,
                                      hdst__partial_label *label, hdst_error *error)
 {
-    hdst__byte_cursor from = {bytes, size};
+    hdst__byte_cursor from;
+    uint32_t kind;
     *partial = NULL;
-    hdst_status status = open_frame(&from, label, error);
-    if (status == HDST_OK) status = take_description(&from, label, error);
+    hdst_status status = hdst__partial_frame_open(bytes, size, &from, &kind, label, error);
+    if (status == HDST_OK && kind != HDST__PARTIAL_ACCUMULATORS) status = hdst__partial_damaged(error, "it is of a kind that is not known");
     if (status != HDST_OK) return status;
     hdst__partial *made = hdst__alloc_zero(allocator, sizeof *made);
     if (!made) return hdst__error_memory(error, "a partial");
@@ -175,6 +94,6 @@ hdst_status hdst__partial_from_bytes(const hdst__allocator *allocator, const voi
     status = read_accums(made, &from);
     if (status == HDST_OK) *partial = made;
     else hdst__partial_destroy(made);
-    if (status == HDST_E_FORMAT) return damaged(error, "its accumulators make no sense");
+    if (status == HDST_E_FORMAT) return hdst__partial_damaged(error, "its accumulators make no sense");
     return status == HDST_OK ? HDST_OK : hdst__error_memory(error, "a partial");
 }

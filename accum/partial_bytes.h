@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Partials as bytes, to be carried to another process (accum/partial.h). The bytes say what the sums are, not how they are held: partials of equal
-// values have equal bytes, whatever devices, scales and merges they came by. All numbers are little-endian:
+// values have equal bytes, whatever devices, scales and merges they came by. In the frame (accum/partial_frame.h):
 //
-//     "HDSTPART", u32 version, u32 0, u64 bytes in all, identity (u64, u64), u64 bytes of the description, the description
 //     u32 accumulators; for each: u64 rows, u32 leaves; for each leaf: u8 kind, u8 operation, u64 elements in a row, u8 encoding, its elements
-//     checksum (u64, u64): hdst__hash of all before it
 //
 // Encodings of a leaf's elements, row by row (accum/partial_column_bytes.c):
 //
@@ -16,14 +14,7 @@
 #define HDST_ACCUM_PARTIAL_BYTES_H
 
 #include "accum/partial.h"
-#include "base/buffer.h"
-#include "base/hash.h"
-
-typedef struct hdst__partial_label {
-    hdst__hash identity;            // of what the sums are of: partials that may meet have the same
-    const void *description;        // for whoever writes and reads it
-    uint64_t description_bytes;
-} hdst__partial_label;
+#include "accum/partial_frame.h"
 
 // Behind what `out` holds. HDST_E_MEMORY.
 hdst_status hdst__partial_write(const hdst__partial *partial, const hdst__partial_label *label, hdst__buffer *out, hdst_error *error);
@@ -32,13 +23,6 @@ hdst_status hdst__partial_from_bytes(const hdst__allocator *allocator, const voi
                                      hdst__partial_label *label, hdst_error *error);
 
 // --- For partial_bytes.c ---
-
-typedef struct hdst__byte_cursor {      // what is left to read
-    const uint8_t *at;
-    uint64_t left;
-} hdst__byte_cursor;
-
-bool hdst__cursor_take(hdst__byte_cursor *from, void *to, uint64_t bytes);      // false: there are not so many
 
 struct hdst__partial_column;
 void hdst__column_write(const struct hdst__partial_column *column, hdst__buffer *out);

@@ -204,15 +204,6 @@ void hdst__column_write(const hdst__partial_column *column, hdst__buffer *out)
 
 // --- Reading ---
 
-bool hdst__cursor_take(hdst__byte_cursor *from, void *to, uint64_t bytes)
-{
-    if (from->left < bytes) return false;
-    memcpy(to, from->at, bytes);
-    from->at += bytes;
-    from->left -= bytes;
-    return true;
-}
-
 // A number of so many bits has a place in the kind's superaccumulator, with room above it.
 static bool in_range(hdst__kind kind, int32_t unit, uint32_t bytes)
 {

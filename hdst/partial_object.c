@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Partials of the public interface: the accumulators of a result, unfinished, to be merged, carried elsewhere as bytes, and finished.
-#include "hdst/partial_tables.h"
+// Partials of the public interface: what a result reduces, unfinished, to be merged, carried elsewhere as bytes, and finished.
+#include "hdst/partial_ranges.h"
 #include "hdst/result.h"
 
 #include "plan/aggregate_node.h"
@@ -14,6 +14,7 @@ struct hdst_partial {
     hdst__arena arena;              // of what the tables are called
     hdst__partial *state;           // of accumulators; NULL: it is of a reduction by key
     hdst__keyed_partial *keyed;
+    hdst__partial_ranges *ranges;   // in the arena: of a fold, or of the best records; NULL: it is one of those two
     hdst__hash identity;
     hdst__buffer bytes;
     hdst__partial_table *tables;    // one for each of the state's accumulators
@@ -39,6 +40,7 @@ static void release_partial(hdst__object *object)
     forget_rows(partial);
     hdst__partial_destroy(partial->state);
     hdst__keyed_partial_destroy(partial->keyed);
+    if (partial->ranges) hdst__ranged_partial_destroy(&partial->ranges->state);
     hdst__buffer_destroy(&partial->bytes);
     hdst__arena_destroy(&partial->arena);
 }
@@ -64,6 +66,29 @@ static hdst_status read_tables(hdst_partial *partial, const hdst__partial_label 
     }
     partial->identity = label->identity;
     return hdst__partial_tables_read(&partial->arena, label, &partial->state, &partial->keyed, &partial->tables, &partial->table_count, error);
+}
+
+// What is made in the arena is the partial's from its first moment on, so that it is given back wherever memory ends.
+static void adopt_ranges(hdst_partial *partial)
+{
+    if (!partial->ranges) return;
+    partial->tables = &partial->ranges->table;
+    partial->table_count = 1;
+}
+
+static void init_arena(hdst_partial *partial, jmp_buf *out_of_memory)
+{
+    hdst__arena_destroy(&partial->arena);
+    hdst__arena_init(&partial->arena, hdst__owned_by(partial->object.context, HDST__OWNER_ACCUMULATORS), out_of_memory);
+    hdst__arena_compiles(&partial->arena, &partial->object.context->cancel);
+}
+
+static hdst_status end_arena(hdst_partial *partial, hdst_status status)
+{
+    partial->arena.out_of_memory = NULL;
+    hdst__arena_compiled(&partial->arena);
+    adopt_ranges(partial);
+    return status;
 }
 
 // --- From a result ---
@@ -112,6 +137,15 @@ static uint32_t count_tables(const hdst__plan *plan)
     return count;
 }
 
+// All functions in front, and the last one.
+static hdst_status hash_functions(const hdst__plan *plan, hdst__hash *hash, const hdst__allocator *allocator, hdst_error *error)
+{
+    hdst_status status = HDST_OK;
+    for (size_t i = 0; i < plan->node_count && status == HDST_OK; i++)
+        if (plan->nodes[i]->call) status = hash_function(plan->nodes[i]->call->func, hash, allocator, error);
+    return status;
+}
+
 // --- Accumulators ---
 
 static hdst_status add_node(hdst_partial *partial, const hdst__node *node, hdst__partial_table *tables, size_t *count, hdst_error *error)
@@ -141,12 +175,10 @@ static hdst_status take_accumulators(hdst_partial *partial, const hdst__plan *pl
 
 // --- Reductions by key ---
 
-// All functions in front, and how values are reduced.
+// The functions, and how values are reduced.
 static hdst_status hash_keyed(const hdst__plan *plan, const hdst__aggregate_spec *spec, hdst__hash *hash, const hdst__allocator *allocator, hdst_error *error)
 {
-    hdst_status status = HDST_OK;
-    for (size_t i = 0; i < plan->node_count && status == HDST_OK; i++)
-        if (plan->nodes[i]->call) status = hash_function(plan->nodes[i]->call->func, hash, allocator, error);
+    const hdst_status status = hash_functions(plan, hash, allocator, error);
     for (size_t i = 0; spec->laws && i + spec->key_count < spec->record->leaf_count; i++) hdst__hash_add(hash, &spec->laws[i], sizeof spec->laws[i]);
     return status;
 }
@@ -177,10 +209,23 @@ static hdst_status take_keyed(hdst_partial *partial, const hdst__plan *plan, hds
     return status;
 }
 
+// --- Folds, the best records ---
+
+static hdst_status take_ranges(hdst_partial *partial, const hdst_result *result, hdst_error *error)
+{
+    jmp_buf out_of_memory;
+    hdst_status status = hash_functions(&result->plan, &partial->identity, HDST__ALLOCATOR(partial), error);
+    if (status != HDST_OK) return status;
+    init_arena(partial, &out_of_memory);
+    if (setjmp(out_of_memory)) return end_arena(partial, hdst__arena_error(&partial->arena, "a partial", error));
+    return end_arena(partial, hdst__partial_ranges_take(&partial->arena, result, &partial->bytes, &partial->identity, &partial->ranges, error));
+}
+
 static hdst_status take_state(hdst_partial *partial, const hdst_result *result, hdst_error *error)
 {
     const hdst__plan *plan = &result->plan;
     partial->identity = (hdst__hash)HDST__HASH_INIT;
+    if (hdst__is_ranged(plan->target)) return take_ranges(partial, result, error);
     if (hdst__aggregate_node_keyed(plan->target)) return take_keyed(partial, plan, error);
     hdst__partial_table *tables = hdst__alloc_zero(HDST__ALLOCATOR(partial), count_tables(plan) * sizeof *tables);
     const hdst_status status = tables ? take_accumulators(partial, plan, tables, error) : hdst__error_memory(error, "a partial");
@@ -229,10 +274,11 @@ static hdst_status refuse_rows(const hdst__node *node, hdst_error *error)
 static hdst_status check_target(const hdst__node *target, hdst_error *error)
 {
     const hdst__stage_node *stage = hdst__node_stage(target);
+    if (hdst__is_ranged(target)) return hdst__check_ranged(target, error);
     if (!is_reduction(target) || (stage && stage->records_table) || hdst__aggregate_node_keyed(target)) return HDST_OK;
     if (target->op == &hdst__op_reduce_to_rows) return refuse_rows(target, error);
     hdst__error_set(error, HDST_E_UNSUPPORTED, "the records of %s cannot be kept unfinished", target->dataset->op->name);
-    hdst__error_hint(error, "partials are of accumulators and keys: of maps, and of reduces that are sums, minima and the like");
+    hdst__error_hint(error, "partials are of accumulators, of keys, of associative reduces and of the largest records");
     return HDST_E_UNSUPPORTED;
 }
 
@@ -264,14 +310,15 @@ static hdst_status check_nodes(const hdst__plan *plan, hdst_error *error)
         if (!node->table_count || (hdst__node_stage(node) && !hdst__node_stage(node)->folds)) continue;
         return refuse_rows(node, error);
     }
-    const bool keyed = hdst__aggregate_node_keyed(plan->target), accumulates = count_tables(plan);
-    if (keyed && accumulates)
-        return hdst__error_set(error, HDST_E_UNSUPPORTED, "accumulators of maps in front of a reduction by key cannot be kept unfinished together with it");
-    if (keyed || accumulates) return HDST_OK;
+    const bool records = hdst__aggregate_node_keyed(plan->target) || hdst__is_ranged(plan->target), accumulates = count_tables(plan);
+    if (records && accumulates)
+        return hdst__error_set(error, HDST_E_UNSUPPORTED, "accumulators of maps in front of %s cannot be kept unfinished together with it",
+                               plan->target->dataset->op->name);
+    if (records || accumulates) return HDST_OK;
     return hdst__error_set(error, HDST_E_USAGE, "the result has no accumulators, so there is no partial of it");
 }
 
-static hdst_status keep_partial(hdst_result *result, hdst_error *error)
+static hdst_status keep_partial(hdst_result *result, uint64_t first, hdst_error *error)
 {
     hdst_status status = hdst__object_status(&result->object, error);
     if (status == HDST_OK) status = hdst__result_plan_for_partials(result, error);
@@ -282,30 +329,46 @@ static hdst_status keep_partial(hdst_result *result, hdst_error *error)
     for (size_t i = 0; i < result->plan.node_count; i++)
         if (result->plan.nodes[i]->table_count) hdst__stage_node_keep_partial(result->plan.nodes[i]);
     if (hdst__aggregate_node_keyed(result->plan.target)) hdst__aggregate_node_keep_partial(result->plan.target);
+    if (hdst__is_ranged(result->plan.target)) hdst__keep_ranges(result->plan.target, first);
     result->keeps_partial = true;
+    result->part_first = first;
     return HDST_OK;
 }
 
-hdst_status hdst_result_keep_partial(hdst_result *result, hdst_error *error)
+static hdst_status keep_locked(const char *call, hdst_result *result, uint64_t first, hdst_error *error)
 {
     hdst_error ignored;
     if (!error) error = &ignored;
     *error = (hdst_error)HDST_ERROR_INIT;
-    hdst_status status = hdst__check_alive(__func__, "result", result, error);
+    hdst_status status = hdst__check_alive(call, "result", result, error);
     if (status != HDST_OK) return status;
     hdst__lock(result->object.context);
-    status = keep_partial(result, error);
+    status = keep_partial(result, first, error);
     hdst__explain_memory(result->object.context, error);
     hdst__unlock(result->object.context);
     return status;
 }
 
+hdst_status hdst_result_keep_partial(hdst_result *result, hdst_error *error) { return keep_locked(__func__, result, 0, error); }
+
+hdst_status hdst_result_keep_partial_at(hdst_result *result, uint64_t first, hdst_error *error) { return keep_locked(__func__, result, first, error); }
+
 // --- Bytes ---
+
+static hdst_status read_ranges(hdst_partial *partial, const void *bytes, uint64_t size, hdst_error *error)
+{
+    jmp_buf out_of_memory;
+    init_arena(partial, &out_of_memory);
+    if (setjmp(out_of_memory)) return end_arena(partial, hdst__arena_error(&partial->arena, "a partial", error));
+    return end_arena(partial, hdst__partial_ranges_from_bytes(&partial->arena, partial->object.context, bytes, size, &partial->identity, &partial->ranges,
+                                                              error));
+}
 
 static hdst_status read_state(hdst_partial *partial, const void *bytes, uint64_t size, hdst_error *error)
 {
     hdst__partial_label label;
     hdst_status status = hdst__check_pointer("hdst_partial_from_bytes", "bytes", bytes, error);
+    if (status == HDST_OK && hdst__are_ranges(bytes, size)) return read_ranges(partial, bytes, size, error);
     if (status == HDST_OK) status = hdst__partial_from_bytes(HDST__ALLOCATOR(partial), bytes, size, &partial->state, &label, error);
     return status == HDST_OK ? read_tables(partial, &label, error) : status;
 }
@@ -322,6 +385,13 @@ hdst_partial *hdst_partial_from_bytes(hdst_context *context, const void *bytes, 
     return partial;
 }
 
+static hdst_status write_accumulators(hdst_partial *partial, hdst__buffer *text, hdst_error *error)
+{
+    hdst__partial_tables_describe(partial->tables, partial->table_count, partial->keyed, text);
+    const hdst__partial_label label = {partial->identity, text->data, text->length};
+    return text->failed ? hdst__error_memory(error, "a partial as bytes") : hdst__partial_write(state_of(partial), &label, &partial->bytes, error);
+}
+
 static hdst_status write_state(hdst_partial *partial, const void **bytes, uint64_t *size, hdst_error *error)
 {
     hdst_status status = hdst__check_pointer("hdst_partial_write", "bytes", bytes, error);
@@ -331,9 +401,8 @@ static hdst_status write_state(hdst_partial *partial, const void **bytes, uint64
     hdst__buffer_init(&text, HDST__ALLOCATOR(partial));
     hdst__buffer_destroy(&partial->bytes);
     hdst__buffer_init(&partial->bytes, HDST__ALLOCATOR(partial));
-    hdst__partial_tables_describe(partial->tables, partial->table_count, partial->keyed, &text);
-    const hdst__partial_label label = {partial->identity, text.data, text.length};
-    status = text.failed ? hdst__error_memory(error, "a partial as bytes") : hdst__partial_write(state_of(partial), &label, &partial->bytes, error);
+    status = partial->ranges ? hdst__partial_ranges_write(partial->ranges, &partial->identity, &text, &partial->bytes, error)
+        : write_accumulators(partial, &text, error);
     hdst__buffer_destroy(&text);
     if (status != HDST_OK) return status;
     *bytes = partial->bytes.data;
@@ -370,7 +439,8 @@ static hdst_status check_same(const hdst_partial *to, const hdst_partial *from, 
     const hdst__hash *a = &to->identity, *b = &from->identity;
     char ours[256], theirs[256];
     if (to == from) return hdst__error_set(error, HDST_E_USAGE, "a partial was to be merged with itself");
-    if (a->high == b->high && a->low == b->low && !to->keyed == !from->keyed) return HDST_OK;
+    const bool same_kind = !to->keyed == !from->keyed && !to->ranges == !from->ranges && (!to->ranges || hdst__partial_ranges_meet(to->ranges, from->ranges));
+    if (a->high == b->high && a->low == b->low && same_kind) return HDST_OK;
     names_of(to, ours);
     names_of(from, theirs);
     if (strcmp(ours, theirs)) hdst__error_set(error, HDST_E_USAGE, "a partial of %s cannot be merged with one of %s", ours, theirs);
@@ -385,6 +455,7 @@ static hdst_status merge(hdst_partial *to, const hdst_partial *from, hdst_error 
     if (status == HDST_OK) status = check_same(to, from, error);
     if (status != HDST_OK) return status;
     forget_rows(to);
+    if (to->ranges) return hdst__partial_ranges_merge(to->ranges, from->ranges, error);
     status = to->keyed ? hdst__keyed_partial_merge(to->keyed, from->keyed, error) : hdst__partial_merge(to->state, from->state, error);
     if (to->keyed) to->tables->row_count = to->keyed->count;
     if (status != HDST_OK) hdst__object_fail(&to->object, error);      // a part of `from` is in it
@@ -423,23 +494,28 @@ static hdst__partial_table *find_table(hdst_partial *partial, const char *name)
     return NULL;
 }
 
+static hdst_status make_rows(hdst_partial *partial, hdst__partial_table *table, hdst_error *error)
+{
+    uint64_t bytes;
+    const hdst__allocator *allocator = hdst__owned_by(partial->object.context, HDST__OWNER_OUTPUT);
+    if (partial->ranges) return hdst__partial_ranges_finish(partial->ranges, allocator, error);
+    const bool counted = !__builtin_mul_overflow(table->row_count, table->record->size, &bytes) && bytes <= SIZE_MAX / 2;
+    table->rows = counted ? hdst__alloc(allocator, bytes ? bytes : 1) : NULL;
+    if (!table->rows) return hdst__error_memory(error, "the rows of a partial");
+    hdst__partial_read_rows(state_of(partial), (size_t)(table - partial->tables), table->values, 0, table->row_count, table->rows);
+    if (partial->keyed) hdst__partial_table_write_keys(table, partial->keyed, table->rows);
+    return HDST_OK;
+}
+
 static bool finish(hdst_partial *partial, const char *name, hdst__row_block *block)
 {
     partial->view_error = (hdst_error)HDST_ERROR_INIT;
     if (hdst__object_status(&partial->object, &partial->view_error) != HDST_OK) return false;
     hdst__partial_table *table = find_table(partial, name);
-    uint64_t bytes;
     if (!table) return false;
-    if (!table->rows) {
-        const bool counted = !__builtin_mul_overflow(table->row_count, table->record->size, &bytes) && bytes <= SIZE_MAX / 2;
-        table->rows = counted ? hdst__alloc(hdst__owned_by(partial->object.context, HDST__OWNER_OUTPUT), bytes ? bytes : 1) : NULL;
-        if (!table->rows) {
-            hdst__error_memory(&partial->view_error, "the rows of a partial");
-            hdst__explain_memory(partial->object.context, &partial->view_error);
-            return false;
-        }
-        hdst__partial_read_rows(state_of(partial), (size_t)(table - partial->tables), table->values, 0, table->row_count, table->rows);
-        if (partial->keyed) hdst__partial_table_write_keys(table, partial->keyed, table->rows);
+    if (!table->rows && make_rows(partial, table, &partial->view_error) != HDST_OK) {
+        hdst__explain_memory(partial->object.context, &partial->view_error);
+        return false;
     }
     *block = (hdst__row_block){table->rows, table->row_count, table->record, NULL};
     return true;
@@ -466,6 +542,20 @@ const void *hdst_partial_rows(hdst_partial *partial, const char *table, uint64_t
     hdst__unlock(partial->object.context);
     if (rows && finished) *rows = block.count;
     return finished ? block.rows : NULL;
+}
+
+uint64_t hdst_partial_range(const hdst_partial *partial, uint64_t number, uint64_t *first, uint64_t *count)
+{
+    if (first) *first = 0;
+    if (count) *count = 0;
+    if (!partial || !partial->object.context) return 0;
+    hdst__lock(partial->object.context);
+    const hdst__ranged_partial *state = partial->ranges ? &partial->ranges->state : NULL;
+    const uint64_t ranges = state ? state->range_count : 0;
+    if (number < ranges && first) *first = state->range[number].first;
+    if (number < ranges && count) *count = state->range[number].count;
+    hdst__unlock(partial->object.context);
+    return ranges;
 }
 
 hdst_status hdst_partial_status(const hdst_partial *partial, hdst_error *error)

@@ -188,6 +188,12 @@ static bool take_table(hdst__arena *arena, hdst__partial_table *table, hdst__byt
     return table->record && take_key(arena, table, from);
 }
 
+bool hdst__partial_table_read(hdst__arena *arena, hdst__byte_cursor *from, hdst__partial_table *table)
+{
+    uint32_t count;
+    return hdst__cursor_take(from, &count, sizeof count) && count == 1 && take_table(arena, table, from) && !table->key_count;
+}
+
 static bool take_tables(hdst__arena *arena, const hdst__partial *state, hdst__byte_cursor *from, hdst__partial_table **tables, size_t *count)
 {
     uint32_t wanted;

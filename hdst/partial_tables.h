@@ -30,6 +30,8 @@ void hdst__partial_tables_describe(const hdst__partial_table *tables, size_t cou
 // not of this state; nothing that follows it reaches beyond a row. HDST_E_MEMORY.
 hdst_status hdst__partial_tables_read(hdst__arena *arena, const hdst__partial_label *label, hdst__partial **state, hdst__keyed_partial **keyed,
                                       hdst__partial_table **tables, size_t *count, hdst_error *error);
+// One table without keys, in the arena; what follows it is left. false: it makes no sense.
+bool hdst__partial_table_read(hdst__arena *arena, hdst__byte_cursor *from, hdst__partial_table *table);
 // The keys into the structs of all rows.
 void hdst__partial_table_write_keys(const hdst__partial_table *table, const hdst__keyed_partial *keyed, void *rows);
 

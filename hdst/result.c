@@ -165,6 +165,7 @@ hdst_status hdst__result_run(hdst_result *result, hdst_error *error)
     if (status != HDST_OK) return status;
     forget_rows(result);
     result->ran_partial = result->keeps_partial;
+    result->ran_first = result->part_first;
     hdst__engine_mark_memory(result->object.context->engine);
     status = hdst__result_plan(result, error);
     if (status == HDST_OK) status = hdst__plan_run(&result->plan, error);

@@ -24,7 +24,8 @@ struct hdst_result {
     hdst__arena arena;              // of the plan
     hdst__plan plan;
     bool planned, ran;
-    bool keeps_partial, ran_partial;    // its accumulators are kept unfinished, too, by the next run; were by the last one
+    bool keeps_partial, ran_partial;    // what it reduces is kept unfinished, too, by the next run; was by the last one
+    uint64_t part_first, ran_first;     //     and the number of its first record in the whole
     hdst__result_table *tables;     // made anew by each run
     size_t table_count, table_capacity;
     const void *records;            // the target node's, or `read`'s

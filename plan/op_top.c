@@ -6,6 +6,7 @@
 // A sample through the same stage tells the limit: the value of the last of the best in it. There are as many as wanted that are not worse, so all
 // that are better than it are the candidates; where those are too few, because many are equal to it, a second run asks for just these, until there
 // are enough.
+#include "plan/top_node.h"
 #include "plan/stage_node.h"
 #include "record/field_path.h"
 
@@ -33,6 +34,7 @@ typedef struct top_node {
     uint64_t low_value, high_value;     // in the low bytes
     uint32_t all_value;
     bool only_filters;                   // the stage does nothing else
+    bool keeps_part;                    // its input is a part of a whole, so that it may be empty
     bool by_index;                      // it asks for the index of records, so a sample is from the start
     uint64_t sampled, candidates;       // in the last run
     const hdst__reader *from;           // of a sample
@@ -331,7 +333,7 @@ static hdst_status run(hdst__plan *plan, hdst__node *node, hdst_error *error)
     node->ran = stage->ran = false;
     hdst_status status = needs_stage(node) ? run_filtered(node, &plan->stats, error) : pick(node, &stage->inputs[0]->reader, &plan->stats, error);
     if (status != HDST_OK) return status;
-    if (own_of(node)->extreme && !top->best.row_count) return no_record(node, error);
+    if (own_of(node)->extreme && !top->best.row_count && !top->keeps_part) return no_record(node, error);
     node->ran = true;
     node->rows = top->best.rows;
     node->row_count = top->best.row_count;
@@ -367,6 +369,18 @@ const hdst__operator hdst__op_top = {
     .name = "hdst_top", .gives = HDST__GIVES_OTHERS, .own_bytes = sizeof(top_own), .may_stay_on_host = true, .describe = describe, .build = build,
     .run = run, .known = hdst__node_has_run, .explain = explain, .drop = release, .release = release, .drives = needs_stage,
 };
+
+// --- Parts of a whole ---
+
+const hdst__top_k *hdst__top_node_of(const hdst__node *node) { return node->op == &hdst__op_top ? &((const top_node *)node->own)->best : NULL; }
+
+const hdst__field_place *hdst__top_node_place(const hdst__node *node) { return &own_of(node)->place; }
+
+const char *hdst__top_node_extreme(const hdst__node *node) { return own_of(node)->extreme; }
+
+void hdst__top_node_keep_part(hdst__node *node) { ((top_node *)node->own)->keeps_part = true; }
+
+uint64_t hdst__top_node_records(const hdst__node *node) { return node->inputs[0]->inputs[0]->reader.records; }
 
 // --- The dataset ---
 

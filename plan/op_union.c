@@ -37,6 +37,7 @@ static hdst_status run(hdst__plan *plan, hdst__node *node, hdst_error *error)
     const hdst__reader *from = &node->inputs[0]->reader;
     *reader = (hdst__reader){fill_from_union, node, 0, from->record, from->layout, from->block, false, true};
     for (size_t i = 0; i < node->input_count; i++) reader->held |= node->inputs[i]->reader.held, reader->concurrent &= node->inputs[i]->reader.concurrent;
+    for (size_t i = 0; i < node->input_count; i++) reader->on_device |= node->inputs[i]->reader.on_device;
     for (size_t i = 0; i < node->input_count; i++)
         if (__builtin_add_overflow(reader->records, node->inputs[i]->reader.records, &reader->records))
             return hdst__error_set(error, HDST_E_USAGE, "a union of more than 2^64 records");

@@ -176,6 +176,7 @@ hdst_status hdst__stage_node_input(hdst__node *node, hdst_error *error)
         spec.reader = hdst__range_input_reader(node);
         spec.cache = NULL;
     }
+    if (own->part.wanted) hdst__fold_part_input(node->own, &spec);
     const hdst_map_spec *code = own_code(node);
     if (code) {
         hdst_status status = read_structs(node, &spec, error);
@@ -292,12 +293,14 @@ hdst_status hdst__stage_node_run(hdst__node *node, hdst_error *error)
     const stage_node *own = node->own;
     hdst__stage_output output = {0};
     node->ran = false;
+    if (own->part.wanted) hdst__fold_part_begin(node);
     hdst_status status = hdst__stage_node_input(node, error);
     if (status == HDST_OK) status = hdst__stage_call_values(&own->call, error);
     if (status != HDST_OK) return status;
     keep_rows(node);
     status = hdst__stage_run(own->call.stage, own->call.values, &output, error);
     if (status == HDST_E_RECORD) hdst__replay_save(node, own, own->folds ? hdst__stage_failed_pair(own->call.stage) : NULL, error);
+    if (status == HDST_OK && own->part.wanted) status = hdst__fold_part_take(node, &output, error);
     if (status == HDST_OK) status = keep_partial(node, &output, error);
     if (status == HDST_OK) status = finish_tables(node, &output, error);
     node->ran = status == HDST_OK;
@@ -349,6 +352,7 @@ void hdst__stage_node_release(hdst__node *node)
 {
     hdst__stage_call_end(node->call);
     drop_partial(node->own);
+    hdst__fold_part_release(node);
     for (size_t i = 0; i < node->table_count; i++) free_rows(node, &node->tables[i]);
 }
 

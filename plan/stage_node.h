@@ -4,7 +4,17 @@
 #define HDST_PLAN_STAGE_NODE_H
 
 #include "accum/partial.h"
+#include "accum/ranged_partial.h"
 #include "plan/stage_call.h"
+
+// What a fold has whose records are a part of a whole (fold_part.c).
+typedef struct hdst__fold_part {
+    bool wanted, changed;           // by whoever keeps it; since the last run
+    uint64_t first;                 // the number of its first record in the whole
+    hdst__reader whole;             // its input; the stage reads the same from the first run of 64 on
+    hdst__record_range range;       // what the last run came to
+    void *record;                   // the record that a part has which begins at 0; NULL: others have none
+} hdst__fold_part;
 
 typedef struct hdst__stage_node {
     hdst__stage_call call;
@@ -16,6 +26,7 @@ typedef struct hdst__stage_node {
     const hdst__record *nothing;    // then: the record without fields that its input has; NULL: it reads its input
     bool folds;                     // a reduce that is no accumulation
     const void *identity;           // of such a one: one row, or NULL
+    hdst__fold_part part;           //     of a whole
     bool keeps_partial;             // its accumulators are also wanted unfinished
     hdst__partial *partial;         // of the last run, then
 } hdst__stage_node;
@@ -26,6 +37,14 @@ hdst__stage_node *hdst__node_stage(const hdst__node *node);        // NULL: it i
 
 // From the next run on its accumulators are kept unfinished, too.
 void hdst__stage_node_keep_partial(hdst__node *node);
+
+// fold_part.c: from the next run on what the fold comes to is kept for a merge with those of other parts, too; its records are those of a whole from number
+// `first` on. The rest is for stage_node.c.
+void hdst__fold_part_keep(hdst__node *node, uint64_t first);
+void hdst__fold_part_begin(hdst__node *node);               // a run
+void hdst__fold_part_input(hdst__stage_node *own, hdst__stage_spec *spec);     // what the stage reads of what is there to read
+hdst_status hdst__fold_part_take(hdst__node *node, hdst__stage_output *output, hdst_error *error);     // and gives the records that the node has then
+void hdst__fold_part_release(hdst__node *node);
 
 // For stage and fold
 void hdst__stage_node_list_items(hdst__arena *arena, hdst__node *node);        // makes node->own

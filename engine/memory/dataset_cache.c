@@ -72,6 +72,7 @@ hdst__reader hdst__dataset_cache_reader(hdst__dataset_cache *cache)
     reader.fill = fill_from_segments;
     reader.user = cache;
     reader.concurrent = false;          // segments are handed over to be copied
+    reader.on_device = true;
     reader.rows = NULL;
     return reader;
 }

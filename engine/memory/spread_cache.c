@@ -54,6 +54,7 @@ static void read_parts(hdst__dataset_cache *cache, hdst__device *device)
     cache->reader.fill = fill_from_parts;
     cache->reader.user = cache;
     cache->reader.concurrent = false;       // segments change hands to be read
+    cache->reader.on_device = true;
     snprintf(cache->why, sizeof cache->why, "it lies on %u devices, part by part", cache->parts);
 }
 

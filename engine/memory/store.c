@@ -81,7 +81,7 @@ static hdst_status fill_from_store(void *user, uint64_t first, uint64_t count, c
 void hdst__store_init(hdst__store *store, hdst__runtime *runtime, const hdst__record *record)
 {
     *store = (hdst__store){.cache = {.runtime = runtime}};
-    store->cache.reader = (hdst__reader){fill_from_store, store, 0, record, HDST__AOS, 0, true};
+    store->cache.reader = (hdst__reader){fill_from_store, store, 0, record, HDST__AOS, 0, true, .on_device = true};
     hdst__arena_init(&store->arena, runtime->allocator, NULL);
     hdst__arena_init(&store->cache.arena, runtime->allocator, NULL);
 }

@@ -116,9 +116,14 @@ hdst_status hdst__launch_plan_move(hdst__launch_plan *plan, const hdst__reader *
 // `table` takes the device's table; NULL where there is none, or where it is on the host already.
 hdst_status hdst__launch_plan_run(hdst__launch_plan *plan, const hdst__stage_values *values, hdst__dataset_cache *cache, hdst__ring *ring, hdst__output *output,
                                   int64_t *table, hdst__run_stats *stats, uint64_t *failure, hdst_error *error);
-// The error of the record and check in `word`: runs the record again in the interpreter to learn the values. `covered`: records of the user's input that one of
-// this plan stands for (1, but for a fold's higher levels). `pair`: NULL, or of a fold takes the two records that it could not combine.
-hdst_status hdst__launch_plan_record_error(const hdst__launch_plan *plan, const hdst__stage_values *values, uint64_t word, uint64_t covered,
+
+typedef struct hdst__covered {
+    uint64_t records;               // of the user's input that one of a plan stands for: 1, but for a fold's higher levels
+    uint64_t before;                // of the user's input in front of the plan's
+} hdst__covered;
+// The error of the record and check in `word`: runs the record again in the interpreter to learn the values. `pair`: NULL, or of a
+// fold takes the two records that it could not combine.
+hdst_status hdst__launch_plan_record_error(const hdst__launch_plan *plan, const hdst__stage_values *values, uint64_t word, hdst__covered covered,
                                            void *pair, hdst_error *error);
 
 // For the plan's other files.

@@ -232,7 +232,7 @@ static hdst_status run_again(const hdst__launch_plan *plan, const hdst__stage_va
     return status;
 }
 
-hdst_status hdst__launch_plan_record_error(const hdst__launch_plan *plan, const hdst__stage_values *values, uint64_t word, uint64_t covered, void *pair,
+hdst_status hdst__launch_plan_record_error(const hdst__launch_plan *plan, const hdst__stage_values *values, uint64_t word, hdst__covered covered, void *pair,
                                            hdst_error *error)
 {
     uint64_t record = word >> 16;
@@ -257,6 +257,7 @@ hdst_status hdst__launch_plan_record_error(const hdst__launch_plan *plan, const 
     if (run.failed_record != record)
         return hdst__error_set(error, HDST_E_INTERNAL, "record %llu failed on %s and not in the interpreter", (unsigned long long)record,
                                plan->device->info->name);
-    hdst__check_to_error(plan->func, run.failed_check, run.failed_index, run.failed_limit, record * covered, error);
+    hdst__check_to_error(plan->func, run.failed_check, run.failed_index, run.failed_limit,
+                         covered.before + record * covered.records, error);
     return HDST_E_RECORD;
 }

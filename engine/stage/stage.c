@@ -127,6 +127,14 @@ void hdst__stage_keep_table(hdst__stage *stage)
     pthread_mutex_unlock(&stage->runtime->mutex);
 }
 
+void hdst__stage_fold_first_level(hdst__stage *stage, uint64_t before)
+{
+    pthread_mutex_lock(&stage->runtime->mutex);
+    stage->spec.first_level = true;
+    stage->spec.before = before;
+    pthread_mutex_unlock(&stage->runtime->mutex);
+}
+
 void hdst__stage_end_early(hdst__stage *stage, uint64_t limit)
 {
     pthread_mutex_lock(&stage->runtime->mutex);

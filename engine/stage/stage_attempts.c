@@ -49,7 +49,7 @@ static attempt attempt_map(hdst__stage *stage, const hdst__stage_values *values)
     stage->stores = a.kept_output && a.status == HDST_OK;
     if (stage->stores) hdst__output_destroy(&stage->output);        // of a run before the records stayed
     a.met_failure = a.status == HDST_OK && failure != UINT64_MAX;
-    if (a.met_failure) a.status = hdst__launch_plan_record_error(stage->plan, values, failure, 1, NULL, &a.error);
+    if (a.met_failure) a.status = hdst__launch_plan_record_error(stage->plan, values, failure, (hdst__covered){1, 0}, NULL, &a.error);
     return a;
 }
 

@@ -20,6 +20,12 @@ static hdst_status give_one(hdst__stage *stage, const void *record, hdst_error *
     return HDST_OK;
 }
 
+static hdst_status give_none(hdst__stage *stage)
+{
+    hdst__output_reset(&stage->output);
+    return HDST_OK;
+}
+
 static hdst_status empty_input(hdst__stage *stage, hdst_error *error)
 {
     if (stage->spec.identity) return give_one(stage, stage->spec.identity, error);
@@ -65,7 +71,7 @@ static hdst_status run_leaves(hdst__stage *stage, hdst_error *error)
     hdst__output_reset(&stage->output);
     hdst_status status = hdst__stage_run_plans(stage, NULL, &failure, error);
     if (status != HDST_OK || failure == UINT64_MAX) return status;
-    return hdst__launch_plan_record_error(stage->plan, NULL, failure, 1, make_pair(stage), error);
+    return hdst__launch_plan_record_error(stage->plan, NULL, failure, (hdst__covered){1, stage->spec.before}, make_pair(stage), error);
 }
 
 static hdst_status run_level(hdst__stage *stage, hdst__launch_plan *plan, uint64_t covered, hdst_error *error)
@@ -76,14 +82,15 @@ static hdst_status run_level(hdst__stage *stage, hdst__launch_plan *plan, uint64
     hdst_status status = hdst__launch_plan_run(plan, NULL, NULL, hdst__engine_ring(stage->engine), &stage->output, NULL, &stage->stats, &failure, error);
     stage->stats.device[0].records = records;
     if (status != HDST_OK || failure == UINT64_MAX) return status;
-    return hdst__launch_plan_record_error(plan, NULL, failure, covered, make_pair(stage), error);
+    return hdst__launch_plan_record_error(plan, NULL, failure, (hdst__covered){covered, 0}, make_pair(stage), error);
 }
 
 hdst_status hdst__stage_fold(hdst__stage *stage, hdst_error *error)
 {
-    if (stage->reader.records == 0) return empty_input(stage, error);
+    if (stage->reader.records == 0) return stage->spec.first_level ? give_none(stage) : empty_input(stage, error);
     uint64_t covered = 1;
     hdst_status status = run_leaves(stage, error);
+    if (stage->spec.first_level) return status;
     for (size_t level = 1; status == HDST_OK && stage->output.count > 1; level++) {
         hdst__output swap = stage->partial;
         stage->partial = stage->output;

@@ -32,6 +32,8 @@ typedef struct hdst__stage_spec {
     hdst__reader reader;
     hdst__dataset_cache *cache;     // NULL: streamed through the ring
     const void *identity;           // folds: one record as C struct, or NULL: then an empty input is an error
+    bool first_level;               // a fold of records: it gives what its runs of 64 come to, in order, and goes no further
+    uint64_t before;                //     records in front of the input that are not in it: the number of a failing one counts them
     bool built_in;                  // `func` is an operator's own: no message asks the user to change it
     const hdst__separate *separate; // NULL, or by device class; then `func` is one map's signature, or the map itself when it has a body, and the
                                     // reader's layout is AoS
@@ -67,6 +69,7 @@ void hdst__stage_destroy(hdst__stage *stage);
 hdst_status hdst__stage_set_input(hdst__stage *stage, const hdst__reader *reader, hdst__dataset_cache *cache, hdst_error *error);
 // From the next run on the records that a map gives stay on the device, as with spec.keep_output. Nothing is compiled again.
 void hdst__stage_keep_output(hdst__stage *stage);
+void hdst__stage_fold_first_level(hdst__stage *stage, uint64_t before);      // spec.first_level and spec.before from the next run on
 void hdst__stage_end_early(hdst__stage *stage, uint64_t limit);      // spec.limit from the next run on
 // Rows of accumulator number `accum` of the tables that the last run made on the device, as a dataset; NULL: the table is on the host. It belongs to
 // the stage and is valid until its next run. Its reader copies to the host; so does hdst__stage_read_finished, to memory for all rows, as a part of

@@ -61,6 +61,7 @@ static const char *why_alone(const hdst__stage *stage, const hdst__stage_values 
         : stage->spec.separate ? "code that the program gave apart runs on one device"
         : stage->spec.limit && cache ? "it ends early, and of its cached input each device would have a part"
         : resident ? "its input is cached on one device"
+        : !cache && stage->reader.on_device ? "its input is copied from a device, which works on nothing else meanwhile"
         : stage->spec.kind == HDST__STAGE_FOLD && hdst__stage_has_odd_parts(stage) ? "its input lies in parts that are no whole runs of 64"
         : stays_on_one(stage) ? "its records stay on the device for the next stage"
         : stage->join.why_not[0] && is_alone(stage) ? stage->join.why_not

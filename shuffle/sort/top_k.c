@@ -111,6 +111,8 @@ static inline __attribute__((always_inline)) uint64_t key_of(const hdst__top_k *
     return top->largest ? ~number : hdst__kind_is_float(kind) ? number - 1 : number;
 }
 
+uint64_t hdst__top_k_key(const hdst__top_k *top, const char *row) { return key_of(top, row, top->kind); }
+
 static inline __attribute__((always_inline)) void look_at_kind(hdst__top_k *top, picking *p, const char *records, uint64_t count, hdst__kind kind)
 {
     const uint64_t size = top->record->size;

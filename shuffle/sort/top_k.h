@@ -27,6 +27,8 @@ typedef struct hdst__top_k {
 void hdst__top_k_init(hdst__top_k *top, hdst__engine *engine, const hdst__record *record, uint32_t leaf, uint64_t element, uint64_t wanted, bool largest);
 void hdst__top_k_release(hdst__top_k *top);     // what the last run gave; safe on a zeroed one
 hdst_status hdst__top_k_run(hdst__top_k *top, const hdst__reader *input, hdst_error *error);
+// The value of a C struct as a number: smaller for what comes earlier.
+uint64_t hdst__top_k_key(const hdst__top_k *top, const char *row);
 // Puts records, none of which is better, behind those that the last run gave.
 hdst_status hdst__top_k_append(hdst__top_k *top, const void *rows, uint64_t count, hdst_error *error);
 

@@ -315,6 +315,7 @@ static void null_in_partials(const objects o)
     const void *bytes;
     hdst_partial *partial = some_partial(o);
     GIVES(hdst_result_keep_partial, "result", NULL, &error);
+    GIVES(hdst_result_keep_partial_at, "result", NULL, 0, &error);
     MAKES(hdst_partial_from_result, "result", NULL);
     MAKES(hdst_partial_from_bytes, "context", NULL, objects_rows, 8);
     MAKES(hdst_partial_from_bytes, "bytes", o.context, NULL, 8);
@@ -325,6 +326,8 @@ static void null_in_partials(const objects o)
     GIVES(hdst_partial_write, "size", partial, &bytes, NULL, &error);
     cr_assert_null(hdst_partial_field(NULL, NULL, NULL).base);
     ASKS(hdst_partial_rows, "partial", NULL, NULL, &count);
+    cr_assert_eq(hdst_partial_range(NULL, 0, &count, &count), 0);
+    cr_assert_eq(hdst_partial_range(partial, 0, NULL, NULL), 0);
     GIVES(hdst_partial_status, "partial", NULL, &error);
     ENDS(hdst_partial_destroy, "partial", NULL);
     cr_assert_eq(hdst_partial_status(partial, &error), HDST_OK, "%s", error.message);

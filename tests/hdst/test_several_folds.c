@@ -140,6 +140,28 @@ Test(several_folds, any_split_gives_the_same_tree)
     hdst_context_destroy(j.context);
 }
 
+// The workers would ask each other's devices for records while these are at work.
+Test(several_folds, a_slice_of_a_cache_has_one_device)
+{
+    fill();
+    if (!have_team()) cr_skip("no halves\n");
+    ON_EACH_TEAM(t) {
+        const job j = open_job(teams[t], HDST_ON_ERROR_FAIL);
+        const row wanted = by_tree(rows + 13, 20000);
+        for (int n = 0; n < 10; n++) {
+            hdst_dataset *last = hdst_slice(hdst_cache(data_of(&j, 30000)), 10000, 20000);
+            hdst_result *sliced = hdst_result_create(hdst_reduce(hdst_slice(hdst_cache(data_of(&j, 30000 + 97 * (uint64_t)n)), 13, 20000), j.module, "chain"));
+            hdst_result *joined = hdst_result_create(hdst_reduce(hdst_slice(hdst_union(hdst_cache(data_of(&j, 10000)), last), 13, 20000), j.module, "chain"));
+            RUN(sliced);
+            expect_row(sliced, &wanted, teams[t], 20000);
+            cr_assert(strstr(hdst_explain(sliced, NULL), "its input is copied from a device"), "%s", hdst_explain(sliced, NULL));
+            RUN(joined);
+            expect_row(joined, &wanted, teams[t], 20000);
+        }
+        hdst_context_destroy(j.context);
+    }
+}
+
 // Parts change hands while one device or another is slow; they begin at multiples of 64, or the tree would be another one.
 Test(several_folds, a_cached_input_is_folded_where_it_lies)
 {

@@ -587,8 +587,7 @@ HDST_API hdst_status hdst_partial_write(hdst_partial *partial, const void **byte
 // hdst_partial_merge or the partial's end. Of an associative reduce once all records from 0 on are there, else no rows and HDST_E_USAGE.
 HDST_API hdst_view hdst_partial_field(hdst_partial *partial, const char *table, const char *field);
 HDST_API const void *hdst_partial_rows(hdst_partial *partial, const char *table, uint64_t *rows);
-// Of an associative reduce or the largest records: how many ranges of records it covers, between which some are missing; and the one of this number, from 0
-// on in the order of the whole. 0: there are none, or it is another partial; *first and *count are 0 where there is no such range. NULL is fine for either.
+// Of an associative reduce or the largest records: how many ranges of records it covers, and the one of this number, from 0 on in order (0, 0: there is none).
 HDST_API uint64_t hdst_partial_range(const hdst_partial *partial, uint64_t number, uint64_t *first, uint64_t *count);
 // Its error, or that of the last view that was NULL.
 HDST_API hdst_status hdst_partial_status(const hdst_partial *partial, hdst_error *error);

@@ -29,7 +29,8 @@ hdst_status hdst__check_ranged(const hdst__node *target, hdst_error *error)
 {
     const hdst__stage_node *fold = fold_of(target);
     const char *name = target->dataset->op->name;
-    if (has_text(target->dataset->record)) return hdst__error_set(error, HDST_E_UNSUPPORTED, "the records of %s have texts, which cannot be kept unfinished", name);
+    if (has_text(target->dataset->record))
+        return hdst__error_set(error, HDST_E_UNSUPPORTED, "the records of %s have texts, which cannot be kept unfinished", name);
     if (!fold || !fold->call.func->check_count || !hdst__engine_settings(target->dataset->object.context->engine)->skip_failed) return HDST_OK;
     hdst__error_set(error, HDST_E_UNSUPPORTED, "the records of %s cannot be kept unfinished where those that '%s' fails on are left out", name,
                     fold->call.func->name);
@@ -74,7 +75,8 @@ static bool read_top(hdst__partial_ranges *ranges, hdst__byte_cursor *from, hdst
     uint8_t largest;
     const hdst__record *record = ranges->table.record;
     if (!hdst__cursor_take(from, &leaf, sizeof leaf) || !hdst__cursor_take(from, &element, sizeof element) ||
-        !hdst__cursor_take(from, &wanted, sizeof wanted) || !hdst__cursor_take(from, &largest, 1) || !hdst__cursor_take(from, &length, sizeof length)) return false;
+        !hdst__cursor_take(from, &wanted, sizeof wanted) || !hdst__cursor_take(from, &largest, 1) ||
+        !hdst__cursor_take(from, &length, sizeof length)) return false;
     if (leaf >= record->leaf_count || element >= record->leaves[leaf].elements || length != from->left) return false;
     ranges->extreme = hdst__arena_strndup(arena, (const char *)from->at, length);
     hdst__top_k_init(&ranges->top.top, NULL, record, leaf, element, wanted, largest);

@@ -11,6 +11,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+// A fold's node has no other struct of its own.
+static hdst__stage_node *own_of(const hdst__node *node) { return node->own; }
+
 // Records in front of the first run.
 static uint64_t head_of(const hdst__fold_part *part)
 {
@@ -20,14 +23,14 @@ static uint64_t head_of(const hdst__fold_part *part)
 
 void hdst__fold_part_keep(hdst__node *node, uint64_t first)
 {
-    hdst__fold_part *part = &hdst__node_stage(node)->part;
+    hdst__fold_part *part = &own_of(node)->part;
     part->wanted = part->changed = true;
     part->first = first;
 }
 
 void hdst__fold_part_release(hdst__node *node)
 {
-    hdst__fold_part *part = &hdst__node_stage(node)->part;
+    hdst__fold_part *part = &own_of(node)->part;
     hdst__free(HDST__ALLOCATOR(node->dataset), part->range.rows);
     hdst__free(HDST__ALLOCATOR(node->dataset), part->record);
     part->range = (hdst__record_range){0};
@@ -88,7 +91,7 @@ static hdst_status fill_stretch(void *user, uint64_t first, uint64_t count, cons
 // A few records as they are.
 static hdst_status read_records(const hdst__node *node, uint64_t first, uint64_t count, char *to, hdst_error *error)
 {
-    const hdst__fold_part *part = &hdst__node_stage(node)->part;
+    const hdst__fold_part *part = &own_of(node)->part;
     hdst__runtime *runtime = hdst__engine_runtime(node->dataset->object.context->engine);
     stretch of = {&part->whole, first};
     hdst__run_stats ignored = {0};
@@ -107,7 +110,7 @@ static hdst_status read_records(const hdst__node *node, uint64_t first, uint64_t
 
 static hdst_status gather(hdst__node *node, const hdst__stage_output *output, const hdst__folder *folder, hdst_error *error)
 {
-    hdst__fold_part *part = &hdst__node_stage(node)->part;
+    hdst__fold_part *part = &own_of(node)->part;
     const uint64_t size = node->dataset->record->size, records = part->whole.records, head = head_of(part), runs = (records - head) / HDST__FOLD_RECORDS,
                    tail = (records - head) % HDST__FOLD_RECORDS;
     part->range = (hdst__record_range){part->first, records, head + runs + tail, hdst__alloc_zero(folder->allocator, (head + runs + tail) * size)};

@@ -297,13 +297,11 @@ Test(partial, results_that_have_none)
     hdst_dataset *data = hdst_read(hdst_source_from_memory(s.context, rows, 100, sizeof(row)), s.module, "row"),
                  *weights = hdst_map_function(data, s.module, "weight"), *pairs = hdst_map_function(data, s.module, "pairs");
     expect_unkept(weights, HDST_E_USAGE, "the result has no accumulators, so there is no partial of it");
-    expect_unkept(hdst_reduce(weights, s.module, "later"), HDST_E_UNSUPPORTED, "the records of hdst_reduce cannot be kept unfinished");
     expect_unkept(hdst_reduce_by_key(hdst_partition(hdst_map_function(data, s.module, "pair_of"), s.module, "part", 3), s.module, "add"), HDST_E_UNSUPPORTED,
                   "the records of hdst_reduce_by_key cannot be kept unfinished");
     hdst_map_spec *and_pairs = hdst_map_spec_create(s.module, "gather_pairs");
     expect_unkept(hdst_reduce_by_key(hdst_map(data, and_pairs), s.module, "add"), HDST_E_UNSUPPORTED,
-                  "accumulators of maps in front of a reduction by key cannot be kept unfinished together with it");
-    expect_unkept(hdst_top(hdst_map_function(data, s.module, "weighed_row"), 3, "w"), HDST_E_UNSUPPORTED, "the records of hdst_top cannot be kept unfinished");
+                  "accumulators of maps in front of hdst_reduce_by_key cannot be kept unfinished together with it");
     hdst_dataset *dense = hdst_reduce_dense(pairs, s.module, "add", 37);
     expect_unkept(hdst_map_function(dense, s.module, "count_sums"), HDST_E_UNSUPPORTED,
                   "accumulators behind hdst_reduce_dense cannot be kept unfinished: they see what all records of a run come to");

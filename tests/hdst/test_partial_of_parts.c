@@ -84,8 +84,9 @@ typedef hdst_dataset *(*maker)(side s, hdst_dataset *data);
 static hdst_dataset *chained(side s, hdst_dataset *data) { return hdst_reduce(data, s.module, "chain"); }
 static hdst_dataset *chained_twice(side s, hdst_dataset *data) { return hdst_reduce(hdst_map_function(data, s.module, "twice"), s.module, "same_chain"); }
 static hdst_dataset *chained_soa(side s, hdst_dataset *data) { return hdst_reduce(hdst_with_layout(data, HDST_SOA), s.module, "chain"); }
-static hdst_dataset *chained_cached(side s, hdst_dataset *data) { return hdst_reduce(hdst_cache(hdst_map_function(data, s.module, "twice")), s.module, "chain"); }
-static hdst_dataset *chained_odd_sizes(side s, hdst_dataset *data) { return hdst_reduce(hdst_map_function(data, s.module, "odd_sized"), s.module, "odd_sizes"); }
+static hdst_dataset *mapped(side s, hdst_dataset *data, const char *map) { return hdst_map_function(data, s.module, map); }
+static hdst_dataset *chained_cached(side s, hdst_dataset *data) { return hdst_reduce(hdst_cache(mapped(s, data, "twice")), s.module, "chain"); }
+static hdst_dataset *chained_odd_sizes(side s, hdst_dataset *data) { return hdst_reduce(mapped(s, data, "odd_sized"), s.module, "odd_sizes"); }
 static hdst_dataset *hundred_best(side s, hdst_dataset *data) { (void)s; return hdst_top(data, 100, "w"); }
 static hdst_dataset *many_best(side s, hdst_dataset *data) { (void)s; return hdst_top(data, 7000, "w"); }
 static hdst_dataset *best_of_few(side s, hdst_dataset *data) { return hdst_top(hdst_filter_function(data, s.module, "odd"), 500, "w"); }
@@ -486,7 +487,8 @@ Test(partial_of_parts, a_record_that_fails)
         GOOD(hdst_result_keep_partial_at(result, failing[i] - 30, e));
         const hdst_status ran = hdst_run(result, &error);
         if (ran == HDST_OK) {
-            hdst_partial *partial = hdst_partial_from_result(result), *before = part(s, divide, 0, failing[i] - 30), *after = part(s, divide, failing[i] + 20, 200);
+            hdst_partial *partial = hdst_partial_from_result(result), *before = part(s, divide, 0, failing[i] - 30);
+            hdst_partial *after = part(s, divide, failing[i] + 20, 200);
             hdst_status status = hdst_partial_merge(partial, before, &error);
             if (status == HDST_OK) status = hdst_partial_merge(partial, after, &error);
             if (i == 1) {       // the first of its run divides nothing
@@ -576,52 +578,4 @@ Test(partial_of_parts, damaged_bytes)
     flip_bits(s, chained);
     flip_bits(s, hundred_best);
     hdst_context_destroy(s.context);
-}
-
-// Module, params and schemas travel along: the kernel file is not there any more.
-Test(partial_of_parts, functions_travel_with_their_module)
-{
-    static const char main_text[] = "import \"lib.hk\";\nimport \"row.yaml\";\nparam uint32_t FACTOR;\n"
-                                    "associative reduce mixed(pair a, pair b) { return (pair){ .k = mix(a.k, FACTOR) + b.k, .w = a.w * 0.5 + b.w }; }\n";
-    hdst_error error;
-    fill();
-    side s = {.context = context_in_form("interp")}, other = {.context = context_in_form("interp")};
-    char name[] = "/tmp/hdst-parts-XXXXXX", path[64];
-    cr_assert_not_null(mkdtemp(name));
-    const char *const files[][2] = {{"main.hk", main_text}, {"lib.hk", "uint32_t mix(uint32_t a, uint32_t f) { return a * f; }\n"},
-                                    {"row.yaml", "records:\n  pair:\n    fields:\n      - {name: k, type: uint32}\n      - {name: w, type: float64}\n"}};
-    for (int i = 0; i < 3; i++) {
-        snprintf(path, sizeof path, "%s/%s", name, files[i][0]);
-        FILE *file = fopen(path, "w");
-        cr_assert(file && fputs(files[i][1], file) >= 0 && fclose(file) == 0);
-    }
-    snprintf(path, sizeof path, "%s/main.hk", name);
-    const hdst_param factor = {"FACTOR", 31};
-    s.module = hdst_module_load(s.context, path, &factor, 1);
-    cr_assert_eq(hdst_module_status(s.module, &error), HDST_OK, "%s", hdst_module_diagnostics(s.module));
-    struct { uint32_t k; double w; } pairs[200];
-    hdst_partial *p[2];
-    for (int i = 0; i < 200; i++) pairs[i].k = (uint32_t)i * 77, pairs[i].w = i;
-    for (int i = 0; i < 2; i++) {
-        hdst_result *result = hdst_result_create(hdst_reduce(
-            hdst_read(hdst_source_from_memory(s.context, pairs + 90 * i, i ? 110 : 90, sizeof *pairs), s.module, "pair"), s.module, "mixed"));
-        GOOD(hdst_result_keep_partial_at(result, 90 * (uint64_t)i, e));
-        RUN(result);
-        p[i] = hdst_partial_from_result(result);
-        hdst_result_destroy(result);
-    }
-    for (int i = 0; i < 3; i++) {
-        snprintf(path, sizeof path, "%s/%s", name, files[i][0]);
-        remove(path);
-    }
-    remove(name);
-    for (int i = 0; i < 2; i++) p[i] = carry(p[i], other);
-    hdst_context_destroy(s.context);
-    GOOD(hdst_partial_merge(p[0], p[1], e));
-    row plain[200];
-    for (int i = 0; i < 200; i++) plain[i] = (row){pairs[i].k, 1, pairs[i].w};
-    const row wanted = by_tree(plain, 200);
-    cr_expect_eq(hdst_view_double(hdst_partial_field(p[0], NULL, "k"), 0, 0), wanted.k);
-    cr_expect_eq(hdst_view_double(hdst_partial_field(p[0], NULL, "w"), 0, 0), wanted.w);
-    hdst_context_destroy(other.context);
 }

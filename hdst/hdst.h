@@ -560,31 +560,23 @@ HDST_API void hdst_rows_destroy(hdst_context *context, void *rows);     // NULL 
 
 // --- Partials: reductions that go on elsewhere ---------------------------------------------------------------------------------------------------
 
-// A partial is what a result reduces before anything was rounded: the state of all its accumulators, of a reduction by key, of an associative reduce, of the
-// largest records. Partials of runs of the same functions over different records meet in any order and grouping, in this process or, as bytes, in another one:
-// the rows that they come to have the bits of one run over all records. It needs no dataset, and changes only by hdst_partial_merge. What it is for, and an
-// example: docs/datasets.md.
+// What a result reduces (accumulators, by key, an associative reduce, the largest records), before anything was rounded. Partials of runs of the same functions
+// over different records meet in any order and grouping, here or, as bytes, elsewhere, to the bits of one run over all: docs/datasets.md. They need no dataset.
 
-// From the next run on the result keeps what it reduces unfinished, too, which takes as much memory again; other results pay nothing. HDST_E_USAGE: it reduces
-// nothing. HDST_E_UNSUPPORTED: it reduces in another way (by functions that are not associative, by key within parts of a partition).
+// The next runs keep what they reduce unfinished, too. HDST_E_USAGE: it reduces nothing. HDST_E_UNSUPPORTED: in another way, as functions do that are not associative.
 HDST_API hdst_status hdst_result_keep_partial(hdst_result *result, hdst_error *error);
-// The same of a part whose first record has this number in the whole, from 0 on: what an associative reduce and the largest records need to know, others do
-// not look at it. Counted are the records that hdst_reduce gets, or those that the functions before hdst_top, hdst_min_by and hdst_max_by get. May be called
-// again before each run. A reduce's result has no records of its own unless its part begins at 0.
+// The same of a part that begins at this record of the whole: for associative reduces (of what hdst_reduce gets; only a part at 0 has a record of its own) and
+// the largest records (of what the functions before hdst_top, hdst_min_by and hdst_max_by get); others do not look at it. May be called before each run.
 HDST_API hdst_status hdst_result_keep_partial_at(hdst_result *result, uint64_t first, hdst_error *error);
-// A copy of what the last run came to; accumulators below a cache are left out.
-HDST_API hdst_partial *hdst_partial_from_result(hdst_result *result);
+HDST_API hdst_partial *hdst_partial_from_result(hdst_result *result);   // a copy of what the last run came to, but for accumulators below a cache
 // What hdst_partial_write gave, here or in another process. Bytes that are cut off, damaged or no partial: HDST_E_FORMAT. They are not needed afterwards.
 HDST_API hdst_partial *hdst_partial_from_bytes(hdst_context *context, const void *bytes, uint64_t size);
-// Adds `from`, which stays as it is and may have come as bytes. HDST_E_USAGE: it is of other functions, records or numbers of rows, or records are in both, and
-// nothing was done; nor is where an associative reduce fails on records of both (HDST_E_RECORD, with the number of the record in the whole). HDST_E_MEMORY: a
-// part of it may have been added; `partial` has this error from now on then.
+// Adds `from`, which stays as it is. HDST_E_USAGE (other functions, or records in both) or HDST_E_RECORD (a reduce fails): nothing was done.
+// HDST_E_MEMORY: a part may have been added, and then the partial has this error from now on.
 HDST_API hdst_status hdst_partial_merge(hdst_partial *partial, const hdst_partial *from, hdst_error *error);
-// The partial as bytes, with the names of its accumulators and fields and a checksum; equal bytes for equal sums, whichever devices and merges they came by.
-// They belong to the partial, until its next hdst_partial_write or its end.
+// With names and a checksum; equal bytes for equal sums, whichever way they came. They belong to the partial, until its next hdst_partial_write or its end.
 HDST_API hdst_status hdst_partial_write(hdst_partial *partial, const void **bytes, uint64_t *size, hdst_error *error);
-// As hdst_result_field and hdst_result_rows (table NULL: the records of a result that ends with a reduce, by key or not), valid until the next
-// hdst_partial_merge or the partial's end. Of an associative reduce once all records from 0 on are there, else no rows and HDST_E_USAGE.
+// As of a result (table NULL: its records), valid until the next merge or the end. Of an associative reduce once all from 0 on are there, else HDST_E_USAGE.
 HDST_API hdst_view hdst_partial_field(hdst_partial *partial, const char *table, const char *field);
 HDST_API const void *hdst_partial_rows(hdst_partial *partial, const char *table, uint64_t *rows);
 // Of an associative reduce or the largest records: how many ranges of records it covers, and the one of this number, from 0 on in order (0, 0: there is none).

@@ -563,7 +563,7 @@ HDST_API void hdst_rows_destroy(hdst_context *context, void *rows);     // NULL 
 // What a result reduces (accumulators, by key, an associative reduce, the largest records), before anything was rounded. Partials of runs of the same functions
 // over different records meet in any order and grouping, here or, as bytes, elsewhere, to the bits of one run over all: docs/datasets.md. They need no dataset.
 
-// The next runs keep what they reduce unfinished, too. HDST_E_USAGE: it reduces nothing. HDST_E_UNSUPPORTED: by functions that are not associative, or by parts.
+// The next runs keep what they reduce unfinished, too. HDST_E_USAGE: it reduces nothing. HDST_E_UNSUPPORTED: by a function that is not associative.
 HDST_API hdst_status hdst_result_keep_partial(hdst_result *result, hdst_error *error);
 // The same of a part that begins at this record of the whole: for associative reduces (of what hdst_reduce gets; only a part at 0 has a record of its own) and
 // the largest records (of what the functions before hdst_top, hdst_min_by and hdst_max_by get); others do not look at it. May be called before each run.

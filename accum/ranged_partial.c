@@ -35,7 +35,7 @@ static hdst_status check_apart(const hdst__ranged_partial *a, const hdst__ranged
             hdst__error_hint(error, "say where each part begins in the whole: hdst_result_keep_partial_at");
             return HDST_E_USAGE;
         }
-        if (!before || end_of(next) > end_of(before)) before = next;
+        before = next;
     }
     return HDST_OK;
 }

@@ -11,6 +11,17 @@ int hdst__text_compare(const hdst__text_span *a, const hdst__text_span *b)
     return rest ? rest : (a->length > b->length) - (a->length < b->length);
 }
 
+static char turned(char byte, char first, char last) { return byte >= first && byte <= last ? (char)(byte ^ 0x20) : byte; }
+
+void hdst__text_copy(char *to, const hdst__text_span *span)
+{
+    const uint64_t view = span->address >> HDST__TEXT_VIEW_BIT;
+    const char *from = (const char *)(uintptr_t)(span->address & ~(UINT64_C(3) << HDST__TEXT_VIEW_BIT));
+    const char first = view == 1 ? 'A' : 'a', last = view == 1 ? 'Z' : 'z';
+    if (!view) memcpy(to, from, span->length);
+    for (uint32_t i = 0; i < span->length && view; i++) to[i] = turned(from[i], first, last);
+}
+
 static uint64_t little_endian(uint64_t word)
 {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__

@@ -49,6 +49,7 @@ static inline hdst__text_span hdst__text_span_of(const char *bytes, uint32_t len
 // What a function leaves for a long text that it looks at in another case: the address and, above it, the view (codegen/ir/text_value.h counts them).
 // Whoever takes the function's output copies such texts at once (hdst__text_settle), so nobody else meets them.
 enum { HDST__TEXT_VIEW_BIT = 62 };
+void hdst__text_copy(char *to, const hdst__text_span *span);       // the bytes of a long text, as they are looked at
 static inline uint64_t hdst__text_address(const char *bytes, uint32_t view) { return (uint64_t)(uintptr_t)bytes | (uint64_t)view << HDST__TEXT_VIEW_BIT; }
 
 // Byte for byte: below 0, 0, above 0. Of two texts one of which begins with the other, the shorter one is smaller.

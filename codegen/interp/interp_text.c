@@ -64,8 +64,9 @@ uint64_t hdst__interp_text_load(interp_state *s, const char *at)
 {
     hdst__text_span span;
     memcpy(&span, at, sizeof span);
-    const char *bytes = hdst__text_is_inline(&span) ? at + offsetof(hdst__text_span, start) : hdst__text_bytes(&span);
-    return hdst__interp_text_new(s, (hdst__text_value){bytes, span.length, HDST__TEXT_AS_IT_IS});
+    if (hdst__text_is_inline(&span)) return hdst__interp_text_new(s, (hdst__text_value){at + offsetof(hdst__text_span, start), span.length, 0});
+    const uint64_t bytes = span.address << 2 >> 2;         // without the view
+    return hdst__interp_text_new(s, (hdst__text_value){(const char *)(uintptr_t)bytes, span.length, (uint32_t)(span.address >> HDST__TEXT_VIEW_BIT)});
 }
 
 // A short text has its bytes as they are looked at; a long one says how its bytes are.

@@ -9,8 +9,30 @@ void hdst__output_init(hdst__output *output, const hdst__allocator *allocator, h
     *output = (hdst__output){.allocator = allocator, .budget = budget, .record_bytes = record_bytes};
 }
 
+void hdst__output_has_texts(hdst__output *output, hdst__runtime *runtime, const hdst__record *record)
+{
+    output->texts_of = record && record->has_text ? record : NULL;
+    output->runtime = runtime;
+}
+
+static void forget_texts(hdst__output *output)
+{
+    hdst__text_heap_drop(output->texts);        // others may hold them
+    output->texts = NULL;
+    output->writer = (hdst__text_writer){0};
+}
+
+hdst_status hdst__output_keep_texts(hdst__output *output, void *records, uint64_t count, hdst_error *error)
+{
+    if (!output->texts_of) return HDST_OK;
+    if (!output->texts) output->writer.heap = output->texts = hdst__text_heap_create(output->runtime, HDST__OWNER_OUTPUT);
+    if (!output->texts) return hdst__error_memory(error, "texts of output records");
+    return hdst__text_keep_rows(&output->writer, output->texts_of, records, count, error);
+}
+
 void hdst__output_destroy(hdst__output *output)
 {
+    forget_texts(output);
     hdst__free(output->allocator, output->records);
     output->records = NULL;
     output->count = output->capacity = 0;
@@ -18,6 +40,7 @@ void hdst__output_destroy(hdst__output *output)
 
 void hdst__output_reset(hdst__output *output)
 {
+    forget_texts(output);
     output->count = 0;
 }
 
@@ -54,9 +77,10 @@ hdst_status hdst__output_add_by(hdst__output *output, hdst__thread_pool *threads
     if (count == 0) return HDST_OK;
     hdst_status status = make_room(output, count, error);
     if (status != HDST_OK) return status;
-    hdst__pool_copy(threads, output->records + output->count * output->record_bytes, records, count * output->record_bytes);
+    char *to = output->records + output->count * output->record_bytes;
+    hdst__pool_copy(threads, to, records, count * output->record_bytes);
     output->count += count;
-    return HDST_OK;
+    return hdst__output_keep_texts(output, to, count, error);
 }
 
 hdst_status hdst__output_add(hdst__output *output, const void *records, uint64_t count, hdst_error *error)

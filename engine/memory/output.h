@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/thread_pool.h"
+#include "engine/memory/text_heap.h"
 
 typedef struct hdst__output {
     const hdst__allocator *allocator;
@@ -16,10 +17,18 @@ typedef struct hdst__output {
     uint64_t count, capacity;
     struct hdst__store *store;      // not NULL: the records of this run go there instead and stay on the device
     const struct hdst__consumer *consumer;  // not NULL: they go there instead, and are only counted here
+    const hdst__record *texts_of;   // not NULL: they have texts, whose bytes are kept here, in `texts`
+    hdst__runtime *runtime;         // then
+    hdst__text_heap *texts;         // NULL: there are none yet
+    hdst__text_writer writer;
     bool leaves_room;               // they may as well be in a file: what comes behind them needs a share of the budget
 } hdst__output;
 
 void hdst__output_init(hdst__output *output, const hdst__allocator *allocator, hdst__budget *budget, uint64_t record_bytes);
+// Records of a record with texts; nothing where it has none.
+void hdst__output_has_texts(hdst__output *output, hdst__runtime *runtime, const hdst__record *record);
+// Copies the bytes of records' texts to where those of the output are, and has them refer to these: they may go anywhere, and last as long as `texts`.
+hdst_status hdst__output_keep_texts(hdst__output *output, void *records, uint64_t count, hdst_error *error);
 void hdst__output_destroy(hdst__output *output);
 // Forgets the records, keeps the memory.
 void hdst__output_reset(hdst__output *output);

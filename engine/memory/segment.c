@@ -58,6 +58,7 @@ void hdst__segment_destroy(hdst__device *device, hdst__segment *segment)
     give_back_lent(segment, device);
     for (uint32_t i = 0; i < segment->buffers; i++) device->ops->release(device, segment->memory[i]);
     hdst__free(device->runtime->allocator, segment->memory);
+    hdst__text_room_close(&segment->texts);
     *segment = (hdst__segment){0};
 }
 
@@ -114,7 +115,8 @@ static hdst_status call_reader(hdst__segment *segment, hdst__device *device, con
     if (!buffers) return hdst__error_memory(error, "addresses of a segment");
     for (uint32_t i = 0; i < storage->buffers; i++) buffers[i] = segment->memory[i]->host;
     const double begin = hdst__timeline_begin(device->runtime->timeline);
-    hdst_status status = hdst__reader_fill(reader, device->runtime->threads, first, count, storage, buffers, 0, error);
+    hdst_status status = hdst__text_room_open(&segment->texts, device->runtime, HDST__OWNER_SEGMENTS, reader, &storage, error);
+    if (status == HDST_OK) status = hdst__reader_fill(reader, device->runtime->threads, first, count, storage, buffers, 0, error);
     hdst__timeline_end(device->runtime->timeline, begin, "read into a segment", device->function, count);
     if (buffers != few) hdst__free(allocator, buffers);
     return status;

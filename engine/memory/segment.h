@@ -5,6 +5,7 @@
 
 #include "engine/device/device.h"
 #include "engine/memory/reader.h"
+#include "engine/memory/text_room.h"
 #include "base/costs_host.h"
 
 typedef struct hdst__segment {
@@ -14,6 +15,7 @@ typedef struct hdst__segment {
     uint64_t first, count;          // the records that it holds, of the whole input
     _Atomic uint32_t users;         // slices of it that are in flight, and whoever submits them
     bool loaded;                    // of a cache that stays in part: it holds its records
+    hdst__text_room texts;          // of its records, where the reader makes some
     hdst__memory *own, lent;        // what memory[0] was before registered memory took its place (`own` is set then), and that
 } hdst__segment;
 

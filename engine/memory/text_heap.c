@@ -98,6 +98,27 @@ bool hdst__text_heap_holds(hdst__text_heap *heap, hdst__text_heap *other)
     return does;
 }
 
+// One block stays, of those in memory: what follows is mostly as much as what was.
+void hdst__text_heap_reset(hdst__text_heap *heap)
+{
+    block *kept = NULL;
+    for (block *b = heap->blocks, *next; b; b = next) {
+        next = b->next;
+        if (!kept && !b->mapped) kept = b;
+        else {
+            if (!b->mapped) heap->in_budget -= b->bytes;
+            free_block(heap->runtime, b);
+        }
+    }
+    if (kept) kept->next = NULL, kept->used = 0;
+    heap->blocks = kept;
+    heap->taken = 0;
+}
+
+static hdst_status take_bytes(void *user, uint64_t bytes, char **at, hdst_error *error) { return hdst__text_heap_take(user, bytes, at, error); }
+
+hdst__text_bytes hdst__text_heap_sink(hdst__text_heap *heap) { return (hdst__text_bytes){take_bytes, heap}; }
+
 uint64_t hdst__text_heap_bytes(const hdst__text_heap *heap)
 {
     pthread_mutex_lock((pthread_mutex_t *)&heap->lock);
@@ -191,7 +212,7 @@ hdst_status hdst__text_keep(hdst__text_writer *writer, hdst__text_span *span, hd
     if (hdst__text_is_inline(span)) return HDST_OK;
     const hdst_status status = writer_take(writer, span->length, &at, error);
     if (status != HDST_OK) return status;
-    memcpy(at, hdst__text_bytes(span), span->length);
+    hdst__text_copy(at, span);
     span->address = (uint64_t)(uintptr_t)at;
     return HDST_OK;
 }
@@ -201,6 +222,20 @@ typedef struct keeping {
     hdst_status status;
     hdst_error *error;
 } keeping;
+
+static bool settle_one(void *user, hdst__text_span *span)
+{
+    keeping *k = user;
+    if (!hdst__text_is_inline(span) && span->address >> HDST__TEXT_VIEW_BIT) k->status = hdst__text_keep(k->writer, span, k->error);
+    return k->status == HDST_OK;
+}
+
+hdst_status hdst__text_settle_rows(hdst__text_writer *writer, const hdst__record *record, void *rows, uint64_t count, hdst_error *error)
+{
+    keeping k = {writer, HDST_OK, error};
+    hdst__record_texts(record, rows, count, settle_one, &k);
+    return k.status;
+}
 
 static bool keep_one(void *user, hdst__text_span *span)
 {

@@ -10,6 +10,7 @@
 
 #include "base/error_object.h"
 #include "base/runtime.h"
+#include "record/text_bytes.h"
 #include "record/text_span.h"
 
 typedef struct hdst__text_heap hdst__text_heap;
@@ -21,6 +22,8 @@ void hdst__text_heap_drop(hdst__text_heap *heap);                  // one less; 
 // Also holds `other`, to which spans kept with this one refer, until it is freed itself. Nothing where it does already, or `other` is this or NULL.
 // `other` must not hold this one. false: out of memory.
 bool hdst__text_heap_holds(hdst__text_heap *heap, hdst__text_heap *other);
+void hdst__text_heap_reset(hdst__text_heap *heap);                 // forgets all bytes, of which nobody may know any more; some memory stays for the next
+hdst__text_bytes hdst__text_heap_sink(hdst__text_heap *heap);      // where who fills a storage puts bytes
 uint64_t hdst__text_heap_bytes(const hdst__text_heap *heap);       // that were taken
 
 // Memory for `bytes` bytes, HDST__TEXT_SLACK zero ones behind them. HDST_E_MEMORY or HDST_E_IO: neither the budget nor the temporary folder has room.
@@ -33,9 +36,11 @@ typedef struct hdst__text_writer {
     char *at, *end;             // free memory that is its own
 } hdst__text_writer;
 
-// The bytes of a long text go to the heap, and the span refers to them there; a short one holds its own.
+// The bytes of a long text go to the heap as they are looked at (record/text_span.h), and the span refers to them there; a short one holds its own.
 hdst_status hdst__text_keep(hdst__text_writer *writer, hdst__text_span *span, hdst_error *error);
 // The same of all texts of `count` C structs.
 hdst_status hdst__text_keep_rows(hdst__text_writer *writer, const hdst__record *record, void *rows, uint64_t count, hdst_error *error);
+// Only those that are looked at in another case than their bytes have.
+hdst_status hdst__text_settle_rows(hdst__text_writer *writer, const hdst__record *record, void *rows, uint64_t count, hdst_error *error);
 
 #endif

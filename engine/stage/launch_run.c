@@ -191,6 +191,7 @@ typedef struct few_records {            // host memory for a record (a fold: its
     const hdst__storage *storage;
     void **buffers;
     void *output;
+    hdst__text_room texts;
 } few_records;
 
 static bool make_room(few_records *few, const hdst__launch_plan *plan)
@@ -212,7 +213,9 @@ static hdst_status run_again(const hdst__launch_plan *plan, const hdst__stage_va
 {
     uint64_t unit = plan->code.fold ? HDST__FOLD_RECORDS : 1, first = record / unit * unit, left = plan->whole.records - first;
     uint64_t count = left < unit ? left : unit;
-    hdst_status status = plan->whole.fill(plan->whole.user, first, count, few->storage, few->buffers, 0, error);
+    const hdst__storage *storage = few->storage;
+    hdst_status status = hdst__text_room_open(&few->texts, plan->device->runtime, HDST__OWNER_SEGMENTS, &plan->whole, &storage, error);
+    if (status == HDST_OK) status = plan->whole.fill(plan->whole.user, first, count, storage, few->buffers, 0, error);
     if (status != HDST_OK) return status;
     hdst__interp_table *tables = hdst__alloc_zero(plan->device->runtime->allocator, (plan->func->param_count + 1) * sizeof *tables);
     if (!tables) return hdst__error_memory(error, "running a failed record again");
@@ -245,6 +248,7 @@ hdst_status hdst__launch_plan_record_error(const hdst__launch_plan *plan, const 
     hdst_status status = make_room(&few, plan) ? run_again(plan, values, &few, record, pair, &run, error)
         : hdst__error_memory(error, "running a failed record again");
     hdst__arena_destroy(&few.arena);
+    hdst__text_room_close(&few.texts);
     if (status != HDST_OK) return status;
     if (check == HDST__TOO_MANY && run.failed_record == UINT64_MAX && run.full_check >= plan->func->check_count)
         return hdst__error_set(error, HDST_E_RECORD, "record %llu gives %llu records, room is for %llu", (unsigned long long)record,

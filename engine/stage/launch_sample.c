@@ -19,6 +19,7 @@ typedef struct sampler {
     void **buffers;
     hdst__interp_table *broadcast;
     void *output;
+    hdst__text_room texts;
 } sampler;
 
 static bool take_rows(sampler *s, const hdst__stage_values *values, size_t param)
@@ -49,7 +50,9 @@ static bool make_sampler(sampler *s, hdst__launch_plan *plan, const hdst__stage_
 static bool sample_run(sampler *s, uint64_t first, uint64_t count)
 {
     hdst__launch_plan *plan = s->plan;
-    if (plan->reader.fill(plan->reader.user, first, count, s->storage, s->buffers, 0, NULL) != HDST_OK) return false;
+    const hdst__storage *storage = s->storage;
+    if (hdst__text_room_open(&s->texts, plan->device->runtime, HDST__OWNER_SEGMENTS, &plan->reader, &storage, NULL) != HDST_OK) return false;
+    if (plan->reader.fill(plan->reader.user, first, count, storage, s->buffers, 0, NULL) != HDST_OK) return false;
     hdst__interp_run run = {
         .func = plan->func, .allocator = plan->device->runtime->allocator, .cancel = plan->device->runtime->cancel,
         .input = {s->storage}, .input_buffers = {(const void *const *)s->buffers}, .first = first, .count = count,
@@ -102,4 +105,5 @@ void hdst__launch_plan_sample(hdst__launch_plan *plan, const hdst__stage_values 
     sampler s = {0};
     if (make_sampler(&s, plan, values)) sample_records(&s);
     hdst__arena_destroy(&s.arena);
+    hdst__text_room_close(&s.texts);
 }

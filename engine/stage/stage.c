@@ -28,6 +28,9 @@ hdst__stage *hdst__stage_create(hdst__engine *engine, const hdst__stage_spec *sp
     hdst__arena_init(&stage->skip_arena, runtime->allocator, NULL);
     hdst__output_init(&stage->output, runtime->allocator, &runtime->memory, bytes);
     hdst__output_init(&stage->partial, runtime->allocator, &runtime->memory, bytes);
+    hdst__output_has_texts(&stage->output, runtime, output);
+    stage->spec.keep_output &= !stage->output.texts_of;     // the host keeps their bytes
+    hdst__output_has_texts(&stage->partial, runtime, output);
     hdst__store_init(&stage->store, runtime, output);
     hdst__stage_spill_init(stage);
     return stage;
@@ -112,7 +115,7 @@ hdst_status hdst__stage_set_input(hdst__stage *stage, const hdst__reader *reader
 void hdst__stage_keep_output(hdst__stage *stage)
 {
     pthread_mutex_lock(&stage->runtime->mutex);
-    if (!stage->spec.keep_output) {
+    if (!stage->spec.keep_output && !stage->output.texts_of) {
         stage->spec.keep_output = true;
         if (stage->plan && !stage->shares) stage->plan->keep_output = stage->moved = true;     // slices and their room are chosen again
     }
@@ -224,7 +227,7 @@ static hdst_status run(hdst__stage *stage, const hdst__stage_values *values, hds
     *output = (hdst__stage_output){
         .partial = stage->merged, .table = stage->finishes || stage->merged ? NULL : table && table->host ? table->host : stage->table,
         .tables = stage->plan ? stage->plan->tables : NULL, .scale = stage->plan ? stage->plan->scale : NULL,
-        .records = stage->output.records, .record_count = stage->output.count,
+        .records = stage->output.records, .record_count = stage->output.count, .texts = stage->output.texts,
     };
     if (output->table && output->tables->first_level) output->first_level = hdst__first_level_of(output->tables, stage->plan->rows, output->table,
                                                                                                  stage->plan->scale);

@@ -111,6 +111,7 @@ typedef struct ordered {
     const hdst__storage *structs;       // of one more, as C structs: the result so far stands before the batch
     void **buffers;
     char *rows, *result;
+    hdst__text_room texts;
 } ordered;
 
 static uint64_t batch_records(const hdst__stage *stage)
@@ -145,7 +146,9 @@ static hdst_status fold_batch(hdst__stage *stage, ordered *o, uint64_t first, ui
     uint64_t carried = first > 0;
     void *to[] = {o->rows};
     const void *from[] = {o->rows};
-    hdst_status status = stage->reader.fill(stage->reader.user, first, count, o->storage, o->buffers, 0, error);
+    const hdst__storage *storage = o->storage;
+    hdst_status status = hdst__text_room_open(&o->texts, stage->runtime, HDST__OWNER_SEGMENTS, &stage->reader, &storage, error);
+    if (status == HDST_OK) status = stage->reader.fill(stage->reader.user, first, count, storage, o->buffers, 0, error);
     if (status != HDST_OK) return status;
     memcpy(o->rows, o->result, carried * stage->output.record_bytes);
     hdst__storage_copy(o->structs, to, carried, o->storage, (const void *const *)o->buffers, 0, count);
@@ -182,5 +185,6 @@ hdst_status hdst__stage_fold_ordered(hdst__stage *stage, hdst_error *error)
     if (status == HDST_OK) status = give_one(stage, o.result, error);
     stage->stats.device[0].records = records;
     hdst__arena_destroy(&o.arena);
+    hdst__text_room_close(&o.texts);
     return status;
 }

@@ -14,6 +14,7 @@
 #include "engine/engine.h"
 #include "engine/memory/cached_dataset.h"
 #include "engine/memory/consumer.h"
+#include "engine/memory/text_heap.h"
 #include "engine/common/run_stats.h"
 #include "engine/stage/stage_values.h"
 #include "accum/first_level.h"
@@ -56,6 +57,7 @@ typedef struct hdst__stage_output { // owned by the stage, valid until its next 
     const hdst__partial *partial;   // not NULL: the accumulators of several workers, merged; then `table` is NULL
     const void *records;            // C structs, in input order, only the kept ones
     uint64_t record_count;
+    hdst__text_heap *texts;         // that the records refer to, if they have texts: who keeps them for longer holds it
     hdst__dataset_cache *resident;  // not NULL: the records stayed on the device, where a stage reads them as a cached dataset; then `records` is NULL and
     hdst__reader reader;            // this one copies them to the host
 } hdst__stage_output;

@@ -22,6 +22,9 @@ static hdst_status take(void *user, const void *records, uint64_t count, uint64_
 {
     hdst__stage *stage = user;
     (void)expected;
+    // What is given is the executor's own memory, in which nobody else looks.
+    const hdst_status kept = hdst__output_keep_texts(&stage->output, (void *)records, count, error);
+    if (kept != HDST_OK) return kept;
     return hdst__spill_add(&stage->file, records, count * stage->output.record_bytes, error);
 }
 

@@ -32,7 +32,8 @@ inline hdst_text text_constant(__constant const uchar *at, uint length)
 inline hdst_text read_hdst_text(__global const uchar *span)
 {
     const uint length = read_uint(span);
-    hdst_text t = {length <= 12 ? (ulong)(span + 4) : read_ulong(span + 8), length, 0};
+    const ulong place = read_ulong(span + 8);
+    hdst_text t = {length <= 12 ? (ulong)(span + 4) : place << 2 >> 2, length, length <= 12 ? 0 : (uint)(place >> 62)};
     return t;
 }
 

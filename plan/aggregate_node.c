@@ -164,6 +164,7 @@ hdst_status hdst__aggregate_node_run(hdst__plan *plan, hdst__node *node, hdst_er
         return status;
     }
     node->ran = true;
+    node->texts = hdst__text_heap_hold(((const aggregate_node *)node->own)->texts);
     node->resident = hdst__aggregate_resident(parts->aggregate);
     node->reader = node->resident ? *hdst__dataset_cache_own_reader(node->resident) : hdst__node_rows_reader(node, node->dataset->record);
     return HDST_OK;

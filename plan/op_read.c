@@ -2,6 +2,7 @@
 // Records of a source.
 #include "plan/input_source.h"
 #include "plan/plan.h"
+#include "engine/memory/host_rows.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -36,6 +37,42 @@ static bool known(const hdst__node *node)
     return true;
 }
 
+// --- The node, where others than stages read texts, and keep them: all records are read into memory, with their texts ---
+
+static hdst_status build_rows(hdst__arena *arena, hdst__node *node, hdst_error *error)
+{
+    (void)error;
+    node->own = HDST__NEW(arena, hdst__rows);
+    return HDST_OK;
+}
+
+static void drop_rows(hdst__node *node)
+{
+    hdst__rows_free(hdst__engine_runtime(node->dataset->object.context->engine), node->own);
+    node->rows = NULL;
+    node->ran = false;
+}
+
+static hdst_status run_rows(hdst__plan *plan, hdst__node *node, hdst_error *error)
+{
+    hdst__rows *rows = node->own;
+    drop_rows(node);
+    const hdst_status status = hdst__rows_read_all(hdst__engine_runtime(plan->context->engine), &((const read_own *)node->dataset->own)->reader, false, rows,
+                                                   &plan->stats, error);
+    if (status != HDST_OK) return status;
+    node->ran = true;
+    node->rows = rows->records;
+    node->row_count = rows->count;
+    node->texts = hdst__text_heap_hold(rows->texts);
+    node->reader = hdst__node_rows_reader(node, node->dataset->record);
+    return HDST_OK;
+}
+
+bool hdst__node_reads_texts(const hdst__node *node)
+{
+    return node->op == &hdst__op_read && ((const read_own *)node->dataset->own)->reader.makes_texts;
+}
+
 static bool is_range(const hdst__node *node, uint64_t *first)
 {
     const hdst__source *source = ((const read_own *)node->dataset->own)->source->source;
@@ -55,6 +92,11 @@ static void end(hdst_dataset *dataset)
 const hdst__operator hdst__op_read = {
     .name = "hdst_read", .gives = HDST__GIVES_OTHERS, .own_bytes = sizeof(read_own), .line = line, .run = run, .known = known, .end = end,
     .is_range = is_range,
+};
+
+const hdst__operator hdst__op_read_rows = {
+    .name = "hdst_read", .gives = HDST__GIVES_OTHERS, .build = build_rows, .line = line, .run = run_rows, .known = hdst__node_has_run, .drop = drop_rows,
+    .release = drop_rows,
 };
 
 // --- The dataset ---
@@ -89,7 +131,8 @@ static hdst_status fill_read(hdst_dataset *dataset, hdst_source *source, hdst_mo
     dataset->layout = dataset->record->layout;
     dataset->block = dataset->record->block;
     own->reader = (hdst__reader){hdst__bound_source_fill, own->bound, source->source->rows, dataset->record, dataset->layout, dataset->block, false,
-                                hdst__bound_source_concurrent(own->bound), hdst__bound_source_rows(own->bound)};
+                                hdst__bound_source_concurrent(own->bound), hdst__bound_source_rows(own->bound),
+                                .makes_texts = hdst__bound_source_makes_texts(own->bound)};
     return HDST_OK;
 }
 

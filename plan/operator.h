@@ -83,6 +83,7 @@ struct hdst__operator {
 // The table: a line for each, and its file.
 #define HDST__OPERATORS(X)                                                                                                      \
     X(read)             /* op_read.c: records of a source */                                                                    \
+    X(read_rows)        /* op_read.c: the same with texts, in memory */                                                         \
     X(map)              /* op_map.c */                                                                                          \
     X(filter)           /* op_filter.c */                                                                                       \
     X(flat_map)         /* op_flat_map.c */                                                                                     \

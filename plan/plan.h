@@ -5,6 +5,7 @@
 #define HDST_PLAN_PLAN_H
 
 #include "engine/engine.h"
+#include "engine/memory/text_heap.h"
 #include "plan/operator.h"
 
 // What a parameter of a function reads or fills.
@@ -51,6 +52,7 @@ struct hdst__node {
     size_t table_count;
     const uint64_t *part_counts;    // records of each part of the user's; NULL: there are no parts
     uint64_t parts;                 // how many
+    hdst__text_heap *texts;         // of the last run: holds what the texts of its records refer to, but for memory of the program's; NULL: nothing
 };
 
 struct hdst__plan {
@@ -81,7 +83,9 @@ bool hdst__node_inputs_known(const hdst__node *node);
 bool hdst__node_is_known(const hdst__node *node);
 bool hdst__node_is_range(const hdst__node *node, uint64_t *first);     // hdst__operator.is_range
 bool hdst__plan_is_known(const hdst__plan *plan);               // all of its nodes are
+bool hdst__node_reads_texts(const hdst__node *node);           // op_read.c: of a source that makes texts
 hdst__reader hdst__node_rows_reader(hdst__node *node, const hdst__record *record);     // of node->rows
+void hdst__node_drop_texts(hdst__node *node);           // plan.c
 // plan_explain.c
 void hdst__node_describe_inputs(const hdst__node *node, hdst__buffer *out);     // "records of 1, 2"
 const char *hdst__layout_name(hdst__layout layout);

@@ -39,6 +39,7 @@ static void drop_records(hdst__node *node)
     if (node->table_count) return;
     node->rows = NULL;
     node->resident = NULL;
+    hdst__node_drop_texts(node);
 }
 
 void hdst__node_drop_work(hdst__node *node)

@@ -184,6 +184,28 @@ static hdst_status note_own_node(hdst__arena *arena, const hdst__plan *plan, hds
     return HDST_OK;
 }
 
+// Who is no stage keeps the records that it reads, and so needs their texts to stay: those that are read from a source then come to memory as a whole.
+static void read_into_memory(hdst__node *node)
+{
+    if (hdst__node_reads_texts(node)) node->op = &hdst__op_read_rows;
+    if (node->op != &hdst__op_slice && node->op != &hdst__op_union && node->op != &hdst__op_layout) return;
+    for (size_t i = 0; i < node->input_count; i++) read_into_memory(node->inputs[i]);
+}
+
+static bool only_passes_on(const hdst__node *node)
+{
+    return fuses(node) || node->op == &hdst__op_slice || node->op == &hdst__op_union || node->op == &hdst__op_layout;
+}
+
+static void note_texts(const hdst__plan *plan)
+{
+    if (plan->target) read_into_memory(plan->target);
+    for (size_t i = 0; i < plan->node_count; i++) {
+        const hdst__node *node = plan->nodes[i];
+        for (size_t k = 0; k < node->input_count && !only_passes_on(node); k++) read_into_memory(node->inputs[k]);
+    }
+}
+
 hdst_status hdst__plan_nodes(hdst__arena *arena, hdst_dataset *dataset, hdst__plan *plan, hdst_error *error)
 {
     reached r = {.arena = arena, .plan = ++plan->context->plans};
@@ -196,5 +218,6 @@ hdst_status hdst__plan_nodes(hdst__arena *arena, hdst_dataset *dataset, hdst__pl
     }
     for (size_t i = 0; i < r.count; i++)
         if (needs_node(r.items[i])) add_nodes(arena, plan, r.items[i]);
+    note_texts(plan);
     return HDST_OK;
 }

@@ -294,6 +294,7 @@ hdst_status hdst__stage_node_run(hdst__node *node, hdst_error *error)
     hdst__stage_output output = {0};
     node->ran = false;
     if (own->part.wanted) hdst__fold_part_begin(node);
+    hdst__node_drop_texts(node);
     hdst_status status = hdst__stage_node_input(node, error);
     if (status == HDST_OK) status = hdst__stage_call_values(&own->call, error);
     if (status != HDST_OK) return status;
@@ -304,6 +305,7 @@ hdst_status hdst__stage_node_run(hdst__node *node, hdst_error *error)
     if (status == HDST_OK) status = keep_partial(node, &output, error);
     if (status == HDST_OK) status = finish_tables(node, &output, error);
     node->ran = status == HDST_OK;
+    if (node->ran && output.texts) node->texts = hdst__text_heap_hold(output.texts);
     if (node->ran && node->dataset->record) show_records(node, &output);
     return status;
 }

@@ -25,9 +25,24 @@ typedef struct batches {
     hdst__take_rows take;
     void *user;
     uint64_t batch;             // records
+    hdst__text_room texts;      // of a piece
+    hdst__text_heap **kept;     // or of all of them, where they stay; NULL: they do not
 } batches;
 
-static hdst_status read_batches(const batches *b, const hdst__storage *storage, hdst_error *error)
+// Memory for the texts of the next batch.
+static hdst_status text_room(batches *b, const hdst__storage **storage, hdst_error *error)
+{
+    if (!b->kept || !b->reader->makes_texts) return hdst__text_room_open(&b->texts, b->runtime, HDST__OWNER_SEGMENTS, b->reader, storage, error);
+    if (!*b->kept) *b->kept = hdst__text_heap_create(b->runtime, HDST__OWNER_OUTPUT);
+    if (!*b->kept) return hdst__error_memory(error, "texts");
+    b->texts.sink = hdst__text_heap_sink(*b->kept);
+    b->texts.with = **storage;
+    b->texts.with.text = &b->texts.sink;
+    *storage = &b->texts.with;
+    return HDST_OK;
+}
+
+static hdst_status read_batches(batches *b, const hdst__storage *storage, hdst_error *error)
 {
     const hdst__reader *reader = b->reader;
     hdst_status status = HDST_OK;
@@ -35,7 +50,9 @@ static hdst_status read_batches(const batches *b, const hdst__storage *storage, 
         uint64_t left = reader->records - done, count = left < b->batch ? left : b->batch;
         void *buffers[] = {b->piece ? b->piece : b->all->records};
         status = hdst__cancel_check(b->runtime->cancel, done, reader->records, error);
-        if (status == HDST_OK) status = hdst__reader_fill(reader, b->runtime->threads, done, count, storage, buffers, b->piece ? 0 : done, error);
+        const hdst__storage *to = storage;
+        if (status == HDST_OK) status = text_room(b, &to, error);
+        if (status == HDST_OK) status = hdst__reader_fill(reader, b->runtime->threads, done, count, to, buffers, b->piece ? 0 : done, error);
         if (status == HDST_OK && b->piece) status = b->take(b->user, b->piece, count, error);
         done += count;
         if (b->all) b->all->count = done;
@@ -43,7 +60,7 @@ static hdst_status read_batches(const batches *b, const hdst__storage *storage, 
     return status;
 }
 
-static hdst_status read_rows(const batches *b, uint64_t capacity, hdst_error *error)
+static hdst_status read_rows(batches *b, uint64_t capacity, hdst_error *error)
 {
     hdst__arena arena;
     jmp_buf out_of_memory;
@@ -56,6 +73,7 @@ static hdst_status read_rows(const batches *b, uint64_t capacity, hdst_error *er
         status = storage ? read_batches(b, storage, error) : hdst__error_memory(error, "records");
     }
     hdst__arena_destroy(&arena);
+    hdst__text_room_close(&b->texts);
     return status;
 }
 
@@ -70,7 +88,7 @@ static void add_stats(hdst__run_stats *stats, uint64_t records, double start)
 hdst_status hdst__rows_read(hdst__runtime *runtime, const hdst__reader *reader, hdst__rows *rows, hdst__run_stats *stats, hdst_error *error)
 {
     double start = hdst__now();
-    const batches b = {.runtime = runtime, .reader = reader, .all = rows, .batch = HDST__HOST_BATCH_BYTES / reader->record->size + 1};
+    batches b = {.runtime = runtime, .reader = reader, .all = rows, .batch = HDST__HOST_BATCH_BYTES / reader->record->size + 1, .kept = &rows->texts};
     *rows = (hdst__rows){0};
     pthread_mutex_lock(&runtime->mutex);
     hdst_status status = take_memory(runtime, reader, rows, error);
@@ -81,12 +99,13 @@ hdst_status hdst__rows_read(hdst__runtime *runtime, const hdst__reader *reader, 
     return status;
 }
 
-hdst_status hdst__rows_stream(hdst__runtime *runtime, const hdst__reader *reader, hdst__take_rows take, void *user, hdst__run_stats *stats, hdst_error *error)
+static hdst_status stream(hdst__runtime *runtime, const hdst__reader *reader, hdst__take_rows take, void *user, hdst__text_heap **texts,
+                          hdst__run_stats *stats, hdst_error *error)
 {
     const double start = hdst__now();
     const uint64_t size = reader->record->size, share = hdst__budget_left(&runtime->memory) / HDST__HOST_PIECE_SHARE,
         fit = (share < HDST__HOST_PIECE_BYTES ? share : HDST__HOST_PIECE_BYTES) / size + 1, most = reader->records < fit ? reader->records : fit;
-    batches b = {.runtime = runtime, .reader = reader, .take = take, .user = user, .batch = most, 
+    batches b = {.runtime = runtime, .reader = reader, .take = take, .user = user, .batch = most, .kept = texts,
                  .piece = hdst__alloc_zero(hdst__budget_owned(&runtime->memory, HDST__OWNER_SEGMENTS), most * size)};
     if (!b.piece) return hdst__error_memory(error, "records");
     pthread_mutex_lock(&runtime->mutex);
@@ -95,6 +114,11 @@ hdst_status hdst__rows_stream(hdst__runtime *runtime, const hdst__reader *reader
     hdst__free(runtime->allocator, b.piece);
     add_stats(stats, status == HDST_OK ? reader->records : 0, start);
     return status;
+}
+
+hdst_status hdst__rows_stream(hdst__runtime *runtime, const hdst__reader *reader, hdst__take_rows take, void *user, hdst__run_stats *stats, hdst_error *error)
+{
+    return stream(runtime, reader, take, user, NULL, stats, error);
 }
 
 static hdst_status to_file(void *user, const void *records, uint64_t count, hdst_error *error)
@@ -110,7 +134,7 @@ static hdst_status read_through_file(hdst__runtime *runtime, const hdst__reader 
 {
     *rows = (hdst__rows){.bytes = reader->record->size};
     hdst_status status = hdst__spill_open(runtime, &rows->file, error);
-    if (status == HDST_OK) status = hdst__rows_stream(runtime, reader, to_file, rows, stats, error);
+    if (status == HDST_OK) status = stream(runtime, reader, to_file, rows, &rows->texts, stats, error);
     rows->bytes = rows->file.bytes;
     const void *data = NULL;
     if (status == HDST_OK) status = writable ? hdst__spill_map_private(&rows->file, &rows->records, error) : hdst__spill_map(&rows->file, &data, error);
@@ -138,5 +162,6 @@ void hdst__rows_free(const hdst__runtime *runtime, hdst__rows *rows)
     if (rows->mapped) hdst__spill_unmap_read(runtime, &rows->file, rows->records);
     else if (rows->records) hdst__free(runtime->allocator, rows->records);
     hdst__spill_close(&rows->file);
+    hdst__text_heap_drop(rows->texts);
     *rows = (hdst__rows){0};
 }

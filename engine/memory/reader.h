@@ -21,9 +21,9 @@ typedef struct hdst__reader {
     uint64_t block;                 // AoSoA
     bool held;                      // they are computed or cached: with more memory more of them are there. For errors
     bool concurrent;                // fill may be called from several threads at once, for different records
-    bool makes_texts;               // the bytes of texts are read too: fill wants memory for them (storage->text)
     const void *rows;               // where all records lie in memory of the program's, as C structs that a device may read; NULL: only fill knows
     bool on_device;                 // fill copies them from a device, which nobody else may work with meanwhile
+    bool makes_texts;               // the bytes of texts are read too: fill wants memory for them (storage->text)
 } hdst__reader;
 
 // Calls fill for a range, in parts by the threads of the pool where the reader may be read so and there is enough to read. The error is that of the

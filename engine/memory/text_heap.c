@@ -117,7 +117,7 @@ void hdst__text_heap_reset(hdst__text_heap *heap)
 
 static hdst_status take_bytes(void *user, uint64_t bytes, char **at, hdst_error *error) { return hdst__text_heap_take(user, bytes, at, error); }
 
-hdst__text_bytes hdst__text_heap_sink(hdst__text_heap *heap) { return (hdst__text_bytes){take_bytes, heap}; }
+hdst__bytes_place hdst__text_heap_sink(hdst__text_heap *heap) { return (hdst__bytes_place){take_bytes, heap}; }
 
 uint64_t hdst__text_heap_bytes(const hdst__text_heap *heap)
 {

@@ -23,7 +23,7 @@ void hdst__text_heap_drop(hdst__text_heap *heap);                  // one less; 
 // `other` must not hold this one. false: out of memory.
 bool hdst__text_heap_holds(hdst__text_heap *heap, hdst__text_heap *other);
 void hdst__text_heap_reset(hdst__text_heap *heap);                 // forgets all bytes, of which nobody may know any more; some memory stays for the next
-hdst__text_bytes hdst__text_heap_sink(hdst__text_heap *heap);      // where who fills a storage puts bytes
+hdst__bytes_place hdst__text_heap_sink(hdst__text_heap *heap);      // where who fills a storage puts bytes
 uint64_t hdst__text_heap_bytes(const hdst__text_heap *heap);       // that were taken
 
 // Memory for `bytes` bytes, HDST__TEXT_SLACK zero ones behind them. HDST_E_MEMORY or HDST_E_IO: neither the budget nor the temporary folder has room.

@@ -9,9 +9,9 @@ hdst_status hdst__text_room_open(hdst__text_room *room, hdst__runtime *runtime, 
     if (room->heap) hdst__text_heap_reset(room->heap);
     else room->heap = hdst__text_heap_create(runtime, owner);
     if (!room->heap) return hdst__error_memory(error, "texts");
-    room->bytes = hdst__text_heap_sink(room->heap);
+    room->sink = hdst__text_heap_sink(room->heap);
     room->with = **storage;
-    room->with.text = &room->bytes;
+    room->with.text = &room->sink;
     *storage = &room->with;
     return HDST_OK;
 }

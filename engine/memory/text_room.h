@@ -8,7 +8,7 @@
 
 typedef struct hdst__text_room {        // zeroed at first
     hdst__text_heap *heap;
-    hdst__text_bytes bytes;
+    hdst__bytes_place sink;
     hdst__storage with;
 } hdst__text_room;
 

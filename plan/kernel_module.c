@@ -21,7 +21,7 @@ static const hdst__record *find_record(hdst_module *module, const char *name, hd
 {
     const hdst__record *record = hdst__module_record(module->tree, name);
     if (record) return record;
-    for (int kind = 0; kind < HDST__TEXT; kind++)
+    for (int kind = 0; kind <= HDST__TEXT; kind++)
         if (!strcmp(name, hdst__scalar_c_name((hdst__kind)kind)) || !strcmp(name, hdst__scalar_yaml_name((hdst__kind)kind)))
             return scalar_record(module, (hdst__kind)kind);
     const char **names = HDST__NEW_ARRAY(&module->arena, const char *, module->tree->record_count);

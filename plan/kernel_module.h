@@ -19,7 +19,7 @@ struct hdst_module {
     size_t schema_count;
     hdst__record **records;     // of these schemas, as the module was compiled with them; in its arena
     size_t record_count;
-    const hdst__record *scalar[HDST__TEXT];     // by kind, once it was asked for: a record of one field around it
+    const hdst__record *scalar[HDST__SCALAR_KINDS];     // by kind, once it was asked for: a record of one field around it
 };
 
 // The record called `name`, a record of the module or a one-field record around a scalar type ("float"); NULL with the error filled (near names).

@@ -22,11 +22,27 @@ static void forget_texts(hdst__output *output)
     output->writer = (hdst__text_writer){0};
 }
 
+static hdst_status take_heap(hdst__output *output, hdst_error *error)
+{
+    if (!output->texts) output->writer.heap = output->texts = hdst__text_heap_create(output->runtime, HDST__OWNER_OUTPUT);
+    return output->texts ? HDST_OK : hdst__error_memory(error, "texts of output records");
+}
+
+hdst_status hdst__output_settle_texts(hdst__output *output, void *records, uint64_t count, hdst_error *error)
+{
+    if (!output->texts_of || !output->settles) return HDST_OK;
+    hdst_status status = take_heap(output, error);
+    if (status != HDST_OK) return status;
+    hdst__text_heap_reset(output->texts);
+    output->writer = (hdst__text_writer){.heap = output->texts};
+    return hdst__text_settle_rows(&output->writer, output->texts_of, records, count, error);
+}
+
 hdst_status hdst__output_keep_texts(hdst__output *output, void *records, uint64_t count, hdst_error *error)
 {
     if (!output->texts_of) return HDST_OK;
-    if (!output->texts) output->writer.heap = output->texts = hdst__text_heap_create(output->runtime, HDST__OWNER_OUTPUT);
-    if (!output->texts) return hdst__error_memory(error, "texts of output records");
+    const hdst_status status = take_heap(output, error);
+    if (status != HDST_OK) return status;
     return hdst__text_keep_rows(&output->writer, output->texts_of, records, count, error);
 }
 

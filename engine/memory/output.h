@@ -21,6 +21,7 @@ typedef struct hdst__output {
     hdst__runtime *runtime;         // then
     hdst__text_heap *texts;         // NULL: there are none yet
     hdst__text_writer writer;
+    bool settles;                   // what the consumer keeps it copies itself: `texts` has those of one slice
     bool leaves_room;               // they may as well be in a file: what comes behind them needs a share of the budget
 } hdst__output;
 
@@ -29,6 +30,8 @@ void hdst__output_init(hdst__output *output, const hdst__allocator *allocator, h
 void hdst__output_has_texts(hdst__output *output, hdst__runtime *runtime, const hdst__record *record);
 // Copies the bytes of records' texts to where those of the output are, and has them refer to these: they may go anywhere, and last as long as `texts`.
 hdst_status hdst__output_keep_texts(hdst__output *output, void *records, uint64_t count, hdst_error *error);
+// Of an output that settles texts: the same until the next call, and only of texts that the function looks at in another case than their bytes have.
+hdst_status hdst__output_settle_texts(hdst__output *output, void *records, uint64_t count, hdst_error *error);
 void hdst__output_destroy(hdst__output *output);
 // Forgets the records, keeps the memory.
 void hdst__output_reset(hdst__output *output);

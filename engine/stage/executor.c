@@ -225,6 +225,8 @@ static hdst_status pass_on(const hdst__pass *pass, const char *records, uint64_t
 {
     const hdst__consumer *consumer = pass->output->consumer;
     pass->output->count += count;
+    const hdst_status settled = hdst__output_settle_texts(pass->output, (char *)records, count, error);      // which are the slot's
+    if (settled != HDST_OK) return settled;
     return count ? consumer->take(consumer->user, records, count, expected_in_all(pass), error) : HDST_OK;
 }
 

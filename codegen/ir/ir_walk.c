@@ -70,6 +70,14 @@ bool hdst__ir_expr_equal(const ir_expr *a, const ir_expr *b)
            hdst__ir_expr_equal(a->a, b->a) && hdst__ir_expr_equal(a->b, b->b) && hdst__ir_expr_equal(a->c, b->c);
 }
 
+static bool is_no_text(ir_expr **e, void *user)
+{
+    (void)user;
+    return (*e)->kind != HDST__TEXT;
+}
+
+bool hdst__ir_works_on_texts(const ir_func *func) { return !hdst__ir_visit_exprs((ir_block *)&func->body, is_no_text, NULL); }
+
 bool hdst__ir_is_const(const ir_expr *expr, uint64_t bits) { return expr && expr->op == IR_CONST && expr->bits == bits; }
 
 bool hdst__broadcast_is_local(const ir_param *param)

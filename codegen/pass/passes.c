@@ -212,18 +212,10 @@ static const char *passes_block_of_rows(ir_func *func, const hdst__tables *table
     return ran(func, "vector-width");
 }
 
-static bool is_no_text(ir_expr **e, void *user)
-{
-    (void)user;
-    return (*e)->kind != HDST__TEXT;
-}
-
-static bool works_on_texts(const ir_func *func) { return !hdst__ir_visit_exprs((ir_block *)&func->body, is_no_text, NULL); }
-
 const char *hdst__passes_blocks_or_rows(ir_func *func, const hdst__tables *tables, const hdst__storage *input)
 {
     func->apart = input->layout == HDST__AOS;
-    if (works_on_texts(func)) {
+    if (hdst__ir_works_on_texts(func)) {
         func->form_why = "record by record: it works on texts";
         return hdst__passes_row(func, tables);
     }

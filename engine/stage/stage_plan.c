@@ -91,9 +91,19 @@ static bool has_bits(const hdst__stage *stage)
     return all;
 }
 
+// Texts refer to the host's memory (record/text_span.h).
+static hdst_status texts_elsewhere(const hdst__stage *stage, hdst_error *error)
+{
+    hdst__error_set(error, HDST_E_UNSUPPORTED, "'%s' works on texts, which %s cannot reach: it has memory of its own", stage->spec.func->name,
+                    stage->device->info->name);
+    hdst__error_hint(error, "texts are for CPU devices and the interpreter so far: choose one, with --device cpu");
+    return HDST_E_UNSUPPORTED;
+}
+
 static hdst_status make_plan(hdst__stage *stage, const hdst__stage_values *values, hdst_error *error)
 {
     hdst_status status = hdst__engine_open(stage->engine, &stage->device, error);
+    if (status == HDST_OK && !stage->device->unified && hdst__ir_works_on_texts(stage->spec.func)) status = texts_elsewhere(stage, error);
     if (status != HDST_OK || stage->spec.kind == HDST__STAGE_FOLD_ORDERED) return status;
     hdst__dataset_cache *cache = stage->spec.cache;
     const bool shares = hdst__stage_may_share(stage, values);

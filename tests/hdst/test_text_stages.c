@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+// Texts from lines to results: words that are counted, lines that a filter keeps, texts that a map cuts and turns, in the interpreter and on a CPU, with plenty
+// of memory and little. What is expected is computed here from the bytes of the file, one byte after another.
+#include "tests/hdst/support.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static char path[64];
+static char *book;
+static size_t length;
+
+static uint64_t state = 88172645463325252u;
+static uint32_t next(uint32_t below)
+{
+    state ^= state << 13; state ^= state >> 7; state ^= state << 17;
+    return (uint32_t)(state % below);
+}
+
+// Words of 1 to 40 letters, few of which are frequent, between blanks and marks; empty lines, NUL bytes, letters that are not ASCII; no newline at the end.
+static void make_book(void)
+{
+    enum { LINES = 9000 };
+    book = malloc(LINES * 900);
+    length = 0;
+    for (int line = 0; line < LINES; line++) {
+        for (uint32_t words = next(10) ? next(12) : 0; words--;) {
+            const uint32_t kind = next(3) ? next(12) : next(700), letters = 1 + kind % 40;
+            for (uint32_t i = 0; i < letters; i++) book[length++] = next(200) ? (char)((next(9) ? 'a' : 'A') + (kind * 7 + i * (kind % 5)) % 26) : "_7\xc3\xa4"[i % 4];
+            book[length++] = " ,.-\t'\0;"[next(8)];
+        }
+        book[length++] = '\n';
+    }
+    length--;
+    strcpy(path, "/tmp/hdst-texts-XXXXXX");
+    const int file = mkstemp(path);
+    cr_assert(file >= 0 && write(file, book, length) == (ssize_t)length && close(file) == 0);
+}
+
+static void end_book(void)
+{
+    unlink(path);
+    free(book);
+}
+
+TestSuite(text_stages, .init = make_book, .fini = end_book);
+
+static const char functions[] =
+    "flat_map words(text line) -> (key text word, uint64_t n) { for (text w : tokens(line, WORD)) emit(lower(w), 1); }\n"
+    "reduce add(uint64_t a, uint64_t b) { return a + b; }\n"
+    "filter has_ab(text line) { return find(line, \"ab\") >= 0 && !starts_with(line, \"b\"); }\n"
+    "struct cut { text rest; uint32_t commas; text last; };\n"
+    "map cut_up(text line) -> cut { cut c; c.rest = upper(line[2:len(line) - 1]); c.commas = 0;\n"
+    "    for (uint32_t i = 0; i < len(line); i++) if (line[i] == ',') c.commas++;\n"
+    "    c.last = \"none\"; for (text t : tokens(line, chars(\",;\"))) c.last = t; return c; }\n";
+
+typedef struct item { char *bytes; size_t length; uint64_t n; } item;
+
+static int by_bytes(const void *a, const void *b)
+{
+    const item *x = a, *y = b;
+    const int order = memcmp(x->bytes, y->bytes, x->length < y->length ? x->length : y->length);
+    return order ? order : (x->length > y->length) - (x->length < y->length);
+}
+
+static size_t merged(item *items, size_t count)
+{
+    size_t kept = 0;
+    qsort(items, count, sizeof *items, by_bytes);
+    for (size_t i = 0; i < count; i++) {
+        if (kept && !by_bytes(&items[kept - 1], &items[i])) items[kept - 1].n += items[i].n;
+        else items[kept++] = items[i];
+    }
+    return kept;
+}
+
+static bool in_word(char c) { return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80; }
+
+static size_t count_words(char *bytes, item *items)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < length; i++) bytes[i] = book[i] >= 'A' && book[i] <= 'Z' ? (char)(book[i] + 32) : book[i];
+    for (size_t i = 0; i < length;) {
+        size_t end = i;
+        while (end < length && in_word(bytes[end])) end++;
+        if (end > i) items[count++] = (item){bytes + i, end - i, 1};
+        i = end > i ? end : i + 1;
+    }
+    return merged(items, count);
+}
+
+static hdst_text_span span_at(const hdst_view *view, uint64_t row)
+{
+    hdst_text_span span;
+    memcpy(&span, (const char *)view->base + row * view->stride, sizeof span);
+    return span;
+}
+
+static hdst_context *open_with(const char *device, uint64_t memory)
+{
+    hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
+    options.device = device;
+    options.memory = memory;
+    return hdst_context_create(&options);
+}
+
+static hdst_result *run(hdst_dataset *dataset)
+{
+    hdst_error error = HDST_ERROR_INIT;
+    hdst_result *result = hdst_result_create(dataset);
+    cr_assert_eq(hdst_run(result, &error), HDST_OK, "%s: %s", error.message, error.cause);
+    return result;
+}
+
+static void expect_counts(const hdst_view *words, const hdst_view *n, const item *wanted, size_t count)
+{
+    item *got = calloc(n->rows + 1, sizeof *got);
+    hdst_text_span *spans = calloc(n->rows + 1, sizeof *spans);
+    for (uint64_t i = 0; i < n->rows; i++) {
+        spans[i] = span_at(words, i);
+        got[i] = (item){(char *)hdst_text_bytes(&spans[i]), spans[i].length, (uint64_t)hdst_view_int64(*n, i, 0)};
+    }
+    qsort(got, n->rows, sizeof *got, by_bytes);
+    cr_assert_eq(n->rows, count);
+    for (size_t i = 0; i < count; i++) cr_assert(!by_bytes(&got[i], &wanted[i]) && got[i].n == wanted[i].n, "word %zu", i);
+    free(got);
+    free(spans);
+}
+
+static void check_words(const char *device, uint64_t memory)
+{
+    hdst_context *context = open_with(device, memory);
+    hdst_module *module = module_of(context, functions);
+    hdst_source *lines = hdst_source_open_lines(context, path);
+    hdst_result *result = run(hdst_reduce_by_key(hdst_flat_map_function(hdst_read(lines, module, "text"), module, "words"), module, "add"));
+    char *bytes = malloc(length);
+    item *items = malloc(length * sizeof *items);
+    const size_t count = count_words(bytes, items);
+    cr_assert_gt(count, 100);
+    const hdst_view words = hdst_result_field(result, NULL, "word"), n = hdst_result_field(result, NULL, "n");
+    expect_counts(&words, &n, items, count);
+    free(items);
+    free(bytes);
+    hdst_result_destroy(result);
+    hdst_source_destroy(lines);
+    hdst_module_destroy(module);
+    hdst_context_destroy(context);
+}
+
+static bool contains(const char *text, size_t n, const char *two)
+{
+    for (size_t i = 0; i + 1 < n; i++)
+        if (text[i] == two[0] && text[i + 1] == two[1]) return true;
+    return false;
+}
+
+// The next line: its start and length; false behind the last one.
+static bool next_line(size_t *at, const char **start, size_t *n)
+{
+    if (*at >= length) return false;
+    const char *end = memchr(book + *at, '\n', length - *at);
+    *start = book + *at;
+    *n = end ? (size_t)(end - *start) : length - *at;
+    *at += *n + 1;
+    return true;
+}
+
+static void expect_text(const hdst_view *view, uint64_t row, const char *bytes, size_t n)
+{
+    const hdst_text_span span = span_at(view, row);
+    cr_assert(span.length == n && !memcmp(hdst_text_bytes(&span), bytes, n), "row %llu: '%.*s', not '%.*s'", (unsigned long long)row, (int)span.length,
+              hdst_text_bytes(&span), (int)n, bytes);
+}
+
+static void check_filter(const char *device, uint64_t memory)
+{
+    hdst_context *context = open_with(device, memory);
+    hdst_module *module = module_of(context, functions);
+    hdst_source *lines = hdst_source_open_lines(context, path);
+    hdst_result *result = run(hdst_filter_function(hdst_read(lines, module, "text"), module, "has_ab"));
+    const hdst_view kept = hdst_result_field(result, NULL, "value");
+    uint64_t row = 0;
+    const char *start;
+    for (size_t at = 0, n; next_line(&at, &start, &n);)
+        if (contains(start, n, "ab") && start[0] != 'b') expect_text(&kept, row++, start, n);
+    cr_assert_eq(kept.rows, row);
+    cr_assert_gt(row, 10);
+    hdst_result_destroy(result);
+    hdst_source_destroy(lines);
+    hdst_module_destroy(module);
+    hdst_context_destroy(context);
+}
+
+static void expect_cut(const hdst_view *rest, const hdst_view *commas, const hdst_view *last, uint64_t row, const char *start, size_t n)
+{
+    char upper[1000];
+    const size_t begin = n > 2 ? 2 : n, end = n ? n - 1 : 0, cut = end > begin ? end - begin : 0;
+    int64_t wanted = 0;
+    for (size_t i = 0; i < cut; i++) upper[i] = start[begin + i] >= 'a' && start[begin + i] <= 'z' ? (char)(start[begin + i] - 32) : start[begin + i];
+    expect_text(rest, row, upper, cut);
+    for (size_t i = 0; i < n; i++) wanted += start[i] == ',';
+    cr_assert_eq(hdst_view_int64(*commas, row, 0), wanted);
+    while (n && (start[n - 1] == ',' || start[n - 1] == ';')) n--;
+    size_t token = n;
+    while (token && start[token - 1] != ',' && start[token - 1] != ';') token--;
+    if (n) expect_text(last, row, start + token, n - token);
+    else expect_text(last, row, "none", 4);
+}
+
+static void check_map(const char *device, uint64_t memory, bool cached)
+{
+    hdst_context *context = open_with(device, memory);
+    hdst_module *module = module_of(context, functions);
+    hdst_source *lines = hdst_source_open_lines(context, path);
+    hdst_dataset *read = hdst_read(lines, module, "text"), *cut = hdst_map_function(cached ? hdst_cache(read) : read, module, "cut_up");
+    for (int turn = 0; turn < 2; turn++) {
+        hdst_result *result = run(cached ? hdst_cache(cut) : cut);
+        const hdst_view rest = hdst_result_field(result, NULL, "rest"), commas = hdst_result_field(result, NULL, "commas");
+        const hdst_view last = hdst_result_field(result, NULL, "last");
+        uint64_t row = 0;
+        const char *start;
+        for (size_t at = 0, n; next_line(&at, &start, &n);) expect_cut(&rest, &commas, &last, row++, start, n);
+        cr_assert_eq(rest.rows, row);
+        hdst_result_destroy(result);
+    }
+    hdst_source_destroy(lines);
+    hdst_module_destroy(module);
+    hdst_context_destroy(context);
+}
+
+static void check_all(const char *device, uint64_t memory)
+{
+    check_words(device, memory);
+    check_filter(device, memory);
+    check_map(device, memory, false);
+    check_map(device, memory, true);
+}
+
+Test(text_stages, in_the_interpreter) { check_all("interp", 0); }
+Test(text_stages, in_the_interpreter_with_little_memory) { check_all("interp", 16 << 20); }
+Test(text_stages, on_a_cpu)
+{
+    if (has_cpu()) check_all("cpu", 0);
+}
+Test(text_stages, on_a_cpu_with_little_memory)
+{
+    if (has_cpu()) check_all("cpu", 24 << 20);
+}
+
+Test(text_stages, a_device_with_memory_of_its_own_says_that_it_cannot)
+{
+    if (!has_cpu()) return;
+    hdst_error error = HDST_ERROR_INIT;
+    hdst_context *context = context_in_form("gpu-form");
+    hdst_module *module = module_of(context, functions);
+    hdst_source *lines = hdst_source_open_lines(context, path);
+    hdst_result *result = hdst_result_create(hdst_filter_function(hdst_read(lines, module, "text"), module, "has_ab"));
+    cr_assert_eq(hdst_run(result, &error), HDST_E_UNSUPPORTED);
+    cr_assert_not_null(strstr(error.message, "'has_ab' works on texts"));
+    hdst_result_destroy(result);
+    hdst_source_destroy(lines);
+    hdst_module_destroy(module);
+    hdst_context_destroy(context);
+}

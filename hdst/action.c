@@ -243,7 +243,8 @@ static const hdst__record_format npy = {begin_npy, add_npy};
 static const hdst__record_format *format_of(const char *path)
 {
     static const struct { const char *ending; const hdst__record_format *format; } formats[] = {
-        {".npy", &npy}, {".csv", &hdst__records_csv}, {".raw", &hdst__records_raw}, {".bin", &hdst__records_raw}};
+        {".npy", &npy}, {".csv", &hdst__records_csv}, {".tsv", &hdst__records_tsv}, {".txt", &hdst__records_lines},
+        {".raw", &hdst__records_raw}, {".bin", &hdst__records_raw}};
     size_t length = strlen(path);
     if (!strcmp(path, "-")) return &npy;
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
@@ -291,6 +292,6 @@ hdst_status hdst_save(hdst_dataset *dataset, const char *path, hdst_error *error
     saving s = {.path = path, .format = format_of(path)};
     if (s.format) return run_for(dataset, "hdst_save", save, &s, error);
     hdst__error_set(error, HDST_E_USAGE, "'%s' names no format that records can be saved in", path);
-    hdst__error_hint(error, "end the name in .npy, .csv, or .raw (the bytes of the C structs)");
+    hdst__error_hint(error, "end the name in .npy, .csv, .tsv, .txt (records that are one text), or .raw (the bytes of the C structs)");
     return HDST_E_USAGE;
 }

@@ -591,7 +591,7 @@ HDST_API void hdst_partial_destroy(hdst_partial *partial);
 HDST_API hdst_status hdst_view_save(hdst_view view, const char *path, hdst_error *error);
 
 // Runs the dataset and writes its records to a file, replacing it only when all is written. The name's ending says how: .npy (an array where the record has one
-// field, else a structured array), .csv (a header, then numbers that read back to the same bits), .raw or .bin (the C structs); "-": .npy to standard output.
+// field, else a structured array), .csv or .tsv (a header, then numbers that read back to the same bits), .txt (one text), .raw, .bin (C structs); "-": .npy.
 HDST_API hdst_status hdst_save(hdst_dataset *dataset, const char *path, hdst_error *error);
 
 #ifdef __cplusplus

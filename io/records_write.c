@@ -4,6 +4,7 @@
 #include "io/write.h"
 
 #include "io/columns.h"
+#include "io/text_write.h"
 
 #include <inttypes.h>
 #include <locale.h>
@@ -76,11 +77,13 @@ static int number_text(char text[40], hdst__kind kind, const void *value)
 
 static void add_text(hdst__file_writer *writer, const char *text) { hdst__file_writer_add(writer, text, strlen(text), NULL); }
 
-static void add_header(hdst__file_writer *writer, const hdst__record *record)
+// --- Separated ---
+
+static void add_header(hdst__file_writer *writer, const hdst__record *record, const char *delimiter)
 {
     for (size_t l = 0; l < record->leaf_count; l++)
         for (uint64_t e = 0; e < record->leaves[l].elements; e++) {
-            if (l || e) add_text(writer, ",");
+            if (l || e) add_text(writer, delimiter);
             char name[512];
             hdst__element_name(&record->leaves[l], e, name, sizeof name);
             add_text(writer, name);
@@ -88,32 +91,31 @@ static void add_header(hdst__file_writer *writer, const hdst__record *record)
     add_text(writer, "\n");
 }
 
-static void add_rows(hdst__file_writer *writer, const hdst__record *record, const char *rows, uint64_t count)
+static void add_span(hdst__file_writer *writer, const hdst__record *record, const char *value, char delimiter)
+{
+    hdst__text_span span;
+    memcpy(&span, value, sizeof span);          // which packed records do not align
+    if (delimiter == ',') hdst__text_write_csv(writer, &span, record->elements == 1);
+    else hdst__text_write_tsv(writer, &span);
+}
+
+static void add_rows(hdst__file_writer *writer, const hdst__record *record, const char *rows, uint64_t count, char delimiter)
 {
     for (uint64_t i = 0; i < count; i++, rows += record->size)
         for (size_t l = 0; l < record->leaf_count; l++)
             for (uint64_t e = 0; e < record->leaves[l].elements; e++) {
                 char text[42];
-                int length = number_text(text, record->leaves[l].kind, rows + hdst__leaf_offset(&record->leaves[l], e));
+                const char *value = rows + hdst__leaf_offset(&record->leaves[l], e);
+                const bool is_text = record->leaves[l].kind == HDST__TEXT;
+                int length = is_text ? 0 : number_text(text, record->leaves[l].kind, value);
+                if (is_text) add_span(writer, record, value, delimiter);
                 bool last = l + 1 == record->leaf_count && e + 1 == record->leaves[l].elements;
-                text[length] = last ? '\n' : ',';
+                text[length] = last ? '\n' : delimiter;
                 hdst__file_writer_add(writer, text, (uint64_t)length + 1, NULL);
             }
 }
 
-static hdst__file_writer *begin_csv(const hdst__allocator *allocator, const char *path, const hdst__record *record, uint64_t count, hdst_error *error)
-{
-    (void)count;
-    if (record->has_text) {
-        hdst__error_set(error, HDST_E_UNSUPPORTED, "record '%s' has a text field, which cannot be written to .csv yet", record->name);
-        return NULL;
-    }
-    hdst__file_writer *writer = hdst__file_writer_open(allocator, path, error);
-    if (writer) add_header(writer, record);
-    return writer;
-}
-
-static void add_csv(hdst__file_writer *writer, const hdst__record *record, const void *rows, uint64_t count)
+static void add_separated(hdst__file_writer *writer, const hdst__record *record, const void *rows, uint64_t count, char delimiter)
 {
     locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     if (!c_locale) {
@@ -121,9 +123,60 @@ static void add_csv(hdst__file_writer *writer, const hdst__record *record, const
         return;
     }
     locale_t before = uselocale(c_locale);      // of this thread only; printf has no form that takes a locale
-    add_rows(writer, record, rows, count);
+    add_rows(writer, record, rows, count, delimiter);
     uselocale(before);
     freelocale(c_locale);
 }
 
-const hdst__record_format hdst__records_csv = {begin_csv, add_csv};
+static hdst__file_writer *begin_csv(const hdst__allocator *allocator, const char *path, const hdst__record *record, uint64_t count, hdst_error *error)
+{
+    (void)count;
+    hdst__file_writer *writer = hdst__file_writer_open(allocator, path, error);
+    if (writer) add_header(writer, record, ",");
+    return writer;
+}
+
+static hdst__file_writer *begin_tsv(const hdst__allocator *allocator, const char *path, const hdst__record *record, uint64_t count, hdst_error *error)
+{
+    (void)count;
+    hdst__file_writer *writer = hdst__file_writer_open(allocator, path, error);
+    if (writer) add_header(writer, record, "\t");
+    return writer;
+}
+
+static void add_csv(hdst__file_writer *writer, const hdst__record *record, const void *rows, uint64_t count)
+{
+    add_separated(writer, record, rows, count, ',');
+}
+
+static void add_tsv(hdst__file_writer *writer, const hdst__record *record, const void *rows, uint64_t count)
+{
+    add_separated(writer, record, rows, count, '\t');
+}
+
+const hdst__record_format hdst__records_csv = {begin_csv, add_csv}, hdst__records_tsv = {begin_tsv, add_tsv};
+
+// --- Lines ---
+
+static hdst__file_writer *begin_lines(const hdst__allocator *allocator, const char *path, const hdst__record *record, uint64_t count, hdst_error *error)
+{
+    (void)count;
+    if (record->elements == 1 && record->has_text) return hdst__file_writer_open(allocator, path, error);
+    hdst__error_set(error, HDST_E_FORMAT, "record '%s' is not a single text, as the lines of a .txt file are", record->name);
+    hdst__error_at(error, path, 0, 0);
+    hdst__error_hint(error, "end the name in .tsv or .csv");
+    return NULL;
+}
+
+static void add_lines(hdst__file_writer *writer, const hdst__record *record, const void *rows, uint64_t count)
+{
+    const char *at = (const char *)rows + record->leaves[0].offset;
+    for (uint64_t i = 0; i < count; i++, at += record->size) {
+        hdst__text_span span;
+        memcpy(&span, at, sizeof span);
+        hdst__text_write(writer, &span);
+        hdst__file_writer_add(writer, "\n", 1, NULL);
+    }
+}
+
+const hdst__record_format hdst__records_lines = {begin_lines, add_lines};

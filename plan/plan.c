@@ -59,30 +59,13 @@ static hdst_status find_device(const hdst__plan *plan, hdst_error *error)
     return HDST_OK;
 }
 
-// Spans go from node to node as they are, so whoever has records holds what those of its inputs refer to.
-static hdst_status hold_texts(hdst__node *node, hdst_error *error)
-{
-    if (node->texts || !node->dataset->record || !node->dataset->record->has_text) return HDST_OK;
-    node->texts = hdst__text_heap_create(hdst__engine_runtime(node->dataset->object.context->engine), HDST__OWNER_OUTPUT);
-    bool holds = node->texts != NULL;
-    for (size_t i = 0; i < node->input_count && holds; i++) holds = hdst__text_heap_holds(node->texts, node->inputs[i]->texts);
-    if (holds && node->op->below) holds = hdst__text_heap_holds(node->texts, node->op->below(node)->target->texts);
-    return holds ? HDST_OK : hdst__error_memory(error, "texts");
-}
-
-void hdst__node_drop_texts(hdst__node *node)
-{
-    hdst__text_heap_drop(node->texts);
-    node->texts = NULL;
-}
-
 static hdst_status run_node(hdst__plan *plan, hdst__node *node, hdst_error *error)
 {
     hdst__timeline *timeline = hdst__engine_runtime(plan->context->engine)->timeline;
     const double begin = hdst__timeline_begin(timeline);
     hdst_status status = node->op->run(plan, node, error);
     hdst__timeline_end(timeline, begin, node->op->name, NULL, 0);
-    if (status == HDST_OK) status = hold_texts(node, error);
+    if (status == HDST_OK) status = hdst__node_hold_texts(node, error);
     return status;
 }
 

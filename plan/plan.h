@@ -85,7 +85,9 @@ bool hdst__node_is_range(const hdst__node *node, uint64_t *first);     // hdst__
 bool hdst__plan_is_known(const hdst__plan *plan);               // all of its nodes are
 bool hdst__node_reads_texts(const hdst__node *node);           // op_read.c: of a source that makes texts
 hdst__reader hdst__node_rows_reader(hdst__node *node, const hdst__record *record);     // of node->rows
-void hdst__node_drop_texts(hdst__node *node);           // plan.c
+// node_texts.c: once it has run; before the next time, or when its records are given back
+hdst_status hdst__node_hold_texts(hdst__node *node, hdst_error *error);
+void hdst__node_drop_texts(hdst__node *node);
 // plan_explain.c
 void hdst__node_describe_inputs(const hdst__node *node, hdst__buffer *out);     // "records of 1, 2"
 const char *hdst__layout_name(hdst__layout layout);

@@ -222,7 +222,8 @@ static void choose_room(hdst__launch_plan *plan, bool fold)
 static bool can_write_in_place(const hdst__launch_plan *plan, bool fold, uint64_t most_records)
 {
     const uint64_t segment = most_records ? most_records : plan->piece->capacity;
-    if (!plan->output_param || plan->output_param->record->has_text || plan->way != IR_OUTPUT_DENSE || fold || plan->passes_on || !plan->device->has_sub_buffers) return false;
+    if (!plan->output_param || plan->output_param->record->has_text) return false;     // the bytes of texts are copied when a slice has ended
+    if (plan->way != IR_OUTPUT_DENSE || fold || plan->passes_on || !plan->device->has_sub_buffers) return false;
     if (!plan->keep_output && !plan->device->unified) return false;
     if (plan->output_param->record->size > HDST__HOST_IN_PLACE_BYTES) return false;
     return plan->reader.records <= segment || segment % HDST__SUB_BUFFER_RECORDS == 0;
@@ -230,7 +231,7 @@ static bool can_write_in_place(const hdst__launch_plan *plan, bool fold, uint64_
 
 static bool can_count_in_window(const hdst__launch_plan *plan)
 {
-    if (!plan->output_param || plan->output_param->record->has_text) return false;      // the bytes of texts are copied when a slice has ended
+    if (!plan->output_param || plan->output_param->record->has_text) return false;
     return plan->way == IR_OUTPUT_COUNTED && plan->kernel && plan->kernel->one_group_per_strip && plan->device->unified;
 }
 

@@ -50,6 +50,22 @@ static uint32_t most_partition_bits(const hdst__aggregation *run)
     return bits;
 }
 
+// Of a partition's table at first: its keys keep it half full.
+static void choose_partition_table(hdst__aggregation *run, double keys)
+{
+    hdst__aggregate_choice *c = &run->choice;
+    const uint32_t forced = hdst__engine_limits(run->engine)->by_key_table_bits;
+    const double row_bytes = 8.0 * run->layout->row_words, most_bytes = (double)hdst__aggregate_share(run) / HDST__HOST_PARTITION_SHARE;
+    uint32_t bits = bits_for(2.2 * keys / (double)(UINT64_C(1) << c->partition_bits));
+    while (bits > HDST__HOST_TABLE_LEAST_BITS && (double)(UINT64_C(1) << bits) * row_bytes > most_bytes) bits--;
+    c->table_bits = forced ? forced : bits < HDST__HOST_TABLE_LEAST_BITS ? HDST__HOST_TABLE_LEAST_BITS : bits;
+}
+
+void hdst__aggregate_expect_keys(hdst__aggregation *run, uint64_t keys)
+{
+    if ((double)keys > run->choice.distinct) choose_partition_table(run, (double)keys);
+}
+
 static void choose_tables(hdst__aggregation *run, double seen)
 {
     hdst__aggregate_choice *c = &run->choice;
@@ -75,11 +91,7 @@ static void choose_tables(hdst__aggregation *run, double seen)
     c->partition_bits = needed < least ? least : needed;
     if (c->partition_bits > most_partitions) c->partition_bits = most_partitions;
     if (hdst__engine_limits(run->engine)->by_key_partition_bits) c->partition_bits = hdst__engine_limits(run->engine)->by_key_partition_bits;
-    uint32_t table_bits = bits_for(2.2 * c->distinct / (double)(UINT64_C(1) << c->partition_bits));
-    const double most_bytes = (double)hdst__aggregate_share(run) / HDST__HOST_PARTITION_SHARE;
-    while (table_bits > HDST__HOST_TABLE_LEAST_BITS && (double)(UINT64_C(1) << table_bits) * row_bytes > most_bytes)
-        table_bits--;
-    c->table_bits = forced ? forced : table_bits < HDST__HOST_TABLE_LEAST_BITS ? HDST__HOST_TABLE_LEAST_BITS : table_bits;
+    choose_partition_table(run, c->distinct);
     const char *why = c->sorted ? "sorted runs, as was asked for"
         : asked && c->blocks ? "a hash table for each thread, as was asked for, and radix partitions"
         : asked ? "radix partitions, as was asked for"

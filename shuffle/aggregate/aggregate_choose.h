@@ -9,5 +9,7 @@
 uint64_t hdst__aggregate_sample(const hdst__aggregation *run);                     // so many records are looked at, where there are more
 // Looks at them; run->choice is made then, and precision classes and scales in run->layout.
 hdst_status hdst__aggregate_choose(hdst__aggregation *run, hdst_error *error);
+// At least so many keys, as was seen since: tables of partitions that are made from now on are large enough.
+void hdst__aggregate_expect_keys(hdst__aggregation *run, uint64_t keys);
 
 #endif

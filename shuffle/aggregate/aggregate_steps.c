@@ -205,10 +205,21 @@ hdst_status hdst__aggregate_add(hdst__aggregation *run, hdst_error *error)
     return status;
 }
 
+// Tables of texts may have grown to far more keys than the first records let expect. Their rows come to partitions in the order of the hash, in which a table
+// that is too small is crowded before it is full.
+static void expect_keys_of_blocks(hdst__aggregation *run)
+{
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < run->workers; i++)
+        if (run->worker[i].block.count > most) most = run->worker[i].block.count;
+    if (run->layout->texts) hdst__aggregate_expect_keys(run, most);
+}
+
 hdst_status hdst__aggregate_finish(hdst__aggregation *run, hdst_error *error)
 {
     const bool rows = run->layout->rows;
     const uint32_t partitions = UINT32_C(1) << run->choice.partition_bits, threads = rows || partitions > run->workers ? run->workers : partitions;
+    expect_keys_of_blocks(run);
     hdst_status status = in_threads(run, hdst__aggregate_flush, run->workers, error);
     if (status == HDST_OK) status = hdst__aggregate_spill_rest(run, error);
     for (uint32_t i = 0; i < run->workers && status == HDST_OK && !rows; i++) {

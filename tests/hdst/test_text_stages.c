@@ -27,7 +27,10 @@ static void make_book(void)
     for (int line = 0; line < LINES; line++) {
         for (uint32_t words = next(10) ? next(12) : 0; words--;) {
             const uint32_t kind = next(3) ? next(12) : next(700), letters = 1 + kind % 40;
-            for (uint32_t i = 0; i < letters; i++) book[length++] = next(200) ? (char)((next(9) ? 'a' : 'A') + (kind * 7 + i * (kind % 5)) % 26) : "_7\xc3\xa4"[i % 4];
+            for (uint32_t i = 0; i < letters; i++) {
+                const char letter = (char)((next(9) ? 'a' : 'A') + (kind * 7 + i * (kind % 5)) % 26);
+                book[length++] = next(200) ? letter : "_7\xc3\xa4"[i % 4];
+            }
             book[length++] = " ,.-\t'\0;"[next(8)];
         }
         book[length++] = '\n';

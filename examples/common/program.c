@@ -117,6 +117,7 @@ static hdst_status check(const common_options *c, const program_steps *steps, vo
 {
     if (steps->no_input && (c->inputs.count || c->columns)) return options_misuse(error, "leave --input and --columns out", "this program reads no input");
     if (!steps->no_input && c->inputs.count == 0) return options_misuse(error, "--input data.csv; --help lists all options", "no --input given");
+    if (steps->lines && c->columns) return options_misuse(error, "leave --columns out", "this program reads lines of text, which have no columns");
     if (c->json && uses_stdout(c)) return options_misuse(error, "give --output a file, or leave --json out", "--json and --output - both want standard output");
     return steps->check ? steps->check(settings, error) : HDST_OK;
 }
@@ -150,7 +151,8 @@ static hdst_status run_program(program_run *run, const program_steps *steps, voi
     hdst_status status = hdst_context_status(run->context, error);
     signals_watch(run->context);
     if (status == HDST_OK && !steps->no_input) {
-        run->source = hdst_source_open_all(run->context, c->inputs.items, c->inputs.count, c->columns);
+        if (steps->lines) run->source = hdst_source_open_all_lines(run->context, c->inputs.items, c->inputs.count, NULL);
+        else run->source = hdst_source_open_all(run->context, c->inputs.items, c->inputs.count, c->columns);
         status = hdst_source_status(run->source, error);
     }
     if (status == HDST_OK) status = steps->work(run, settings, error);

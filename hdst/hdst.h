@@ -241,12 +241,6 @@ HDST_API hdst_source *hdst_source_open_all(hdst_context *context, const char *co
 // Lines of texts (docs/io.md, "Lines"), as records with the fields `text`, `offset`, `source` and `line`, or some of these, or as a record that is one text.
 // `path`: a file, "-" (the standard input), a pipe, a folder, or a pattern with * ? or [; what is compressed by gzip, zstd or xz is unpacked on the way.
 HDST_API hdst_source *hdst_source_open_lines(hdst_context *context, const char *path);
-typedef struct hdst_lines_options {     // start from HDST_LINES_OPTIONS_INIT; `size` lets the struct grow
-    size_t size;
-    bool strip_returns;         // a \r before the end of a line is no part of it
-    uint32_t longest;           // bytes of a line, at most; a longer one is an error. 0: what a text can have, 2^32 - 1
-} hdst_lines_options;
-#define HDST_LINES_OPTIONS_INIT {sizeof(hdst_lines_options), false, 0}
 HDST_API hdst_source *hdst_source_open_all_lines(hdst_context *context, const char *const *paths, size_t count, const hdst_lines_options *options);
 HDST_API hdst_source *hdst_source_open_raw(hdst_context *context, const char *path);    // C structs of the record, without a header: a whole number of them
 // `count` rows of `row_bytes` bytes each, C structs of the record they are read as. Not copied: `rows` must outlive the source and what reads it.
@@ -525,6 +519,8 @@ HDST_API hdst_status hdst_result_status(const hdst_result *result, hdst_error *e
 
 // One number of a view, converted. Out of range or NULL views give 0. Thread-safe.
 HDST_API double hdst_view_double(hdst_view view, uint64_t row, uint64_t element);
+HDST_API hdst_text hdst_view_text(hdst_view view, uint64_t row, uint64_t element);      // lasts as the view does; empty out of range, and of what is no text
+HDST_API hdst_text hdst_result_text(hdst_result *result, const char *table, const char *field, uint64_t row);     // of hdst_result_field
 HDST_API int64_t hdst_view_int64(hdst_view view, uint64_t row, uint64_t element);
 
 // What the last run did. Levels: records, pairs or cells of accumulators that entered and left "block", "device" and "node" in all reductions of the run.

@@ -3,6 +3,8 @@
 #ifndef HDST_TEXT_H
 #define HDST_TEXT_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -24,6 +26,18 @@ typedef struct hdst_text_span {
     };
 } hdst_text_span;
 #endif
+// Of hdst_source_open_all_lines.
+typedef struct hdst_lines_options {     // start from HDST_LINES_OPTIONS_INIT; `size` lets the struct grow
+    size_t size;
+    bool strip_returns;         // a \r before the end of a line is no part of it
+    uint32_t longest;           // bytes of a line, at most; a longer one is an error. 0: what a text can have, 2^32 - 1
+} hdst_lines_options;
+#define HDST_LINES_OPTIONS_INIT {sizeof(hdst_lines_options), false, 0}
+// A text, wherever it lies.
+typedef struct hdst_text {
+    const char *data;
+    uint64_t length;            // bytes
+} hdst_text;
 // `length` of them. What a short text's are in is the span.
 static inline const char *hdst_text_bytes(const hdst_text_span *span)
 {

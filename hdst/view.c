@@ -5,6 +5,7 @@
 #include "io/write.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 static const uint8_t type_bytes[] = {[HDST_BOOL] = 1, [HDST_INT8] = 1, [HDST_INT16] = 2, [HDST_INT32] = 4, [HDST_INT64] = 8, [HDST_UINT8] = 1,
@@ -66,6 +67,21 @@ int64_t hdst_view_int64(hdst_view view, uint64_t row, uint64_t element)
     if (!n.real) return n.i;
     if (isnan(n.d)) return 0;
     return n.d >= 0x1p63 ? INT64_MAX : n.d < -0x1p63 ? INT64_MIN : (int64_t)n.d;
+}
+
+hdst_text hdst_view_text(hdst_view view, uint64_t row, uint64_t element)
+{
+    if (!in_range(view, row, element) || view.type != HDST_TEXT) return (hdst_text){"", 0};
+    const char *at = (const char *)view.base + row * view.stride + element * sizeof(hdst_text_span);
+    hdst_text_span span;
+    memcpy(&span, at, sizeof span);         // which packed records do not align
+    const char *inside = at + offsetof(hdst_text_span, start);
+    return (hdst_text){hdst_text_bytes(&span) == (const char *)&span + offsetof(hdst_text_span, start) ? inside : hdst_text_bytes(&span), span.length};
+}
+
+hdst_text hdst_result_text(hdst_result *result, const char *table, const char *field, uint64_t row)
+{
+    return hdst_view_text(hdst_result_field(result, table, field), row, 0);
 }
 
 // --- Writing ---

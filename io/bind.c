@@ -191,6 +191,14 @@ static bool is_one_text(const hdst__source *source, const hdst__record *record)
     return record->elements == 1 && record->leaves[0].kind == HDST__TEXT && source->columns[0].kind == HDST__TEXT;
 }
 
+static hdst_status no_texts(const hdst__bound_source *bound, hdst_error *error)
+{
+    hdst__error_set(error, HDST_E_UNSUPPORTED, "record '%s' has a text field, which cannot be read from separated text yet", bound->record->name);
+    hdst__error_at(error, bound->source->name, 0, 0);
+    hdst__error_hint(error, "hdst_source_open_lines reads lines, which a map can take apart: tokens(line, chars(\",\"))");
+    return HDST_E_UNSUPPORTED;
+}
+
 static hdst_status bind_columns(hdst__bound_source *bound, hdst_error *error)
 {
     const hdst__record *record = bound->record;
@@ -203,6 +211,7 @@ static hdst_status bind_columns(hdst__bound_source *bound, hdst_error *error)
     if (!bound->moves) return hdst__error_memory(error, bound->source->name);
     if (by_name) bind_by_name(bound);
     else bind_in_order(bound);
+    if (bound->source->format->is_text && record->has_text) return no_texts(bound, error);
     if (bound->source->format->is_text) return choose_kinds(bound, error);
     hdst_status status = check_texts(bound, error);
     if (status == HDST_OK) note_conversions(bound);

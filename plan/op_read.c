@@ -68,6 +68,17 @@ static hdst_status run_rows(hdst__plan *plan, hdst__node *node, hdst_error *erro
     return HDST_OK;
 }
 
+static hdst_status explain_rows(hdst__node *node, hdst__buffer *out, hdst_error *error)
+{
+    (void)error;
+    const hdst__rows *rows = node->own;
+    char bytes[24];
+    hdst__buffer_printf(out, "read %u: records come to memory with their texts, as they are kept by who reads them", (unsigned)node->number);
+    if (rows->texts) hdst__buffer_printf(out, "; %s of texts", hdst__bytes_text(hdst__text_heap_bytes(rows->texts), bytes));
+    hdst__buffer_puts(out, "\n");
+    return HDST_OK;
+}
+
 bool hdst__node_reads_texts(const hdst__node *node)
 {
     return node->op == &hdst__op_read && ((const read_own *)node->dataset->own)->reader.makes_texts;
@@ -95,8 +106,8 @@ const hdst__operator hdst__op_read = {
 };
 
 const hdst__operator hdst__op_read_rows = {
-    .name = "hdst_read", .gives = HDST__GIVES_OTHERS, .build = build_rows, .line = line, .run = run_rows, .known = hdst__node_has_run, .drop = drop_rows,
-    .release = drop_rows,
+    .name = "hdst_read, into memory", .gives = HDST__GIVES_OTHERS, .build = build_rows, .line = line, .run = run_rows, .known = hdst__node_has_run,
+    .explain = explain_rows, .drop = drop_rows, .release = drop_rows,
 };
 
 // --- The dataset ---

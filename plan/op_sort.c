@@ -102,12 +102,6 @@ typedef struct key_reader {
 
 static hdst_status add_keys(key_reader *r, const hdst__field_place *place, bool descending)
 {
-    const hdst__leaf *leaf = &r->record->leaves[place->leaf];
-    if (leaf->kind == HDST__TEXT) {
-        hdst__error_set(r->error, HDST_E_UNSUPPORTED, "hdst_sort by '%s' is not available yet: it is a text", leaf->path);
-        hdst__error_hint(r->error, "keys are numbers, bools, and arrays of them");
-        return HDST_E_UNSUPPORTED;
-    }
     if (place->elements > MOST_KEYS - r->count) return hdst__error_set(r->error, HDST_E_UNSUPPORTED, "hdst_sort by more than %d numbers", MOST_KEYS);
     hdst__sort_key *grown = hdst__realloc(r->allocator, r->keys, (r->count + place->elements) * sizeof *grown);
     if (!grown) return hdst__error_memory(r->error, "sort keys");

@@ -158,6 +158,7 @@ bool hdst__check_token_loop(hdst__checker *c, ast_stmt *s)
     loop->then = turn;
     s->kind = AST_BLOCK;
     s->then = NULL;
+    s->value = NULL;
     push(c, s, declare(c, of, text));
     if (class.characters) push(c, s, declare(c, separators, class.characters));
     push(c, s, declare(c, place, hdst__check_number(c, at, HDST__U32, 0)));

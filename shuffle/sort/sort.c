@@ -243,7 +243,7 @@ static hdst_status sort_records(hdst__sort *sort, const hdst__reader *input, hds
     const uint64_t room = hdst__budget_left(hdst__engine_memory(sort->engine)) / 4 * 3;
     const uint64_t each = size > sizeof(hdst__sort_entry) ? 2 * size + sizeof(hdst__sort_entry) : size + 2 * sizeof(hdst__sort_entry);
     if (__builtin_mul_overflow(records, each, &bytes)) return sort_through_runs(sort, input, room, error);
-    tried = hdst__sort_in_tiles(sort, input, cache, room, &done, error);
+    if (!hdst__sort_has_texts(sort->field, sort->field_count)) tried = hdst__sort_in_tiles(sort, input, cache, room, &done, error);
     if (tried != HDST_OK || done) return tried;
     return bytes > room ? sort_through_runs(sort, input, room, error) : sort_in_memory(sort, input, error);
 }

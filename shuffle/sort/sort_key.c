@@ -2,12 +2,21 @@
 // Keys of C structs as unsigned numbers in the same order (shuffle/sort/sort_key.h).
 #include "shuffle/sort/sort_key.h"
 
+#include "record/text_span.h"
+
 #include <string.h>
 
 hdst__sort_field hdst__sort_field_of(const hdst__record *record, const hdst__sort_key *key)
 {
     const hdst__leaf *leaf = &record->leaves[key->leaf];
     return (hdst__sort_field){hdst__leaf_offset(leaf, key->element), leaf->kind, (uint32_t)hdst__scalar_size(leaf->kind) * 8, key->descending};
+}
+
+bool hdst__sort_has_texts(const hdst__sort_field *fields, size_t count)
+{
+    bool has = false;
+    for (size_t i = 0; i < count; i++) has |= fields[i].kind == HDST__TEXT;
+    return has;
 }
 
 static uint64_t sort_number(const hdst__sort_field *field, const char *row)
@@ -21,11 +30,36 @@ static uint64_t sort_number(const hdst__sort_field *field, const char *row)
     return field->descending ? number ^ all : number;
 }
 
+static hdst__text_span text_of(const hdst__sort_field *field, const char *row)
+{
+    hdst__text_span span;
+    memcpy(&span, row + field->offset, sizeof span);        // which packed records do not align
+    return span;
+}
+
+// The first eight bytes as a number in their order; behind the end of a shorter text they are zero.
+static uint64_t text_prefix(const hdst__sort_field *field, const char *row)
+{
+    const hdst__text_span span = text_of(field, row);
+    uint64_t word = 0;
+    memcpy(&word, hdst__text_bytes(&span), span.length < 8 ? span.length : 8);
+    const uint64_t number = __builtin_bswap64(word);        // little-endian hosts
+    return field->descending ? ~number : number;
+}
+
+static int compare_texts(const hdst__sort_field *field, const char *a, const char *b)
+{
+    const hdst__text_span x = text_of(field, a), y = text_of(field, b);
+    return field->descending ? hdst__text_compare(&y, &x) : hdst__text_compare(&x, &y);
+}
+
 uint64_t hdst__sort_prefix(const hdst__sort_field *fields, size_t count, const char *row)
 {
     uint64_t prefix = 0;
     uint32_t left = 64;
-    for (size_t i = 0; i < count && fields[i].bits <= left; i++) {
+    for (size_t i = 0; i < count; i++) {
+        if (fields[i].kind == HDST__TEXT) return prefix | (left ? text_prefix(&fields[i], row) >> (64 - left) : 0);
+        if (fields[i].bits > left) break;
         left -= fields[i].bits;
         prefix |= sort_number(&fields[i], row) << left;
     }
@@ -35,6 +69,9 @@ uint64_t hdst__sort_prefix(const hdst__sort_field *fields, size_t count, const c
 int hdst__sort_compare(const hdst__sort_field *fields, size_t count, const char *a, const char *b)
 {
     for (size_t i = 0; i < count; i++) {
+        const int order = fields[i].kind == HDST__TEXT ? compare_texts(&fields[i], a, b) : 0;
+        if (order) return order;
+        if (fields[i].kind == HDST__TEXT) continue;
         const uint64_t left = sort_number(&fields[i], a), right = sort_number(&fields[i], b);
         if (left != right) return left < right ? -1 : 1;
     }

@@ -8,13 +8,14 @@
 typedef struct hdst__sort_field {   // a key of a C struct
     uint64_t offset;
     hdst__kind kind;
-    uint32_t bits;                  // 8 to 64
+    uint32_t bits;                  // 8 to 64; of a text 128
     bool descending;
 } hdst__sort_field;
 
 hdst__sort_field hdst__sort_field_of(const hdst__record *record, const hdst__sort_key *key);
 // The number: its lowest `bits` bits. Floats: the sign moved so that all bits count upward (Herf, "Radix tricks", 2001).
-// The first keys, as many as fit 64 bits, the weightiest highest. Rows with different prefixes are in their order.
+// The first keys, as many as fit 64 bits, the weightiest highest; of a text the first bytes. Rows with different prefixes are in their order.
+bool hdst__sort_has_texts(const hdst__sort_field *fields, size_t count);
 uint64_t hdst__sort_prefix(const hdst__sort_field *fields, size_t count, const char *row);
 // < 0, 0, > 0: where `a` stands to `b`.
 int hdst__sort_compare(const hdst__sort_field *fields, size_t count, const char *a, const char *b);

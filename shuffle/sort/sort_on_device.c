@@ -108,7 +108,7 @@ static bool has_room(const hdst__sort *sort, uint64_t records, const hdst__datas
 
 static hdst_status prepare(hdst__sort *sort, hdst_error *error)
 {
-    if (sort->on_device) return HDST_OK;
+    if (sort->on_device || hdst__sort_has_texts(sort->field, sort->field_count)) return HDST_OK;       // the host knows where their bytes are
     hdst_status status = hdst__engine_open(sort->engine, &sort->device, error);
     if (status != HDST_OK || !sort->device->ops->work) return status;
     sort->on_device = hdst__device_sort_create(sort->device, sort->record, sort->field, sort->field_count);

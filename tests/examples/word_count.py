@@ -23,7 +23,8 @@ def text_of(lines, seed):
     random.seed(seed)
     letters = b"abcdefgXYZ0_\xc3\xa4"
     known = [bytes(random.choice(letters) for _ in range(1 + int(60 * random.random() ** 4))) for _ in range(3000)]
-    row = lambda: b"".join(known[int(3000 * random.random() ** 3)] + random.choice((b" ", b", ", b"\t", b"--", b"\r", b".  ")) for _ in range(random.randrange(14)))
+    marks = (b" ", b", ", b"\t", b"--", b"\r", b".  ")
+    row = lambda: b"".join(known[int(3000 * random.random() ** 3)] + random.choice(marks) for _ in range(random.randrange(14)))
     return b"\n".join(row() for _ in range(lines))
 
 

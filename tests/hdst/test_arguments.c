@@ -561,7 +561,7 @@ Test(arguments, the_position_of_a_device)
 }
 
 // Functions without objects: hdst_version, hdst_status_text, hdst_status_exit_code, hdst_error_format, hdst_nearest_name, hdst_view_double, hdst_view_int64,
-// hdst_context_create.
+// hdst_view_text, hdst_result_text, hdst_context_create.
 Test(arguments, functions_without_objects)
 {
     hdst_error none = HDST_ERROR_INIT;
@@ -581,6 +581,9 @@ Test(arguments, functions_without_objects)
     cr_assert_eq(hdst_view_save((hdst_view){objects_rows, 8, 3, 1, HDST_TEXT}, "/nowhere/a.npy", &none), HDST_E_UNSUPPORTED);
     cr_assert_eq(hdst_view_double((hdst_view){0}, 0, 0), 0);
     cr_assert_eq(hdst_view_int64((hdst_view){0}, 0, 0), 0);
+    cr_assert_eq(hdst_view_text((hdst_view){0}, 0, 0).length, 0);
+    cr_assert_str_eq(hdst_view_text((hdst_view){objects_rows, 8, 3, 1, HDST_FLOAT64}, 0, 0).data, "");
+    cr_assert_str_eq(hdst_result_text(NULL, NULL, "word", 0).data, "");
     hdst_context *context = hdst_context_create(NULL);
     cr_assert_eq(hdst_context_status(context, NULL), HDST_OK);
     hdst_context_destroy(context);

@@ -232,12 +232,63 @@ static void check_map(const char *device, uint64_t memory, bool cached)
     hdst_context_destroy(context);
 }
 
+static size_t split(item *lines)
+{
+    const char *start;
+    size_t count = 0;
+    for (size_t at = 0, n; next_line(&at, &start, &n); count++) lines[count] = (item){(char *)start, n, count + 1};
+    return count;
+}
+
+static int by_bytes_and_number(const void *a, const void *b)
+{
+    const item *x = a, *y = b;
+    const int order = by_bytes(a, b);
+    return order ? order : (x->n > y->n) - (x->n < y->n);
+}
+
+static int by_bytes_backwards(const void *a, const void *b)
+{
+    const item *x = a, *y = b;
+    const int order = by_bytes(b, a);
+    return order ? order : (x->n > y->n) - (x->n < y->n);      // stable
+}
+
+// Straight from the source, by the text alone; and behind a map, by text and number.
+static void check_sort(const char *device, uint64_t memory)
+{
+    hdst_context *context = open_with(device, memory);
+    hdst_module *module = module_of(context, "struct numbered { uint64_t line; text text; };\n"
+                                             "map same(numbered a) -> numbered { return a; }\n");
+    hdst_source *lines = hdst_source_open_lines(context, path);
+    item *wanted = calloc(length + 1, sizeof *wanted);
+    const size_t count = split(wanted);
+    hdst_dataset *numbered = hdst_read(lines, module, "numbered");
+    for (int backwards = 0; backwards < 2; backwards++) {
+        hdst_dataset *data = backwards ? hdst_sort(numbered, "text desc") : hdst_sort(hdst_map_function(numbered, module, "same"), "text, line");
+        hdst_result *result = run(data);
+        const hdst_view text = hdst_result_field(result, NULL, "text"), line = hdst_result_field(result, NULL, "line");
+        qsort(wanted, count, sizeof *wanted, backwards ? by_bytes_backwards : by_bytes_and_number);
+        cr_assert_eq(text.rows, count);
+        for (size_t i = 0; i < count; i++) {
+            expect_text(&text, i, wanted[i].bytes, wanted[i].length);
+            cr_assert_eq((uint64_t)hdst_view_int64(line, i, 0), wanted[i].n);
+        }
+        hdst_result_destroy(result);
+    }
+    free(wanted);
+    hdst_source_destroy(lines);
+    hdst_module_destroy(module);
+    hdst_context_destroy(context);
+}
+
 static void check_all(const char *device, uint64_t memory)
 {
     check_words(device, memory);
     check_filter(device, memory);
     check_map(device, memory, false);
     check_map(device, memory, true);
+    check_sort(device, memory);
 }
 
 Test(text_stages, in_the_interpreter) { check_all("interp", 0); }

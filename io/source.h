@@ -49,6 +49,7 @@ struct hdst__source {
     char *name;                 // the path, or "memory" ...: for messages
     uint64_t rows;              // when they are counted
     bool is_counted;
+    uint64_t text_bytes;        // of a row's texts, about, once the rows are counted
     hdst__thread_pool *threads; // for counting; NULL: the calling thread alone
     uint64_t row_bytes;         // of a raw row
     hdst__column *columns;      // NULL: rows are C structs of the record it is bound to

@@ -34,6 +34,7 @@ static hdst_status count_lines(hdst__source *source, hdst_error *error)
     hdst_status status = hdst__text_input_prepare(state->input, source->threads, error);
     if (status == HDST_OK) status = hdst__line_index_make(state->input, source->allocator, 0, source->threads, state->options.cancel, &state->index, error);
     if (status == HDST_OK) source->rows = hdst__line_index_lines(state->index);
+    if (status == HDST_OK && source->rows) source->text_bytes = hdst__line_index_bytes(state->index, 0, source->rows) / source->rows + 1;
     return status;
 }
 

@@ -49,7 +49,7 @@ static hdst_status run(hdst__plan *plan, hdst__node *node, hdst_error *error)
     uint64_t left = own->first < from->records ? from->records - own->first : 0;
     node->reader = (hdst__reader){fill_from_slice, node, own->count < left ? own->count : left, from->record, from->layout, from->block, from->held,
                                  from->concurrent, from->rows && left ? (const char *)from->rows + own->first * from->record->size : NULL, from->on_device,
-                                 from->makes_texts};
+                                 from->makes_texts, from->text_bytes};
     return HDST_OK;
 }
 

@@ -36,6 +36,8 @@ static hdst_status run(hdst__plan *plan, hdst__node *node, hdst_error *error)
     hdst__reader *reader = &node->reader;
     const hdst__reader *from = &node->inputs[0]->reader;
     *reader = (hdst__reader){fill_from_union, node, 0, from->record, from->layout, from->block, false, true};
+    for (size_t i = 0; i < node->input_count; i++)
+        if (node->inputs[i]->reader.text_bytes > reader->text_bytes) reader->text_bytes = node->inputs[i]->reader.text_bytes;
     for (size_t i = 0; i < node->input_count; i++) reader->makes_texts |= node->inputs[i]->reader.makes_texts;
     for (size_t i = 0; i < node->input_count; i++) reader->held |= node->inputs[i]->reader.held, reader->concurrent &= node->inputs[i]->reader.concurrent;
     for (size_t i = 0; i < node->input_count; i++) reader->on_device |= node->inputs[i]->reader.on_device;

@@ -201,7 +201,7 @@ static uint64_t round_to_64(uint64_t records)
 static void choose_room(hdst__launch_plan *plan, bool fold)
 {
     const uint64_t share = bytes_left(plan) / HDST__HOST_OUTPUT_SHARE;
-    const uint64_t most_bytes = plan->way == IR_OUTPUT_BOUNDED ? HDST__CPU_STRIP_OUTPUT_BYTES : plan->device->facts.target == HDST__TARGET_GPU
+    const uint64_t most_bytes = plan->reader.makes_texts ? HDST__CPU_TEXT_OUTPUT_BYTES : plan->way == IR_OUTPUT_BOUNDED ? HDST__CPU_STRIP_OUTPUT_BYTES : plan->device->facts.target == HDST__TARGET_GPU
         ? HDST__GPU_OUTPUT_BYTES : HDST__HOST_OUTPUT_BYTES,
         bytes = share < most_bytes ? share : most_bytes;
     uint64_t fit = bytes / (plan->output_param->record->size + 1), group = fold ? HDST__FOLD_RECORDS : 1;
@@ -235,6 +235,14 @@ static bool can_count_in_window(const hdst__launch_plan *plan)
     return plan->way == IR_OUTPUT_COUNTED && plan->kernel && plan->kernel->one_group_per_strip && plan->device->unified;
 }
 
+// Of texts there are far more bytes than of their records, and mostly far more records come out than go in: slices are such that both stay in caches.
+static void choose_text_slices(hdst__launch_plan *plan)
+{
+    const uint64_t bytes = hdst__segment_record_bytes(plan->reader.record) + plan->reader.text_bytes;
+    const uint64_t fit = round_to_64(HDST__CPU_TEXT_SLICE_BYTES / bytes);
+    if (plan->slice_most > fit) plan->slice_most = fit > plan->slice_least ? fit : plan->slice_least;
+}
+
 static void choose_counted(hdst__launch_plan *plan)
 {
     const uint64_t bytes = hdst__segment_record_bytes(plan->reader.record), fit = round_to_64(HDST__CPU_COUNTED_INPUT_BYTES / (bytes ? bytes : 1));
@@ -253,7 +261,10 @@ static void choose_slices(hdst__launch_plan *plan, uint64_t most_records, bool f
     plan->in_place = can_write_in_place(plan, fold, most_records);
     plan->in_window = !plan->keep_output && !plan->passes_on && (plan->in_place || can_count_in_window(plan));
     if (plan->in_window && !plan->in_place) choose_counted(plan);
-    else if (plan->output_param && !plan->in_place) choose_room(plan, fold);
+    else if (plan->output_param && !plan->in_place) {
+        if (plan->reader.makes_texts) choose_text_slices(plan);
+        choose_room(plan, fold);
+    }
     if (plan->slice_least > plan->slice_most) plan->slice_least = plan->slice_most;
 }
 

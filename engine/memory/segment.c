@@ -13,7 +13,8 @@ uint64_t hdst__segment_record_bytes(const hdst__record *record)
 
 uint64_t hdst__segment_records(const hdst__reader *reader, uint64_t bytes, uint64_t records)
 {
-    uint64_t unit = reader->layout == HDST__AOSOA && reader->block > 64 ? reader->block : 64, each = hdst__segment_record_bytes(reader->record) + reader->text_bytes;
+    const uint64_t unit = reader->layout == HDST__AOSOA && reader->block > 64 ? reader->block : 64;
+    const uint64_t each = hdst__segment_record_bytes(reader->record) + reader->text_bytes;
     uint64_t fit = bytes / (each ? each : 1) / unit * unit, need = (records + unit - 1) / unit * unit;
     if (fit > need) fit = need;
     return fit < unit ? unit : fit;

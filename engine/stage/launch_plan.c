@@ -201,7 +201,8 @@ static uint64_t round_to_64(uint64_t records)
 static void choose_room(hdst__launch_plan *plan, bool fold)
 {
     const uint64_t share = bytes_left(plan) / HDST__HOST_OUTPUT_SHARE;
-    const uint64_t most_bytes = plan->reader.makes_texts ? HDST__CPU_TEXT_OUTPUT_BYTES : plan->way == IR_OUTPUT_BOUNDED ? HDST__CPU_STRIP_OUTPUT_BYTES : plan->device->facts.target == HDST__TARGET_GPU
+    const uint64_t most_bytes = plan->reader.makes_texts ? HDST__CPU_TEXT_OUTPUT_BYTES
+        : plan->way == IR_OUTPUT_BOUNDED ? HDST__CPU_STRIP_OUTPUT_BYTES : plan->device->facts.target == HDST__TARGET_GPU
         ? HDST__GPU_OUTPUT_BYTES : HDST__HOST_OUTPUT_BYTES,
         bytes = share < most_bytes ? share : most_bytes;
     uint64_t fit = bytes / (plan->output_param->record->size + 1), group = fold ? HDST__FOLD_RECORDS : 1;

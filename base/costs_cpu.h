@@ -10,8 +10,9 @@ enum {
                                                 // Xeon with 64 strips, 6 with 2
     HDST__CPU_BIG_STRIP_BYTES = 256 << 10,      // a strip's table that leaves the caches of a core: then a strip per core
     HDST__CPU_STRIP_OUTPUT_BYTES = 8 << 20,     // output of a slice where strips leave gaps, which the host closes: while it lies in a cache
-    HDST__CPU_TEXT_SLICE_BYTES = 2 << 20,       // texts of a slice, with their spans
-    HDST__CPU_TEXT_OUTPUT_BYTES = 12 << 20,     // what comes of it: a word of six letters and a blank is a record of 24 bytes; more is cut
+    HDST__CPU_TEXT_SLICE_BYTES = 1 << 20,       // texts of a slice, with their spans
+    HDST__CPU_MOST_TOKENS = 3,                  // times as many tokens as there are have room, where there is room for the most that there might be
+    HDST__CPU_TEXT_OUTPUT_BYTES = 16 << 20,     // what comes of it: a word of six letters and a blank is a record of 24 bytes; more is cut
     HDST__CPU_COUNTED_INPUT_BYTES = 8 << 20,    // input of a slice whose records are counted first: the second run finds most of it in a cache
     HDST__CPU_LEAST_FLUSH = 64,                 // records; a strip that flushed more often would do little else
     HDST__CPU_DIRTY_PAGES = 16,                 // of first-level accumulators that are read and cleared one by one; of more all are

@@ -9,6 +9,7 @@
 
 enum {
     HDST__HOST_STREAM_BYTES = 32 << 20,         // a segment of the ring
+    HDST__HOST_TEXT_STREAM_BYTES = 8 << 20,     // of texts, which are read by pieces and need no long transfers
     HDST__HOST_STREAM_LEAST_BYTES = 4 << 20,    // a segment of the ring, which is not cut smaller for the sake of overlap
     HDST__HOST_OUTPUT_BYTES = 32 << 20,         // output records of a slice
     // Shares of what is left of the budgets: three segments and four slices' outputs leave half of it to tables and results.
@@ -28,6 +29,7 @@ enum {
     HDST__HOST_LEFT_SHARE = 4,                  // of the budget, which rows leave that may as well be in a file
     HDST__HOST_RESIDENT_REST_SHARE = 8,         // of what nobody uses, left when a part of a cached dataset stays
     HDST__HOST_SLICES_IN_FLIGHT = 4,            // on a device
+    HDST__HOST_TEXT_SLICES_IN_FLIGHT = 2,       // of texts, of which there is more output than input, and which is taken by the same cores
     HDST__HOST_WAITING_SHARE = 8,               // of the budget, for output of workers that are ahead of others
     HDST__HOST_SHARE_BYTES = 32 << 20,          // of input that several devices share, at least: chosen, not measured
     HDST__HOST_RING_SEGMENTS = 3,               // one is filled, one is copied or waits, one is computed on
@@ -97,6 +99,7 @@ enum {
     HDST__HOST_KEY_THREAD_RECORDS = 1 << 15, HDST__HOST_KEY_THREAD_BYTES = 2 << 20,     // for a thread of its own; of the budget
     HDST__HOST_KEY_RESERVE_SHARE = 8,           // of what is left, which is not for partitions: rows wait there for others
     HDST__HOST_KEY_STRETCH_RECORDS = 1 << 16,   // that a thread takes at once from those that lie in memory
+    HDST__HOST_KEY_LEAST_STRETCH_RECORDS = 1 << 12,     // and at least: about 40 us
     HDST__HOST_KEY_PIECE_BYTES = 256 << 10, HDST__HOST_KEY_PIECE_SHARE = 16,    // of input that is copied; of a thread's memory
     HDST__HOST_KEY_BATCH_WORDS = 64 << 10,      // of columns and rows of records that are taken apart together: 512 KiB, in a core's second-level cache
     HDST__HOST_SLABS_OF_THREAD = 8, HDST__HOST_SLAB_SHARE = 4,          // slabs that a thread's records fill; its memory's share of one, at most

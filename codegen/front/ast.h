@@ -96,7 +96,7 @@ typedef enum ast_stmt_kind {
     AST_DECLARE,        // decl, value (NULL: zero)
     AST_ASSIGN,         // target = value, or target op= value when `compound`
     AST_IF,             // cond, then, otherwise
-    AST_WHILE,          // cond, then
+    AST_WHILE,          // cond, then; value: the most turns that it takes (uint64_t), NULL: unknown
     AST_DO,             // then, cond
     AST_FOR,            // init, cond, step, then; any of the first three may be NULL
     AST_FOR_IN,         // for (T decl : value) then: over a stream or tokens(...)

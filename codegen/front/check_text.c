@@ -3,8 +3,8 @@
 //
 //     for (text w : tokens(t, WORD)) body
 //
-//     { text of = t; uint32_t at = 0;
-//       while (true) { uint32_t first = first_of_word(of, at); if (first == 0xffffffff) break; at = behind_word(of, first); text w = of[first:at]; body } }
+//     { text of = t; token_cursor at = before_tokens();
+//       while (true) { at = next_token(of, at, 0, ""); if (at.first == 0xffffffff) break; text w = of[at.first:at.behind]; body } }
 #include "codegen/front/check.h"
 
 #include <string.h>
@@ -67,10 +67,10 @@ static ast_stmt *declare(hdst__checker *c, ast_decl *decl, ast_expr *value)
     return s;
 }
 
-static ast_decl *local(hdst__checker *c, hdst__span span, const char *name, hdst__kind kind)
+static ast_decl *local(hdst__checker *c, hdst__span span, const char *name, const hdst__type *type)
 {
     ast_decl *decl = HDST__NEW(c->arena, ast_decl);
-    *decl = (ast_decl){.kind = AST_LOCAL, .name = name, .span = span, .type = hdst__type_scalar(kind), .used = true};
+    *decl = (ast_decl){.kind = AST_LOCAL, .name = name, .span = span, .type = type, .used = true};
     return decl;
 }
 
@@ -93,24 +93,30 @@ ast_expr *hdst__check_text_comparison(hdst__checker *c, ast_expr *e)
 // --- Tokens ---
 
 typedef struct token_class {
-    const char *first, *behind;     // functions that find where a token begins and ends
-    ast_expr *characters;           // of chars(...): what separates tokens; else NULL
+    uint64_t number;                // as in text.hk
+    ast_expr *separators;           // what chars(...) takes; else the empty text
 } token_class;
+
+static ast_expr *empty_text(hdst__checker *c, hdst__span span)
+{
+    ast_expr *e = new_expr(c, AST_STRING, span, hdst__type_scalar(HDST__TEXT));
+    e->name = "";
+    return e;
+}
 
 static bool class_of(hdst__checker *c, ast_expr *e, token_class *class)
 {
     if (e->kind == AST_NAME && !strcmp(e->name, "WORD") && !hdst__check_find(c, e->name)) {
-        *class = (token_class){"first_of_word", "behind_word", NULL};
+        *class = (token_class){0, empty_text(c, e->span)};
         return true;
     }
     if (e->kind == AST_NAME && !strcmp(e->name, "SPACE") && !hdst__check_find(c, e->name)) {
-        *class = (token_class){"first_of_space", "behind_space", NULL};
+        *class = (token_class){1, empty_text(c, e->span)};
         return true;
     }
     if (e->kind == AST_CALL && !strcmp(e->name, "chars") && e->arg_count == 1) {
-        ast_expr *characters = hdst__check_to_type(c, hdst__check_value(c, e->args[0]), hdst__type_scalar(HDST__TEXT), "what chars() takes");
-        *class = (token_class){"first_of_chars", "behind_chars", characters};
-        return !hdst__check_is_poison(characters->type);
+        *class = (token_class){2, hdst__check_to_type(c, hdst__check_value(c, e->args[0]), hdst__type_scalar(HDST__TEXT), "what chars() takes")};
+        return !hdst__check_is_poison(class->separators->type);
     }
     hdst__diag_error(c->diags, e->span,
                      "WORD: letters, digits, '_' and what is not ASCII; SPACE: what blanks separate; chars(\",;\"): what any of these separates",
@@ -123,6 +129,52 @@ bool hdst__check_is_tokens(const hdst__checker *c, const ast_expr *e)
     return e->kind == AST_CALL && !strcmp(e->name, "tokens") && !hdst__name_map_find(&c->functions, e->name);
 }
 
+static ast_expr *member_of(hdst__checker *c, hdst__span span, ast_decl *decl, const char *name)
+{
+    ast_expr *e = new_expr(c, AST_MEMBER, span, hdst__type_scalar(HDST__U32));
+    e->left = value_of(c, span, decl);
+    e->name = name;
+    e->name_span = span;
+    e->field = hdst__record_field(decl->type->record, name);
+    e->height = 2;
+    return e;
+}
+
+static ast_stmt *assign(hdst__checker *c, ast_decl *decl, ast_expr *value)
+{
+    ast_stmt *s = new_stmt(c, AST_ASSIGN, value->span);
+    s->target = value_of(c, value->span, decl);
+    s->value = value;
+    decl->assigned = true;
+    return s;
+}
+
+static ast_stmt *leave_without_token(hdst__checker *c, hdst__span span, ast_decl *at)
+{
+    ast_stmt *leave = new_stmt(c, AST_IF, span);
+    leave->cond = binary_of(c, span, AST_EQ, member_of(c, span, at, "first"), hdst__check_number(c, span, HDST__U32, UINT32_MAX));
+    leave->then = new_stmt(c, AST_BREAK, span);
+    return leave;
+}
+
+// of[at.first:at.behind]
+static ast_expr *token_at(hdst__checker *c, hdst__span span, ast_decl *of, ast_decl *at)
+{
+    ast_expr *token = new_expr(c, AST_INDEX, span, hdst__type_scalar(HDST__TEXT));
+    token->left = value_of(c, span, of);
+    token->right = member_of(c, span, at, "first");
+    token->third = member_of(c, span, at, "behind");
+    token->height = 3;
+    return token;
+}
+
+// Tokens are behind one another, at least a byte between them: as many as half of the bytes, and one.
+static ast_expr *most_tokens(hdst__checker *c, hdst__span span, ast_decl *of)
+{
+    ast_expr *of_text[] = {value_of(c, span, of)};
+    return call_of(c, span, "most_tokens", of_text, 1);
+}
+
 // Turns the loop `s` over tokens(text, class) into the loop above; false after an error. Its own body is to be checked by the caller, with `s->decl` in sight.
 bool hdst__check_token_loop(hdst__checker *c, ast_stmt *s)
 {
@@ -132,36 +184,24 @@ bool hdst__check_token_loop(hdst__checker *c, ast_stmt *s)
     if (!hdst__check_argument_count(c, call, 2, 2)) return false;
     ast_expr *text = hdst__check_to_type(c, hdst__check_value(c, call->args[0]), hdst__type_scalar(HDST__TEXT), "what tokens() goes over");
     if (!class_of(c, call->args[1], &class) || hdst__check_is_poison(text->type)) return false;
-    ast_decl *of = local(c, at, "tokens_of", HDST__TEXT), *separators = local(c, at, "separators", HDST__TEXT);
-    ast_decl *place = local(c, at, "behind_token", HDST__U32), *first = local(c, at, "first_of_token", HDST__U32);
-    place->assigned = true;
-    ast_stmt *turn = new_stmt(c, AST_BLOCK, s->span), *loop = new_stmt(c, AST_WHILE, s->span), *leave = new_stmt(c, AST_IF, s->span);
-    ast_stmt *next = new_stmt(c, AST_ASSIGN, s->span);
-    ast_expr *find[] = {value_of(c, at, of), value_of(c, at, place), value_of(c, at, separators)};
-    ast_expr *end[] = {value_of(c, at, of), value_of(c, at, first), value_of(c, at, separators)};
-    const size_t args = class.characters ? 3 : 2;
-    push(c, turn, declare(c, first, call_of(c, at, class.first, find, args)));
-    leave->cond = binary_of(c, at, AST_EQ, value_of(c, at, first), hdst__check_number(c, at, HDST__U32, UINT32_MAX));
-    leave->then = new_stmt(c, AST_BREAK, s->span);
-    push(c, turn, leave);
-    next->target = value_of(c, at, place);
-    next->value = call_of(c, at, class.behind, end, args);
-    push(c, turn, next);
-    ast_expr *token = new_expr(c, AST_INDEX, at, hdst__type_scalar(HDST__TEXT));
-    token->left = value_of(c, at, of);
-    token->right = value_of(c, at, first);
-    token->third = value_of(c, at, place);
-    token->height = 2;
-    push(c, turn, declare(c, s->decl, token));
+    ast_expr *begin = call_of(c, at, "before_tokens", NULL, 0);
+    ast_decl *of = local(c, at, "tokens_of", hdst__type_scalar(HDST__TEXT)), *separators = local(c, at, "separators", hdst__type_scalar(HDST__TEXT));
+    ast_decl *cursor = local(c, at, "token", begin->type);
+    ast_stmt *turn = new_stmt(c, AST_BLOCK, s->span), *loop = new_stmt(c, AST_WHILE, s->span);
+    ast_expr *next[] = {value_of(c, at, of), value_of(c, at, cursor), hdst__check_number(c, at, HDST__U32, class.number), value_of(c, at, separators)};
+    push(c, turn, assign(c, cursor, call_of(c, at, "next_token", next, 4)));
+    push(c, turn, leave_without_token(c, s->span, cursor));
+    push(c, turn, declare(c, s->decl, token_at(c, at, of, cursor)));
     push(c, turn, s->then);
     loop->cond = hdst__check_number(c, at, HDST__BOOL, 1);
+    loop->value = most_tokens(c, at, of);
     loop->then = turn;
     s->kind = AST_BLOCK;
     s->then = NULL;
     s->value = NULL;
     push(c, s, declare(c, of, text));
-    if (class.characters) push(c, s, declare(c, separators, class.characters));
-    push(c, s, declare(c, place, hdst__check_number(c, at, HDST__U32, 0)));
+    push(c, s, declare(c, separators, class.separators));
+    push(c, s, declare(c, cursor, begin));
     push(c, s, loop);
     return true;
 }

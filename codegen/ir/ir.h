@@ -68,6 +68,8 @@ typedef enum ir_op {
     IR_TEXT_LENGTH, // bytes of a, u32
     IR_TEXT_BYTE,   // u8: byte b of a; 0 behind its end
     IR_TEXT_WORD,   // u64: eight bytes of a from b on, the first one lowest; zero behind its end
+    IR_TEXT_OPEN,   // bool: 64 bytes from byte b of a on can be read, though some may lie behind its end
+    IR_TEXT_RAW,    // u64: eight bytes of a from b on as they lie in memory, whatever view. What stands around it has tested that they can be read
     IR_TEXT_SLICE,  // text: bytes b to c - 1 of a, as far as there are such
     IR_TEXT_VIEW,   // text: a with letters looked at as `bits` says, a hdst__text_view
     // Put in by pass_block_accumulation (block form); see accum/tables.h for what the words mean. The cell is
@@ -100,7 +102,7 @@ typedef enum ir_stmt_kind {
                     // change in it; step is a constant >= 1;
                     // the last increment never wraps into range (hi <= maximum of the kind - step + 1, or step == 1)
     // general: repeat { head; if (!cond) stop; body; step }; cond NULL: no such test. `continue` in body goes
-    // to step; break is allowed everywhere
+    // to step; break is allowed everywhere. hi (u64): it takes so many turns at most, by what is known before it; NULL: unknown
     IR_LOOP,
     IR_BREAK, IR_CONTINUE,
     IR_RETURN,      // of the function. Gone after the pass that structures exits.
@@ -108,7 +110,8 @@ typedef enum ir_stmt_kind {
     IR_STORE,       // output leaf `leaf`, element `index` (NULL: 0) = value, with a cond only where that holds; where the function emits: of the record that
                     // comes out next
     IR_EMIT,        // if cond (NULL: always), what was stored since the last one is an output record; all leaves were stored. In a function without an output,
-                    // before fusing, the input record goes on: a filter. `check` (of kind IR_CHECK_EMIT): its place, for messages
+                    // before fusing, the input record goes on: a filter. `check` (of kind IR_CHECK_EMIT): its place, for messages. In
+                    // a function that counts, `value` (u64): so many records at most; NULL: one
     IR_CHECK,       // if !cond, the record fails with `check` (index into ir_func.checks); execution goes on. For the message only (the interpreter looks at
                     // them, printers do not): `index` and its limit `index2`, both u64, of index checks; NULL in block form
     // Block form only (CPU devices). Every statement that reads a varying value is inside an IR_RECORDS, which do not nest; what stands outside is uniform and
@@ -142,7 +145,7 @@ struct ir_stmt {
     uint32_t sum_loop;              // IR_ACCUM_BLOCK: index into ir_func.sum_loops
     hdst__accumulate_op acc;
     ir_expr *value, *cond, *index, *index2;
-    ir_expr *lo, *hi;               // IR_FOR
+    ir_expr *lo, *hi;               // IR_FOR; hi: IR_LOOP
     uint64_t step;                  // IR_FOR
     ir_block body, then, otherwise; // IR_LOOP uses body; IR_IF then and otherwise
     ir_block head, after;           // IR_LOOP: head before cond, after = the step
@@ -201,6 +204,7 @@ typedef enum ir_output_way {
 typedef struct ir_output {
     ir_output_way way;
     uint64_t bound;                 // BOUNDED: of one input record, at most
+    bool at_most;                   // COUNTED, CPU: what is counted is the most that may come out. Behind what does each strip has a gap
     uint64_t spare;                 // COUNTED, CPU: records behind the output's room for each strip, of which nobody reads anything
 } ir_output;
 
@@ -303,6 +307,7 @@ bool hdst__ir_emits(const ir_stmt *stmt);
 bool hdst__ir_stores(const ir_stmt *stmt);
 // The most IR_EMIT that one record meets, whether their conditions hold or not; UINT64_MAX: it depends on the data.
 uint64_t hdst__ir_emit_bound(const ir_func *func);
+uint64_t hdst__ir_emit_bound_of_turn(const ir_stmt *loop);      // the same of a turn of an IR_LOOP
 ir_output hdst__ir_output(const ir_func *func);        // also of a function that says nothing of it
 // The statements of the body from the first that stores output to the last that emits: what makes the output records one after another. False: none emits.
 bool hdst__ir_emit_range(const ir_func *func, size_t *first, size_t *end);

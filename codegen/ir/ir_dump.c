@@ -39,6 +39,7 @@ static const char *const op_names[] = {
     [IR_OR] = "or", [IR_XOR] = "xor", [IR_SHL] = "shl", [IR_SHR] = "shr", [IR_MIN] = "min", [IR_MAX] = "max", [IR_LT] = "lt", [IR_LE] = "le",
     [IR_GT] = "gt", [IR_GE] = "ge", [IR_EQ] = "eq", [IR_NE] = "ne", [IR_FMA] = "fma", [IR_SELECT] = "select", [IR_CONVERT] = "convert",
     [IR_BITCAST] = "bitcast", [IR_TEXT_LENGTH] = "text_length", [IR_TEXT_BYTE] = "text_byte", [IR_TEXT_WORD] = "text_word",
+    [IR_TEXT_OPEN] = "text_open", [IR_TEXT_RAW] = "text_raw",
     [IR_TEXT_SLICE] = "text_slice", [IR_TEXT_VIEW] = "text_view", [IR_FIXED] = "fixed", [IR_FITS] = "fits", [IR_KEY_MIN] = "key_min", [IR_KEY_MAX] = "key_max",
 };
 
@@ -236,6 +237,8 @@ static void dump_loop(dumper *d, const ir_stmt *s)
     hdst__buffer_puts(d->out, " while ");
     if (s->cond) dump_expr(d, s->cond);
     else hdst__buffer_puts(d->out, "true");
+    if (s->hi) hdst__buffer_puts(d->out, " most ");
+    if (s->hi) dump_expr(d, s->hi);
     dump_body(d, &s->body);
     if (!s->after.count) return;
     hdst__buffer_puts(d->out, " step");
@@ -302,7 +305,10 @@ static void dump_stmt(dumper *d, const ir_stmt *s)
         if (d->func->sum_loop_count) hdst__buffer_printf(d->out, " by loop %" PRIu32, s->sum_loop);
         break;
     case IR_EMIT:
-        line(d, s->cond ? "emit if " : "emit");
+        line(d, "emit");
+        if (s->value) hdst__buffer_puts(d->out, " ");
+        if (s->value) dump_expr(d, s->value);
+        if (s->cond) hdst__buffer_puts(d->out, " if ");
         if (s->cond) dump_expr(d, s->cond);
         break;
     case IR_CHECK: dump_check(d, s); break;
@@ -399,7 +405,7 @@ static void dump_tables(const ir_func *func, hdst__buffer *out)
 static void dump_output(ir_output output, hdst__buffer *out)
 {
     if (output.way == IR_OUTPUT_BOUNDED) hdst__buffer_printf(out, "  emits bounded %" PRIu64 "\n", output.bound);
-    if (output.way == IR_OUTPUT_COUNTED) hdst__buffer_printf(out, "  emits counted spare %" PRIu64 "\n", output.spare);
+    if (output.way == IR_OUTPUT_COUNTED) hdst__buffer_printf(out, "  emits counted%s spare %" PRIu64 "\n", output.at_most ? " at most" : "", output.spare);
 }
 
 static void dump_places(const ir_func *func, hdst__buffer *out)

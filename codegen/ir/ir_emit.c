@@ -88,5 +88,6 @@ static uint64_t bound_block(const ir_block *block)
     return bound;
 }
 
+uint64_t hdst__ir_emit_bound_of_turn(const ir_stmt *loop) { return plus(bound_block(&loop->head), plus(bound_block(&loop->body), bound_block(&loop->after))); }
 uint64_t hdst__ir_emit_bound(const ir_func *func) { return bound_block(&func->body); }
 ir_output hdst__ir_output(const ir_func *func) { return func->output ? *func->output : (ir_output){.way = IR_OUTPUT_DENSE}; }

@@ -125,8 +125,9 @@ static bool binary_ok(verifier *v, const ir_expr *e, const char *where)
         REQUIRE(e->kind == a && hdst__kind_is_integer(a) && b == HDST__U32, "operand types of a shift", where);
         return true;
     }
-    if (e->op == IR_TEXT_BYTE || e->op == IR_TEXT_WORD) {
-        REQUIRE(a == HDST__TEXT && b == HDST__U32 && e->kind == (e->op == IR_TEXT_BYTE ? HDST__U8 : HDST__U64), "operand types of a text", where);
+    if (e->op == IR_TEXT_BYTE || e->op == IR_TEXT_WORD || e->op == IR_TEXT_OPEN || e->op == IR_TEXT_RAW) {
+        const hdst__kind kind = e->op == IR_TEXT_BYTE ? HDST__U8 : e->op == IR_TEXT_OPEN ? HDST__BOOL : HDST__U64;
+        REQUIRE(a == HDST__TEXT && b == HDST__U32 && e->kind == kind, "operand types of a text", where);
         return true;
     }
     REQUIRE(a == b && a != HDST__TEXT, "operands of two types", where);
@@ -319,6 +320,7 @@ static bool emit_ok(verifier *v, const ir_stmt *s, const char *where)
     REQUIRE(!s->cond || is_condition(s->cond), "condition is not bool", where);
     REQUIRE(v->func->emits, "in a function that is not marked to emit", where);
     REQUIRE(!v->func->block || v->in_records, "outside of a record loop", where);
+    REQUIRE(!s->value || (v->func->counts && s->value->kind == HDST__U64), "a number of records where they are not counted", where);
     return true;
 }
 
@@ -343,6 +345,7 @@ static bool stmt_ok(verifier *v, ir_stmt *s)
         return nested_ok(v, s, false);
     case IR_FOR: return for_ok(v, s, where);
     case IR_LOOP:
+        REQUIRE(!s->hi || s->hi->kind == HDST__U64, "type of the bound", where);
         REQUIRE(!s->cond || is_condition(s->cond), "condition is not bool", where);
         return nested_ok(v, s, true);
     case IR_BREAK: case IR_CONTINUE: REQUIRE(v->loops, "outside of a loop", where); return true;

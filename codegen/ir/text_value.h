@@ -5,6 +5,7 @@
 #ifndef HDST_CODEGEN_IR_TEXT_VALUE_H
 #define HDST_CODEGEN_IR_TEXT_VALUE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -39,6 +40,16 @@ static inline uint64_t hdst__text_word(const hdst__text_value *text, uint64_t in
     const uint64_t left = text->length - index;
     memcpy(&word, text->at + index, left < 8 ? left : 8);       // little-endian hosts
     return hdst__text_viewed(word, text->view);
+}
+
+// Here none that are not in the text.
+static inline bool hdst__text_is_open(const hdst__text_value *text, uint64_t index) { return text && index + 64 <= text->length; }
+
+static inline uint64_t hdst__text_raw(const hdst__text_value *text, uint64_t index)
+{
+    uint64_t word = 0;
+    if (text && index + 8 <= text->length) memcpy(&word, text->at + index, 8);
+    return word;
 }
 
 static inline uint8_t hdst__text_byte(const hdst__text_value *text, uint64_t index)

@@ -283,6 +283,7 @@ static void lower_general(lowerer *l, const ast_stmt *s)
 {
     if (s->init) hdst__lower_stmt(l, s->init);
     ir_stmt *loop = hdst__ir_stmt(l->func, IR_LOOP, s->span);
+    if (s->kind == AST_WHILE && s->value) loop->hi = hdst__lower_value(l, s->value);
     if (s->cond && s->kind != AST_DO) {
         ir_block *outer = l->block;
         l->block = &loop->head;

@@ -15,8 +15,10 @@ uint64_t hdst__kernel_places(const hdst__kernel *kernel, uint64_t items, uint64_
 {
     if (kernel->output_way == IR_OUTPUT_DENSE) return 0;
     if (kernel->output_way == IR_OUTPUT_BOUNDED) return 2 * items;
-    return kernel->one_group_per_strip ? HDST__COUNTS_AT + items : 1 + (records + kernel->local_size - 1) / kernel->local_size;
+    return kernel->one_group_per_strip ? HDST__COUNTS_AT + items * (kernel->at_most ? 3 : 1) : 1 + (records + kernel->local_size - 1) / kernel->local_size;
 }
+
+uint64_t hdst__kernel_runs_at(const hdst__kernel *kernel, uint64_t items) { return kernel->at_most ? HDST__COUNTS_AT + items : 0; }
 
 uint64_t hdst__kernel_spare(const hdst__kernel *kernel, uint64_t items) { return items * kernel->spare_records; }
 

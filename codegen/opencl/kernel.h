@@ -62,6 +62,7 @@ typedef struct hdst__kernel {
     bool tables_in_local;               // GPU: privatised accumulators in local memory (else adds go straight to the device table)
     ir_output_way output_way;
     uint64_t emit_bound;                // BOUNDED: records that one record may emit
+    bool at_most;                       // COUNTED, CPU: strips say where they wrote and how many records (hdst__kernel_runs_at)
     uint64_t spare_records;             // COUNTED, CPU: records that a work-item may write behind ROOM
     const char *count_name, *scan_name; // COUNTED
     uint64_t private_bytes;             // estimate of private memory of a work-item
@@ -74,6 +75,8 @@ const hdst__kernel *hdst__kernel_make(hdst__arena *arena, const ir_func *func, c
 
 // Words of PLACES for a launch with so many work-items over so many records.
 uint64_t hdst__kernel_places(const hdst__kernel *kernel, uint64_t items, uint64_t records);
+// Of a kernel whose strips leave gaps: the first word that says where they wrote. From there on two words of each strip: its first record, how many.
+uint64_t hdst__kernel_runs_at(const hdst__kernel *kernel, uint64_t items);
 // Records that OUTPUT must have behind ROOM.
 uint64_t hdst__kernel_spare(const hdst__kernel *kernel, uint64_t items);
 

@@ -67,7 +67,9 @@ static void print_first_place(hdst__printer *p)
         hdst__write_line(&p->out, "    places[1] = fits ? begin + all : ULONG_MAX;");
         hdst__write_line(&p->out, "}");
         hdst__write_line(&p->out, "if (!fits) return;");
-        if (p->tables->accum_count == 0 && !p->has_checks) hdst__write_line(&p->out, "if (places[%d + strip] == 0) return;", HDST__COUNTS_AT);
+        if (p->output.at_most) hdst__write_line(&p->out, "const ulong own_start = place;");
+        if (p->tables->accum_count == 0 && !p->has_checks && !p->output.at_most)
+            hdst__write_line(&p->out, "if (places[%d + strip] == 0) return;", HDST__COUNTS_AT);
     }
     if (!p->output.spare) return;
     hdst__write_line(&p->out, "// What is stored and does not come out goes to a place of the strip's own behind the output, "
@@ -93,6 +95,10 @@ static void print_setup(hdst__printer *p)
 static void print_finish(hdst__printer *p)
 {
     block_sums(p)->end(p);
+    if (p->output.at_most) {
+        hdst__write_line(&p->out, "places[%d + strips + 2 * strip] = own_start;", HDST__COUNTS_AT);
+        hdst__write_line(&p->out, "places[%d + strips + 2 * strip + 1] = place - own_start;", HDST__COUNTS_AT);
+    }
     if (p->output.way != IR_OUTPUT_BOUNDED) return;
     hdst__write_line(&p->out, "places[2 * strip] = start * %" PRIu64 ";", p->output.bound);
     hdst__write_line(&p->out, "places[2 * strip + 1] = place - start * %" PRIu64 ";", p->output.bound);

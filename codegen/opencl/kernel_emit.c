@@ -24,6 +24,7 @@ void hdst__kernel_name_counts(hdst__printer *p, hdst__kernel *kernel)
 {
     kernel->output_way = p->output.way;
     kernel->emit_bound = p->output.bound;
+    kernel->at_most = p->output.at_most;
     kernel->spare_records = p->output.spare;
     if (p->output.way != IR_OUTPUT_COUNTED) return;
     kernel->count_name = hdst__arena_printf(p->arena, "%s_count", kernel->name);
@@ -33,6 +34,7 @@ void hdst__kernel_name_counts(hdst__printer *p, hdst__kernel *kernel)
 const char *hdst__emit_why(const hdst__printer *p)
 {
     if (p->output.way == IR_OUTPUT_DENSE) return "";
+    if (p->output.at_most) return "output: each strip writes its own part, as large as what may come out at most\n";
     if (p->output.way == IR_OUTPUT_COUNTED) return "output: records are counted, then written at their places\n";
     return hdst__arena_printf(p->arena, "output: each strip writes its own part, room for %" PRIu64 " of each record\n", p->output.bound);
 }

@@ -103,7 +103,9 @@ static void print_check(hdst__printer *p, const ir_stmt *stmt)
 
 static void print_emit(hdst__printer *p, const ir_stmt *stmt)
 {
-    if (stmt->cond) hdst__write_line(&p->out, "place += %s;", hdst__expr_text(p, stmt->cond, HDST__WHOLE));
+    if (stmt->value && stmt->cond) hdst__write_line(&p->out, "if (%s)", hdst__expr_text(p, stmt->cond, HDST__WHOLE));
+    if (stmt->value) hdst__write_line(&p->out, "%splace += %s;", stmt->cond ? "    " : "", hdst__expr_text(p, stmt->value, HDST__WHOLE));
+    else if (stmt->cond) hdst__write_line(&p->out, "place += %s;", hdst__expr_text(p, stmt->cond, HDST__WHOLE));
     else hdst__write_line(&p->out, "place++;");
 }
 

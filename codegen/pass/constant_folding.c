@@ -152,6 +152,8 @@ static ir_expr *fold_text(ir_func *func, const ir_expr *e)
     switch (e->op) {
     case IR_TEXT_LENGTH: return constant(func, e, e->kind, text ? text->length : 0);
     case IR_TEXT_BYTE: return constant(func, e, e->kind, hdst__text_byte(text, e->b->bits));
+    case IR_TEXT_OPEN: return constant(func, e, e->kind, hdst__text_is_open(text, e->b->bits));
+    case IR_TEXT_RAW: return constant(func, e, e->kind, hdst__text_raw(text, e->b->bits));
     case IR_TEXT_WORD: return constant(func, e, e->kind, hdst__text_word(text, e->b->bits));
     default: return NULL;
     }
@@ -206,7 +208,7 @@ static bool fold_expr(ir_expr **slot, void *user)
     else if (e->op == IR_SELECT) folded = fold_select(func, e);
     else if (e->op == IR_FMA) folded = fold_fma(func, e);
     else if (e->op == IR_ELEM) folded = fold_element(func, e);
-    else if (e->op == IR_TEXT_BYTE || e->op == IR_TEXT_WORD) folded = fold_text(func, e);
+    else if (e->op == IR_TEXT_BYTE || e->op == IR_TEXT_WORD || e->op == IR_TEXT_OPEN || e->op == IR_TEXT_RAW) folded = fold_text(func, e);
     else if (e->a && !e->b && e->op >= IR_NEG) folded = fold_unary(func, e);
     if (folded) *slot = folded;
     return true;

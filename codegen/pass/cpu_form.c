@@ -70,6 +70,7 @@ static const char *make_count(const ir_func *func, const hdst__cpu_limits *limit
 {
     if (hdst__ir_output(func).way != IR_OUTPUT_COUNTED) return NULL;
     forms->count = hdst__ir_copy_func(func->arena, func);
+    if (func->output->at_most) hdst__pass_emit_counts_most(forms->count);
     const char *wrong = hdst__passes_count(forms->count);
     if (wrong) return wrong;
     ir_func *block = hdst__ir_copy_func(func->arena, forms->count);

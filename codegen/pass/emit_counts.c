@@ -7,6 +7,10 @@
 // count: what a function would emit, without doing it: for the first of two runs over the records, which learns where each one's output begins.
 //   Before: y = p.x; if lt(y, 1) { store result.y = y; emit }       After: y = p.x; emit if lt(y, 1)
 //
+// most: where a loop says how many turns it takes at most, that many times what a turn may emit is counted in its
+// place. How much room the output may need is then known without doing the work twice; what comes out is less.
+//   Before: loop while true, at most half(n) turns { ...; if gt(y, 1) { emit } }       After: emit half(n)
+//
 // place: what is stored belongs to a record that comes out, for kernels in which the place behind the last one is somebody else's.
 //   Before: store result.y = p.x; emit if lt(p.x, 1)       After: if lt(p.x, 1) { store result.y = p.x; emit }
 //
@@ -58,6 +62,30 @@ const char *hdst__passes_count(ir_func *func)
     const char *wrong = hdst__ir_verify(func);
     return wrong ? hdst__arena_printf(func->arena, "after pass count: %s", wrong) : NULL;
 }
+
+// --- most ---
+
+// Loops around loops that depend on the data stay: only what is within them is counted so.
+static bool count_most(ir_func *func, ir_block *block)
+{
+    bool found = false;
+    for (size_t i = 0; i < block->count; i++) {
+        ir_stmt *s = block->items[i];
+        const uint64_t each = s->kind == IR_LOOP && s->hi ? hdst__ir_emit_bound_of_turn(s) : 0;
+        if (each && each < UINT64_MAX) {
+            ir_stmt *emit = hdst__ir_stmt(func, IR_EMIT, s->span);
+            emit->value = hdst__ir_binary(func, IR_MUL, HDST__U64, s->hi, hdst__ir_const(func, HDST__U64, each));
+            block->items[i] = emit;
+            found = true;
+            continue;
+        }
+        ir_block *nested[HDST__IR_NESTED];
+        for (int n = 0, count = hdst__ir_nested(s, nested); n < count; n++) found |= count_most(func, nested[n]);
+    }
+    return found;
+}
+
+bool hdst__pass_emit_counts_most(ir_func *func) { return count_most(func, &func->body); }
 
 // --- place ---
 

@@ -3,9 +3,9 @@
 #define _DEFAULT_SOURCE     // madvise
 #include "engine/device/device.h"
 #include "base/costs_host.h"
+#include "base/huge_pages.h"
 #include "engine/device/backend.h"
 
-#include <sys/mman.h>
 #include <unistd.h>
 
 #ifndef HDST__BUILD_ID
@@ -26,17 +26,6 @@ static uint64_t alignment(uint64_t bytes, uint64_t left)
     return bytes >= HDST__HOST_HUGE_LEAST_BYTES && left / HDST__HOST_HUGE_SHARE > HUGE_PAGE && left - HUGE_PAGE > bytes ? HUGE_PAGE : PAGE;
 }
 
-// Whole huge pages only, so that no more memory is taken than was
-// reserved; a system that has none, or does not want to, leaves it at that.
-static void ask_for_huge_pages(void *host, uint64_t bytes)
-{
-#ifdef MADV_HUGEPAGE
-    if (bytes >= HDST__HOST_HUGE_LEAST_BYTES && (uintptr_t)host % HUGE_PAGE == 0) (void)madvise(host, bytes / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
-#else
-    (void)host, (void)bytes;
-#endif
-}
-
 hdst_status hdst__device_host_memory(hdst__device *device, hdst__memory *memory, const char *what, hdst_error *error)
 {
     hdst__budget *budget = &device->runtime->memory;
@@ -44,7 +33,7 @@ hdst_status hdst__device_host_memory(hdst__device *device, hdst__memory *memory,
     memory->allocation = hdst__budget_alloc(budget, memory->owner, bytes > UINT64_MAX - align ? bytes : bytes + align, what, error);
     if (!memory->allocation) return HDST_E_MEMORY;
     memory->host = (void *)(((uintptr_t)memory->allocation + align - 1) / align * align);
-    ask_for_huge_pages(memory->host, bytes);
+    hdst__ask_for_huge_pages(memory->host, bytes);
     return HDST_OK;
 }
 

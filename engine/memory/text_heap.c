@@ -223,18 +223,29 @@ typedef struct keeping {
     hdst_error *error;
 } keeping;
 
-static bool settle_one(void *user, hdst__text_span *span)
+// Of one field of all rows, which hardly ever has something to settle.
+static hdst_status settle_column(hdst__text_writer *writer, char *at, uint64_t step, uint64_t count, hdst_error *error)
 {
-    keeping *k = user;
-    if (!hdst__text_is_inline(span) && span->address >> HDST__TEXT_VIEW_BIT) k->status = hdst__text_keep(k->writer, span, k->error);
-    return k->status == HDST_OK;
+    for (uint64_t i = 0; i < count; i++, at += step) {
+        hdst__text_span span;
+        memcpy(&span, at, sizeof span);
+        if (hdst__text_is_inline(&span) || !(span.address >> HDST__TEXT_VIEW_BIT)) continue;
+        const hdst_status status = hdst__text_keep(writer, &span, error);
+        if (status != HDST_OK) return status;
+        memcpy(at, &span, sizeof span);
+    }
+    return HDST_OK;
 }
 
 hdst_status hdst__text_settle_rows(hdst__text_writer *writer, const hdst__record *record, void *rows, uint64_t count, hdst_error *error)
 {
-    keeping k = {writer, HDST_OK, error};
-    hdst__record_texts(record, rows, count, settle_one, &k);
-    return k.status;
+    hdst_status status = HDST_OK;
+    for (size_t l = 0; l < record->leaf_count; l++) {
+        const hdst__leaf *leaf = &record->leaves[l];
+        for (uint64_t e = 0; leaf->kind == HDST__TEXT && e < leaf->elements && status == HDST_OK; e++)
+            status = settle_column(writer, (char *)rows + hdst__leaf_offset(leaf, e), record->size, count, error);
+    }
+    return status;
 }
 
 static bool keep_one(void *user, hdst__text_span *span)

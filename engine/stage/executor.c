@@ -47,10 +47,11 @@ hdst_status hdst__executor_create(hdst__device *device, const hdst__slot_sizes *
     if (!executor) return hdst__error_memory(error, "an executor");
     executor->device = device;
     executor->readback_words = sizes->readback_words;
+    executor->slots = sizes->slots;
     pthread_mutex_init(&executor->mutex, NULL);
     hdst__pieces_init(&executor->finished);
     hdst_status status = HDST_OK;
-    for (uint32_t i = 0; i < HDST__HOST_SLICES_IN_FLIGHT; i++) {
+    for (uint32_t i = 0; i < executor->slots; i++) {
         hdst__slot *slot = &executor->slot[i];
         slot->executor = executor;
         slot->ticket.done = on_done;
@@ -66,7 +67,7 @@ void hdst__executor_destroy(hdst__executor *executor)
 {
     if (!executor || hdst__given_up(executor->device)) return;      // the driver may still tell that a slice has ended
     hdst__device *device = executor->device;
-    for (uint32_t i = 0; i < HDST__HOST_SLICES_IN_FLIGHT; i++) {
+    for (uint32_t i = 0; i < executor->slots; i++) {
         device->ops->release(device, executor->slot[i].output);
         if (i == 0 || executor->slot[i].places != executor->slot[0].places) device->ops->release(device, executor->slot[i].places);
         hdst__free(device->runtime->allocator, executor->slot[i].readback);
@@ -178,7 +179,7 @@ static hdst_status start_slice(hdst__executor *executor, hdst__pass *pass, hdst_
     } else if (pass->window) {
         launch.output = &pass->window->memory;
         launch.room = pass->window->room;
-    } else if (executor->readback_words == 2 && pass->way == IR_OUTPUT_COUNTED) {       // the place where the output begins
+    } else if (executor->readback_words >= 2 && pass->way == IR_OUTPUT_COUNTED) {       // the place where the output begins
         status = device->ops->fill(device, slot->places, 2, 0, error);
     }
     if (status == HDST_OK && pass->wraps) {
@@ -199,7 +200,7 @@ static hdst_status start_slice(hdst__executor *executor, hdst__pass *pass, hdst_
 
 static hdst_status submit_slice(hdst__executor *executor, hdst__pass *pass, hdst__segment *segment, uint64_t skip, uint64_t count, hdst_error *error)
 {
-    hdst__slot *slot = &executor->slot[(executor->oldest + executor->in_flight) % HDST__HOST_SLICES_IN_FLIGHT];
+    hdst__slot *slot = &executor->slot[(executor->oldest + executor->in_flight) % executor->slots];
     slot->segment = segment;
     slot->chunk = pass->chunk;
     slot->try = pass->tuning ? hdst__tuning_next(pass->tuning, count) : 0;
@@ -217,17 +218,22 @@ static hdst_status submit_slice(hdst__executor *executor, hdst__pass *pass, hdst
 static uint64_t expected_in_all(const hdst__pass *pass)
 {
     if (pass->way == IR_OUTPUT_DENSE) return (pass->reader->records + pass->group - 1) / pass->group;
-    const double records = (double)pass->reader->records * *pass->outputs_per_record;
+    const double given = pass->runs_at && pass->outputs ? (double)pass->came / (double)pass->outputs : 1;
+    const double records = (double)pass->reader->records * *pass->outputs_per_record * given;
     return records < (double)(UINT64_MAX / 2) ? (uint64_t)records : UINT64_MAX / 2;
+}
+
+static hdst_status give(const hdst__pass *pass, const char *records, uint64_t count, hdst_error *error)
+{
+    const hdst__consumer *consumer = pass->output->consumer;
+    pass->output->count += count;
+    return count ? consumer->take(consumer->user, records, count, expected_in_all(pass), error) : HDST_OK;
 }
 
 static hdst_status pass_on(const hdst__pass *pass, const char *records, uint64_t count, hdst_error *error)
 {
-    const hdst__consumer *consumer = pass->output->consumer;
-    pass->output->count += count;
     const hdst_status settled = hdst__output_settle_texts(pass->output, (char *)records, count, error);      // which are the slot's
-    if (settled != HDST_OK) return settled;
-    return count ? consumer->take(consumer->user, records, count, expected_in_all(pass), error) : HDST_OK;
+    return settled == HDST_OK ? give(pass, records, count, error) : settled;
 }
 
 // `count` records from place `first` of the slice's output.
@@ -247,21 +253,30 @@ static hdst_status pass_on_runs(const hdst__executor *executor, const hdst__slot
     const uint64_t size = pass->output->record_bytes;
     char *records = slot->output->host;
     uint64_t count = 0;
-    for (uint64_t i = 0; i + 1 < executor->readback_words; i += 2) {
+    for (uint64_t i = pass->runs_at; i + 1 < executor->readback_words; i += 2) {
         memmove(records + count * size, records + slot->readback[i] * size, slot->readback[i + 1] * size);
         count += slot->readback[i + 1];
     }
     return pass_on(pass, records, count, error);
 }
 
+static uint64_t records_of_slice(const hdst__executor *executor, const hdst__slot *slot, const hdst__pass *pass)
+{
+    uint64_t count = 0;
+    if (!pass->runs_at) return slot->readback[0];
+    for (uint64_t i = pass->runs_at; i + 1 < executor->readback_words; i += 2) count += slot->readback[i + 1];
+    return count;
+}
+
 // The records of a slice lie in one run, or in one for each strip.
-static hdst_status add_runs(const hdst__executor *executor, const hdst__slot *slot, const hdst__pass *pass, hdst_error *error)
+static hdst_status add_runs(const hdst__executor *executor, const hdst__slot *slot, hdst__pass *pass, hdst_error *error)
 {
     if (pass->way == IR_OUTPUT_DENSE) return add_run(slot, pass, 0, dense_records(slot, pass), error);
-    if (pass->way == IR_OUTPUT_COUNTED) return add_run(slot, pass, 0, slot->readback[0], error);
+    if (pass->way == IR_OUTPUT_COUNTED) pass->came += records_of_slice(executor, slot, pass);
+    if (pass->way == IR_OUTPUT_COUNTED && !pass->runs_at) return add_run(slot, pass, 0, slot->readback[0], error);
     if (pass->output->consumer) return pass_on_runs(executor, slot, pass, error);
     hdst_status status = HDST_OK;
-    for (uint64_t i = 0; i + 1 < executor->readback_words && status == HDST_OK; i += 2)
+    for (uint64_t i = pass->runs_at; i + 1 < executor->readback_words && status == HDST_OK; i += 2)
         status = add_run(slot, pass, slot->readback[i], slot->readback[i + 1], error);
     return status;
 }
@@ -434,11 +449,11 @@ static hdst_status enlarge_window(hdst__executor *executor, hdst__pass *pass, hd
     const uint64_t least = executor->slot[executor->oldest].readback[0];
     hdst_status status = HDST_OK;
     for (uint32_t i = 1; i < executor->in_flight && status == HDST_OK; i++)
-        status = wait_for(executor, &executor->slot[(executor->oldest + i) % HDST__HOST_SLICES_IN_FLIGHT], error);
+        status = wait_for(executor, &executor->slot[(executor->oldest + i) % executor->slots], error);
     if (status == HDST_OK) status = hdst__window_close(pass->window, error);
     if (status == HDST_OK) status = open_window(executor, pass, least, error);
     for (uint32_t i = 0; i < executor->in_flight && status == HDST_OK; i++) {
-        hdst__slot *slot = &executor->slot[(executor->oldest + i) % HDST__HOST_SLICES_IN_FLIGHT];
+        hdst__slot *slot = &executor->slot[(executor->oldest + i) % executor->slots];
         status = start_slice(executor, pass, slot, slot->skip, slot->count, false, error);
         if (status != HDST_OK) slot->done = true;       // nobody will say so
     }
@@ -468,7 +483,7 @@ hdst_status hdst__executor_finish_oldest(hdst__executor *executor, hdst__pass *p
         if (pass->output && keep_output && overflows(slot, pass)) status = cut_slice(executor, pass, slot, error);
         else if (pass->output && keep_output && !has_failed(pass, slot, slot->skip, slot->count)) status = take_output(executor, slot, pass, error);
     }
-    executor->oldest = (executor->oldest + 1) % HDST__HOST_SLICES_IN_FLIGHT;
+    executor->oldest = (executor->oldest + 1) % executor->slots;
     executor->in_flight--;
     slot->segment->users--;
     const bool counts = slot->chunk && status == HDST_OK && keep_output && !has_failed(pass, slot, first, count);
@@ -490,7 +505,7 @@ static bool awaits_limit(const hdst__executor *executor, const hdst__pass *pass)
 {
     if (!pass->limit || pass->way == IR_OUTPUT_DENSE || executor->in_flight == 0) return false;
     uint64_t records = 0;
-    for (uint32_t i = 0; i < executor->in_flight; i++) records += executor->slot[(executor->oldest + i) % HDST__HOST_SLICES_IN_FLIGHT].count;
+    for (uint32_t i = 0; i < executor->in_flight; i++) records += executor->slot[(executor->oldest + i) % executor->slots].count;
     const double rate = *pass->outputs_per_record;
     return rate <= 0 || (double)records * rate + (double)hdst__pass_output(pass) >= (double)pass->limit;
 }
@@ -524,7 +539,7 @@ hdst_status hdst__executor_submit(hdst__executor *executor, hdst__pass *pass, hd
     const uint64_t begin = share->first > segment->first ? share->first - segment->first : 0, behind = share->first + share->count - segment->first;
     const uint64_t end = behind < segment->count ? behind : segment->count;
     for (uint64_t skip = begin; skip < end && !hdst__pass_stops(executor, pass);) {
-        while (executor->in_flight == HDST__HOST_SLICES_IN_FLIGHT || awaits_limit(executor, pass)) {
+        while (executor->in_flight == executor->slots || awaits_limit(executor, pass)) {
             hdst_status status = hdst__executor_finish_oldest(executor, pass, true, error);
             if (status != HDST_OK) return status;
         }

@@ -41,7 +41,7 @@ struct hdst__executor {
     pthread_mutex_t mutex;
     pthread_cond_t finished;
     hdst__slot slot[HDST__HOST_SLICES_IN_FLIGHT];       // a queue: a device finishes slices in the order of submission
-    uint32_t oldest, in_flight;
+    uint32_t slots, oldest, in_flight;  // of them: there are so many
     uint64_t readback_words;
 };
 
@@ -59,6 +59,7 @@ typedef struct hdst__pass {
     hdst__output *output;               // NULL: none
     uint64_t group;                     // records for each output record: 1, or HDST__FOLD_RECORDS
     ir_output_way way;
+    uint64_t runs_at;                   // not 0: COUNTED at most: the place in what is read back from which on two words of each strip say what it wrote
     uint64_t room;                      // output records of a slot
     bool in_place;                      // DENSE: kernels write straight into the output's store, or its window
     struct hdst__window *window;        // not NULL: kernels write the output on the host; `room` has no meaning then
@@ -75,7 +76,7 @@ typedef struct hdst__pass {
     hdst__power *power;                 // the policy keeps it
     hdst__power_estimate *measured;     // NULL, or what its slices cost
     double *outputs_per_record;         // COUNTED: measured here
-    uint64_t outputs;                   // COUNTED: records that came out so far
+    uint64_t outputs, came;             // COUNTED: records that there was room for, or that came out, so far; those that did
     hdst__run_stats *stats;
     uint64_t base;                      // of the whole input: the reader's first record, where a worker has a part of its own
     hdst__team *team;                   // NULL: this worker is alone
@@ -94,6 +95,7 @@ typedef struct hdst__pass {
 typedef struct hdst__slot_sizes {
     uint64_t output_bytes;
     uint64_t place_words, readback_words;   // of PLACES (codegen/opencl/kernel.h): all, and those at the start that the host reads
+    uint32_t slots;                     // slices in flight at most
     bool in_window;                     // all slots' outputs lie one behind another: they have one PLACES
 } hdst__slot_sizes;
 

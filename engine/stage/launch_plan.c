@@ -233,6 +233,7 @@ static bool can_write_in_place(const hdst__launch_plan *plan, bool fold, uint64_
 static bool can_count_in_window(const hdst__launch_plan *plan)
 {
     if (!plan->output_param || plan->output_param->record->has_text) return false;
+    if (plan->kernel && plan->kernel->at_most) return false;        // there is no gap in a window
     return plan->way == IR_OUTPUT_COUNTED && plan->kernel && plan->kernel->one_group_per_strip && plan->device->unified;
 }
 
@@ -382,15 +383,21 @@ bool hdst__plan_wraps_output(const hdst__launch_plan *plan)
     return plan->output_param && plan->shares_in_place && plan->device->unified && plan->way == IR_OUTPUT_DENSE && !plan->code.fold;
 }
 
+uint32_t hdst__plan_slices_in_flight(const hdst__launch_plan *plan)
+{
+    return plan->reader.makes_texts && plan->device->unified ? HDST__HOST_TEXT_SLICES_IN_FLIGHT : HDST__HOST_SLICES_IN_FLIGHT;
+}
+
 hdst_status hdst__launch_plan_slots(hdst__launch_plan *plan, hdst_error *error)
 {
-    hdst__slot_sizes sizes = {.in_window = plan->in_window};
+    hdst__slot_sizes sizes = {.in_window = plan->in_window, .slots = hdst__plan_slices_in_flight(plan)};
     const uint64_t spare = plan->kernel ? hdst__kernel_spare(plan->kernel, plan->items) : 0;
     if (plan->output_param && !plan->in_place && !plan->in_window && !hdst__plan_wraps_output(plan))
         sizes.output_bytes = (plan->room + spare) * plan->output_param->record->size;
     plan->checks = plan->kernel ? hdst__plan_has_argument(plan, HDST__ARG_ERROR) : plan->func->check_count > 0 && !plan->code.callback;
     if (plan->way == IR_OUTPUT_BOUNDED) sizes.readback_words = 2 * (uint64_t)plan->items;
     if (plan->way == IR_OUTPUT_COUNTED) sizes.readback_words = plan->kernel && plan->kernel->one_group_per_strip ? 2 : 1;     // and where the output ends
+    if (plan->kernel && plan->kernel->at_most) sizes.readback_words = hdst__kernel_places(plan->kernel, plan->items, plan->slice_most);
     if (plan->way != IR_OUTPUT_DENSE) sizes.place_words = plan->kernel ? hdst__kernel_places(plan->kernel, plan->items, plan->slice_most) : 1;
     sizes.place_words = hdst__plan_tuning_places(plan, sizes.place_words);
     if (plan->executor && sizes.output_bytes <= plan->slot.output_bytes && sizes.place_words <= plan->slot.place_words &&
@@ -419,6 +426,7 @@ static hdst_status build(hdst__launch_plan *plan, const hdst__launch_plan_reques
     if (status != HDST_OK) return status;
     plan->way = plan->kernel ? plan->kernel->output_way : plan->func->emits ? IR_OUTPUT_COUNTED : IR_OUTPUT_DENSE;
     plan->outputs_per_record = plan->sampled ? (double)plan->emitted / (double)plan->sampled : 1;
+    if (plan->kernel && plan->kernel->at_most) plan->outputs_per_record *= HDST__CPU_MOST_TOKENS;
     status = choose_items(plan, error);
     if (status != HDST_OK) return status;
     choose_slices(plan, request->most_records, request->fold);

@@ -132,6 +132,7 @@ const hdst__kernel *hdst__plan_kernel(hdst__launch_plan *plan, const hdst__launc
 const hdst__kernel *hdst__plan_kernel_of_shape(hdst__launch_plan *plan, const hdst__gpu_shape *shape);
 bool hdst__plan_wraps_output(const hdst__launch_plan *plan);
 hdst_status hdst__launch_plan_slots(hdst__launch_plan *plan, hdst_error *error);       // memory for slices, as the plan's kernels need it now
+uint32_t hdst__plan_slices_in_flight(const hdst__launch_plan *plan);     // at most
 
 // launch_sample.c: runs a few records through the interpreter; fills addends, sampled, power.kernel. What cannot be read is left to the run to report.
 void hdst__launch_plan_sample(hdst__launch_plan *plan, const hdst__stage_values *values);

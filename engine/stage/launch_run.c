@@ -122,6 +122,7 @@ static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cach
                    .error = plan->error_word, .flush = plan->flush, .finished = plan->finished},
         .slice_least = plan->slice_least, .slice_most = plan->slice_most, .slice_records = plan->device->limits->slice_records,
         .output = plan->output_param ? output : NULL, .group = plan->code.fold ? HDST__FOLD_RECORDS : 1, .way = plan->way, .room = plan->room,
+            .runs_at = plan->kernel ? hdst__kernel_runs_at(plan->kernel, plan->items) : 0,
             .in_place = plan->in_place,
         .limit = plan->tables || plan->code.fold ? 0 : plan->limit, .window = plan->in_window ? &window : NULL,
             .bound = plan->func->emits ? hdst__ir_emit_bound(plan->func) : 1, .checks = plan->checks,

@@ -82,7 +82,7 @@ static void explain_tables(const hdst__launch_plan *plan, hdst__buffer *out)
 
 static void explain_kernel(const hdst__launch_plan *plan, hdst__buffer *out)
 {
-    hdst__buffer_printf(out, "  slices: up to %" PRIu64 " records, %u in flight; %u work-items (%s)\n", plan->slice_most, (unsigned)HDST__HOST_SLICES_IN_FLIGHT,
+    hdst__buffer_printf(out, "  slices: up to %" PRIu64 " records, %u in flight; %u work-items (%s)\n", plan->slice_most, hdst__plan_slices_in_flight(plan),
                         plan->items, plan->items_why);
     if (!plan->kernel || !plan->kernel->why) return;
     for (const char *line = plan->kernel->why; *line;) {

@@ -137,6 +137,14 @@ static bool add_batch(hdst__aggregate_worker *worker, uint64_t first)
     return worker->blocks ? add_to_block(worker) : add_all_raw(worker);
 }
 
+// Fewer towards the end, so that all threads end at about the same time.
+static uint64_t stretch_records(const hdst__aggregation *run)
+{
+    const uint64_t share = (run->end - run->next_record) / (2 * (uint64_t)run->workers);
+    if (share < HDST__HOST_KEY_LEAST_STRETCH_RECORDS) return HDST__HOST_KEY_LEAST_STRETCH_RECORDS;
+    return share < HDST__HOST_KEY_STRETCH_RECORDS ? share : HDST__HOST_KEY_STRETCH_RECORDS;
+}
+
 hdst_status hdst__aggregate_blocks(hdst__aggregate_worker *worker)
 {
     hdst__aggregation *run = worker->run;
@@ -144,7 +152,7 @@ hdst_status hdst__aggregate_blocks(hdst__aggregate_worker *worker)
     hdst__aggregate_stretch stretch = {.count = 1};
     while (stretch.count && !atomic_load(&run->stop)) {
         pthread_mutex_lock(&run->lock);
-        hdst_status status = hdst__aggregate_next(run, HDST__HOST_KEY_STRETCH_RECORDS, worker->copy, &stretch, &worker->error);
+        hdst_status status = hdst__aggregate_next(run, stretch_records(run), worker->copy, &stretch, &worker->error);
         pthread_mutex_unlock(&run->lock);
         if (status == HDST_OK) status = hdst__aggregate_read_stretch(run, worker->copy, &stretch, &worker->error);
         if (status != HDST_OK) return status;

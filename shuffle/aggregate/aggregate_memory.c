@@ -4,18 +4,13 @@
 #include "shuffle/aggregate/aggregate_state.h"
 
 #include "base/costs_host.h"
-
-#include <sys/mman.h>
+#include "base/huge_pages.h"
 
 void *hdst__aggregate_take(hdst__aggregation *run, uint64_t bytes, const char *what, hdst_error *error)
 {
     hdst__engine *engine = run->engine;
     char *memory = hdst__budget_alloc(hdst__engine_memory(engine), HDST__OWNER_BY_KEY, bytes, what, error);
-    if (!memory) return NULL;
-    // Much memory is touched at random: in large pages, where the system gives them, that costs far less. Only advice; whether it is taken does not matter.
-    const uint64_t huge = HDST__HOST_HUGE_PAGE_BYTES;
-    char *page = memory + (huge - (uintptr_t)memory % huge) % huge;
-    if (bytes >= HDST__HOST_HUGE_LEAST_BYTES) madvise(page, (bytes - (uint64_t)(page - memory)) / huge * huge, MADV_HUGEPAGE);
+    if (memory) hdst__ask_for_huge_pages(memory, bytes);
     return memory;
 }
 

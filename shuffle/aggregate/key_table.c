@@ -2,6 +2,9 @@
 // The hash table of reductions by key (shuffle/aggregate/key_table.h).
 #include "shuffle/aggregate/key_table.h"
 
+#include "base/costs_host.h"
+#include "base/huge_pages.h"
+
 #include <string.h>
 
 enum { HASH_BITS = 32, LEAST_BITS = 4 };
@@ -10,13 +13,17 @@ bool hdst__key_table_create(hdst__key_table *table, const hdst__allocator *alloc
 {
     if (bits < LEAST_BITS) bits = LEAST_BITS;
     *table = (hdst__key_table){.allocator = allocator, .row_words = row_words, .key_words = key_words, .bits = bits, .skip = skip};
-    table->rows = hdst__alloc_zero(allocator, ((size_t)row_words * 8) << bits);
-    return table->rows;
+    const uint64_t bytes = ((uint64_t)row_words * 8) << bits, line = HDST__HOST_CACHE_LINE_BYTES;
+    table->memory = hdst__alloc_zero(allocator, bytes + line);
+    if (!table->memory) return false;
+    table->rows = (uint64_t *)((char *)table->memory + (line - (uintptr_t)table->memory % line) % line);     // no row of 16, 32 or 64 bytes lies in two lines
+    hdst__ask_for_huge_pages(table->rows, bytes);
+    return true;
 }
 
 void hdst__key_table_destroy(hdst__key_table *table)
 {
-    if (table->rows) hdst__free(table->allocator, table->rows);
+    if (table->memory) hdst__free(table->allocator, table->memory);
     *table = (hdst__key_table){0};
 }
 
@@ -151,7 +158,7 @@ static uint32_t add_small(hdst__key_table *table, const hdst__key_batch *batch)
     return batch->count;
 }
 
-enum { AHEAD = 16 };                    // records: by the time it is their turn their rows' homes are in the cache
+enum { AHEAD = 32 };                    // records: by the time it is their turn their rows' homes are in the cache
 
 static inline void fetch_ahead(const hdst__key_table *table, const hdst__key_batch *batch, uint32_t i)
 {

@@ -12,6 +12,7 @@
 typedef struct hdst__key_table {
     const hdst__allocator *allocator;
     uint64_t *rows;                     // 1 << bits of them, zero where there is no key
+    void *memory;               // in which they lie
     uint32_t row_words, key_words;
     uint32_t bits, skip;                // skip: bits of the hash that all keys share
     uint64_t count;                     // keys

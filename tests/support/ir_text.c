@@ -264,8 +264,10 @@ static void read_loop(reader *r, ir_stmt *s)
 {
     if (accept(r, "head")) nested(r, &s->head);
     expect(r, "while");
-    if (!accept(r, "true {")) s->cond = expression(r);
-    else r->at--;
+    if (accept(r, "true {")) r->at--;
+    else if (accept(r, "true most")) s->hi = expression(r);
+    else s->cond = expression(r);
+    if (s->cond && accept(r, "most")) s->hi = expression(r);
     nested(r, &s->body);
     if (accept(r, "step")) nested(r, &s->after);
 }
@@ -352,6 +354,8 @@ static void read_reduce(reader *r, ir_stmt *s)
 
 static void read_emit(reader *r, ir_stmt *s)
 {
+    blank(r);
+    if (*r->at != '\n' && strncmp(r->at, "if ", 3)) s->value = expression(r);
     if (accept(r, "if")) s->cond = expression(r);
     s->check = UINT32_MAX;
     r->func->emits = true;

@@ -98,6 +98,7 @@ void ir_text_output(reader *r)
     output->way = accept(r, "bounded") ? IR_OUTPUT_BOUNDED : IR_OUTPUT_COUNTED;
     if (output->way == IR_OUTPUT_COUNTED) {
         expect(r, "counted");
+        output->at_most = accept(r, "at most");
         expect(r, "spare");
     }
     *(output->way == IR_OUTPUT_BOUNDED ? &output->bound : &output->spare) = whole(r);

@@ -1,4 +1,4 @@
 #pragma once
 #include "codegen/opencl/templates/bytes.cl"
-BY_BYTES(double, 8)
+BY_BYTES(double)
 

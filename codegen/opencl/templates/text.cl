@@ -1,5 +1,7 @@
 #pragma once
 #include "codegen/opencl/templates/bytes.cl"
+#define INLINED inline __attribute__((always_inline))
+
 // Texts (codegen/ir/text_value.h): where the bytes are, how many, and how they are looked at: 0 as they are, 1 in lower case, 2 in upper case.
 typedef struct hdst_text {
     ulong at;
@@ -38,27 +40,38 @@ inline hdst_text read_hdst_text(__global const uchar *span)
 }
 
 // Turns the case of those of eight bytes that lie from `first` to `last`.
-inline ulong turn_case(ulong word, uint first, uint last)
+INLINED ulong turn_case(ulong word, uint first, uint last)
 {
     const ulong ones = 0x0101010101010101UL, low = word & 0x7f7f7f7f7f7f7f7fUL;
     return word ^ ((low + (0x80 - first) * ones) & ~(low + (0x7f - last) * ones) & ~word & 0x8080808080808080UL) >> 2;
 }
 
-// Eight bytes, the first one lowest; zero behind the end. No byte is read that does not lie in an aligned word with one of the text's own.
-inline ulong text_word(hdst_text t, uint i)
+INLINED ulong viewed(ulong word, uint view)
 {
-    if (i >= t.length) return 0;
-    const uint left = t.length - i;
-    const ulong from = t.at + i, part = from & 7;
-    ulong word;
-    if (left >= 8) {
-        word = read_ulong((__global const uchar *)from);
-    } else {
-        word = *(__global const ulong *)(from - part) >> 8 * part;
-        if (part + left > 8) word |= *(__global const ulong *)(from - part + 8) << (64 - 8 * part);
-        word &= (1UL << 8 * left) - 1;
-    }
-    return t.view == 0 ? word : t.view == 1 ? turn_case(word, 'A', 'Z') : turn_case(word, 'a', 'z');
+    return view == 0 ? word : view == 1 ? turn_case(word, 'A', 'Z') : turn_case(word, 'a', 'z');
+}
+
+// Fewer than eight. No byte is read that does not lie in an aligned word with one of the text's own.
+inline ulong last_bytes_of_text(ulong from, long left)
+{
+    const ulong part = from & 7;
+    if (left <= 0) return 0;
+    ulong word = *(__global const ulong *)(from - part) >> 8 * part;
+    if (part + left > 8) word |= *(__global const ulong *)(from - part + 8) << (64 - 8 * part);
+    return word & ((1UL << 8 * left) - 1);
+}
+
+// What follows a byte of the text in its page can be read.
+INLINED bool text_open(hdst_text t, uint i) { return (ulong)i + 64 <= t.length || (i < t.length && ((t.at + i) & 4095) <= 4096 - 64); }
+
+// Eight bytes as they lie in memory.
+INLINED ulong text_raw(hdst_text t, uint i) { return read_ulong((__global const uchar *)t.at + i); }
+
+// Eight bytes, the first one lowest; zero behind the end.
+INLINED ulong text_word(hdst_text t, uint i)
+{
+    const long left = (long)t.length - (long)i;
+    return viewed(left >= 8 ? read_ulong((__global const uchar *)(t.at + i)) : last_bytes_of_text(t.at + i, left), t.view);
 }
 
 inline uchar text_byte(hdst_text t, uint i)
@@ -68,7 +81,7 @@ inline uchar text_byte(hdst_text t, uint i)
     return (uchar)(t.view == 0 ? byte : t.view == 1 ? turn_case(byte, 'A', 'Z') : turn_case(byte, 'a', 'z'));
 }
 
-inline hdst_text text_slice(hdst_text t, uint from, uint to)
+INLINED hdst_text text_slice(hdst_text t, uint from, uint to)
 {
     to = min(to, t.length);
     from = min(from, to);
@@ -77,16 +90,25 @@ inline hdst_text text_slice(hdst_text t, uint from, uint to)
     return t;
 }
 
-inline hdst_text text_view(hdst_text t, uint view)
+INLINED hdst_text text_view(hdst_text t, uint view)
 {
     t.view = view;
     return t;
 }
 
-inline void write_hdst_text(__global uchar *span, hdst_text t)
+// What follows a text's first byte in its page can be read.
+INLINED bool has_sixteen(hdst_text t) { return t.length != 0 && (t.at & 4095) <= 4096 - 16; }
+
+INLINED void write_hdst_text(__global uchar *span, hdst_text t)
 {
-    const ulong low = text_word(t, 0), high = text_word(t, 8);
-    write_uint(span, t.length);
-    write_uint(span + 4, (uint)low);
+    ulong low, high;
+    if (has_sixteen(t)) {
+        low = read_ulong((__global const uchar *)t.at) & ~0UL >> (64 - 8 * min(t.length, 8u));
+        high = read_ulong((__global const uchar *)t.at + 8) & ((1UL << 8 * (clamp(t.length, 8u, 12u) - 8)) - 1);     // of longer ones not asked for
+        low = viewed(low, t.view), high = viewed(high, t.view);
+    } else {
+        low = text_word(t, 0), high = text_word(t, 8);
+    }
+    write_ulong(span, t.length | low << 32);
     write_ulong(span + 8, t.length <= 12 ? low >> 32 | high << 32 : t.at | (ulong)t.view << 62);
 }

@@ -26,6 +26,24 @@ Test(pass_emits, an_emit_that_every_record_meets_once_goes)
     PASS_LEAVES(c, "  for i = 0 to 2 {\n    store result.y = p.x\n    emit\n  }\n");
 }
 
+static void count_most(ir_func *func)
+{
+    func->counts = true;
+    hdst__pass_emit_counts_most(func);
+}
+
+Test(pass_emits, a_loop_that_knows_its_most_turns_is_counted_by_them)
+{
+    static const pass_case c = {count_most, head, .is_half = true};
+    PASS_GIVES(c, "  loop while lt(i, p.n) most 9ul {\n    i = add(i, 1)\n    emit\n    emit if lt(p.x, 1f)\n  }\n", "  emit mul(9ul, 2ul)\n");
+    PASS_GIVES(c, "  if lt(p.x, 1f) {\n    loop while true most u64(p.n) {\n      emit\n      break\n    }\n  }\n  emit\n",
+               "  if lt(p.x, 1f) {\n    emit mul(u64(p.n), 1ul)\n  }\n  emit\n");
+    PASS_GIVES(c, "  loop while lt(i, p.n) most 9ul {\n    i = add(i, 1)\n    loop while q most 3ul {\n      emit\n      break\n    }\n  }\n",
+               "  loop while lt(i, p.n) most 9ul {\n    i = add(i, 1)\n    emit mul(3ul, 1ul)\n  }\n");
+    PASS_LEAVES(c, "  loop while lt(i, p.n) {\n    i = add(i, 1)\n    emit\n  }\n");
+    PASS_LEAVES(c, "  loop while lt(i, p.n) most 9ul {\n    i = add(i, 1)\n  }\n  emit\n");
+}
+
 Test(pass_emits, only_what_comes_out_is_stored)
 {
     static const pass_case c = {hdst__pass_emit_counts_place, head};

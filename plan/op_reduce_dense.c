@@ -202,7 +202,7 @@ static void explain_error(const hdst__node *node, hdst_error *error)
     const hdst__aggregate *aggregate = hdst__aggregate_node_of(node);
     uint64_t record, key;
     if (!aggregate || error->code != HDST_E_RECORD || !hdst__aggregate_stray(aggregate, &record, &key)) return;
-    hdst__check_to_error(((const rows_table *)node->tables)->func, 0, key, own_of(node->dataset)->group.rows, record, error);
+    hdst__check_to_error(((const rows_table *)node->tables)->func, 0, key, own_of(node->dataset)->group.rows, NULL, record, error);
 }
 
 static hdst_status run(hdst__plan *plan, hdst__node *node, hdst_error *error)

@@ -180,6 +180,7 @@ struct ast_function {
     ast_stmt *body;                 // AST_BLOCK; NULL: a map that is only declared, whose code the program gives apart
     // Set by the checker:
     ast_reduce_class reduce_class;
+    bool of_hdst;                   // of codegen/math/
     const char *class_reason;       // why not a faster class, for `hdst kernel check`; NULL when field-wise
     const char *unsupported;        // NULL, or what of it hdst cannot run yet ("flat_map", "lookup parameters"), with the place below
     hdst__span unsupported_span;

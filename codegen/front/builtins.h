@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The built-in functions that the checker knows, one line each: name, arguments, how the result is typed.
-// MATH: a helper function of codegen/math/, one for float and one for double; DRAW: one of that very name. A function of the user may have these names.
+// MATH: a helper function of codegen/math/, one for float and one for double; DRAW: one of that very name; PARSE: likewise, with a second argument NAME_or.
+// A function of the user may have these names.
 #ifndef HDST_CODEGEN_FRONT_BUILTINS_H
 #define HDST_CODEGEN_FRONT_BUILTINS_H
 
@@ -49,6 +50,9 @@
     X(TEXT_RAW, "text_raw", 2, TEXT_WORD)   /* likewise eight of these, whatever view; behind the end anything */       \
     X(TEXT_BYTE, "text_byte", 2, TEXT_BYTE) /* likewise one */                                                          \
     X(FIND, "find", 2, DRAW) X(STARTS_WITH, "starts_with", 2, DRAW) X(ENDS_WITH, "ends_with", 2, DRAW)                  \
+    X(PARSE_INT, "parse_int", 1, PARSE)     /* of a text; a second argument is what a text gives that is no number */    \
+    X(PARSE_FLOAT, "parse_float", 1, PARSE) X(PARSE_DOUBLE, "parse_double", 1, PARSE)                                   \
+    X(CHECK_NUMBER, "check_number", 2, CHECK) /* in codegen/math/ alone: a statement; unless the second is 0, the record fails */ \
     X(ACC_MIN, "acc_min", 2, ACCUMULATE)                                                                                \
     X(ACC_MAX, "acc_max", 2, ACCUMULATE)                                                                                \
     X(EMIT, "emit", 1, GIVE)                /* any number of arguments: one more output record of a flat_map */

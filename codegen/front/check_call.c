@@ -8,7 +8,7 @@
 typedef enum typing {
     FLOAT, NUMERIC, TO_BOOL, BITS_F32_U32, BITS_F32_I32, BITS_32_F32, BITS_F64_U64, BITS_F64_I64, BITS_64_F64, LENGTH, TO_U64, ACCUMULATE, OVER_ARRAYS, GIVE,
     MATH, DRAW, OF_ANY, LOOSE_F32_U32, LOOSE_F32_I32, LOOSE_F64_U64, LOOSE_F64_I64,
-    COUNT_BITS, VIEW, TEXT_WORD, TEXT_BYTE, TEXT_OPEN,
+    COUNT_BITS, VIEW, TEXT_WORD, TEXT_BYTE, TEXT_OPEN, PARSE, CHECK,
 } typing;
 
 static const struct builtin { const char *name; size_t args; typing typing; } builtins[] = {
@@ -29,14 +29,15 @@ static int find_builtin(const char *name)       // -1: none
 static bool gives_way(int id)
 {
     const typing t = builtins[id].typing;
-    return t == OVER_ARRAYS || t == MATH || t == DRAW || t == OF_ANY || t == COUNT_BITS || t == VIEW;
+    return t == OVER_ARRAYS || t == MATH || t == DRAW || t == OF_ANY || t == COUNT_BITS || t == VIEW || t == PARSE;
 }
 
 // Functions that only the mathematics may call; elsewhere their names are unknown.
 static bool is_inner(int id)
 {
     const typing t = builtins[id].typing;
-    return t == TEXT_WORD || t == TEXT_BYTE || t == TEXT_OPEN || t == LOOSE_F32_U32 || t == LOOSE_F32_I32 || t == LOOSE_F64_U64 || t == LOOSE_F64_I64;
+    return t == TEXT_WORD || t == TEXT_BYTE || t == TEXT_OPEN || t == CHECK || t == LOOSE_F32_U32 || t == LOOSE_F32_I32 || t == LOOSE_F64_U64 ||
+           t == LOOSE_F64_I64;
 }
 
 bool hdst__check_is_builtin(const char *name)
@@ -230,7 +231,8 @@ static ast_expr *builtin_call(hdst__checker *c, ast_expr *call, int id)
     case TEXT_WORD: return of_text(c, call, HDST__U64);
     case TEXT_OPEN: return of_text(c, call, HDST__BOOL);
     case TEXT_BYTE: return of_text(c, call, HDST__U8);
-    case LENGTH: case ACCUMULATE: case GIVE: case DRAW: break;     // elsewhere
+    case CHECK: return of_text(c, call, HDST__VOID);
+    case LENGTH: case ACCUMULATE: case GIVE: case DRAW: case PARSE: break;     // elsewhere
     }
     return call;
 }
@@ -295,6 +297,16 @@ static ast_expr *helper_call(hdst__checker *c, ast_expr *call, ast_function *f)
     return call;
 }
 
+// parse_int(t), parse_int(t, otherwise)
+static ast_expr *parsed(hdst__checker *c, ast_expr *call)
+{
+    if (!hdst__check_argument_count(c, call, 1, 2)) {
+        hdst__check_arguments(c, call);
+        return hdst__check_poisoned(call);
+    }
+    return helper_call(c, call, hdst__check_find_math(c, call->arg_count == 1 ? call->name : hdst__arena_printf(c->arena, "%s_or", call->name)));
+}
+
 ast_expr *hdst__check_call(hdst__checker *c, ast_expr *call)
 {
     const int found = find_builtin(call->name), id = found >= 0 && is_inner(found) && !c->in_math ? -1 : found;
@@ -302,6 +314,7 @@ ast_expr *hdst__check_call(hdst__checker *c, ast_expr *call)
     if (id < 0 || gives_way(id)) f = c->in_math ? hdst__check_find_math(c, call->name) : hdst__name_map_find(&c->functions, call->name);
     if (!f && id >= 0 && builtins[id].typing == DRAW) f = hdst__check_find_math(c, call->name);
     if (f) return helper_call(c, call, f);
+    if (id >= 0 && builtins[id].typing == PARSE) return parsed(c, call);
     if (id >= 0) return builtin_call(c, call, id);
     if (hdst__check_later_call(c, call)) return call;
     const char *hint = hdst__name_map_find(&c->records, call->name) || hdst__name_map_find(&c->structs_by_name, call->name)

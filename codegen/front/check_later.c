@@ -6,12 +6,11 @@
 #include <string.h>
 
 typedef enum later_typing {
-    TOKENS, NUMBER_OF_TEXT, REAL_OF_TEXT, COUNTER, HAS, CHARACTERS,
+    TOKENS, COUNTER, HAS, CHARACTERS,
 } later_typing;
 
 static const struct later { const char *name; size_t least, most; later_typing typing; } later[] = {
-    {"tokens", 2, 2, TOKENS}, {"chars", 1, 1, CHARACTERS}, {"parse_int", 1, 1, NUMBER_OF_TEXT}, {"parse_float", 1, 1, REAL_OF_TEXT},
-    {"source_index", 0, 0, COUNTER},
+    {"tokens", 2, 2, TOKENS}, {"chars", 1, 1, CHARACTERS}, {"source_index", 0, 0, COUNTER},
     {"source_offset", 0, 0, COUNTER}, {"has", 1, 2, HAS},
 };
 
@@ -59,8 +58,6 @@ static void typed(hdst__checker *c, ast_expr *call, later_typing typing)
         call->type = &words;
         return;
     case CHARACTERS: kind = HDST__TEXT; all_texts(c, call); break;
-    case NUMBER_OF_TEXT: kind = HDST__I64; all_texts(c, call); break;
-    case REAL_OF_TEXT: kind = HDST__F64; all_texts(c, call); break;
     case COUNTER: kind = HDST__U64; break;
     case HAS: break;    // see below
     }

@@ -26,7 +26,10 @@ static void read_file(hdst__checker *c, size_t number)
     const ast_file *parsed = hdst__parse(c->diags, hdst__diags_add_source(c->diags, file->name, file->text, file->length));
     for (size_t i = 0; i < parsed->global_count; i++) hdst__name_map_add(&c->globals, c->arena, parsed->globals[i]->name, parsed->globals[i]);
     for (size_t i = 0; i < parsed->struct_count; i++) hdst__name_map_add(&c->structs_by_name, c->arena, parsed->structs[i]->name, parsed->structs[i]);
-    for (size_t i = 0; i < parsed->function_count; i++) hdst__name_map_add(&c->functions, c->arena, parsed->functions[i]->name, parsed->functions[i]);
+    for (size_t i = 0; i < parsed->function_count; i++) {
+        parsed->functions[i]->of_hdst = true;
+        hdst__name_map_add(&c->functions, c->arena, parsed->functions[i]->name, parsed->functions[i]);
+    }
 }
 
 ast_function *hdst__check_find_math(hdst__checker *c, const char *name)

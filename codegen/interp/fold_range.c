@@ -75,7 +75,7 @@ static hdst_status fold_rows(const hdst__folder *folder, const char *from, uint6
     hdst_status status = hdst__interpret_fold_level(&run, error);
     hdst__free(folder->allocator, address);
     if (status != HDST_OK || run.failed_record == UINT64_MAX) return status;
-    hdst__check_to_error(folder->func, run.failed_check, run.failed_index, run.failed_limit, at + run.failed_record * length, error);
+    hdst__check_to_error(folder->func, run.failed_check, run.failed_index, run.failed_limit, run.failed_text, at + run.failed_record * length, error);
     return HDST_E_RECORD;
 }
 

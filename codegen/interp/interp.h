@@ -11,6 +11,8 @@
 #include "accum/addends.h"
 #include "accum/tables.h"
 
+enum { HDST__CHECK_TEXT = 64 };        // bytes of a text as a message shows it
+
 typedef struct hdst__interp_table {     // bound to a broadcast parameter
     const void *data;                   // rows as C structs
     uint64_t rows;
@@ -56,6 +58,7 @@ typedef struct hdst__interp_run {
     uint64_t failed_record;             // index over the whole input of the first failing record, UINT64_MAX: none
     uint32_t failed_check;
     uint64_t failed_index, failed_limit;        // the values of the check, for the message
+    char failed_text[HDST__CHECK_TEXT];         // of IR_CHECK_NUMBER: the text, quoted
     uint64_t emitted;                   // output records in all, also those that did not fit; without IR_EMIT one per input record
     uint32_t full_check;                // when they did not fit: the check of the emit that was the first too many
 } hdst__interp_run;
@@ -77,8 +80,11 @@ hdst_status hdst__interpret_fold(hdst__interp_run *run, hdst_error *error);
 // Combines all records into one, from left to right.
 hdst_status hdst__interpret_fold_ordered(hdst__interp_run *run, hdst_error *error);
 
+// For people: a text of `length` bytes in quotes, with what cannot be seen as \xHH; of a long one the beginning.
+void hdst__quote_text(const char *bytes, uint64_t length, char quoted[HDST__CHECK_TEXT]);
+
 // Writes the message of check `check` with these values: "index 53 out of range 0..49". hdst__check_to_error adds place and
-// record.
-void hdst__check_to_error(const ir_func *func, uint32_t check, uint64_t index, uint64_t limit, uint64_t record, hdst_error *error);
+// record. `of`: run->failed_text, or NULL where the check is about no text.
+void hdst__check_to_error(const ir_func *func, uint32_t check, uint64_t index, uint64_t limit, const char *of, uint64_t record, hdst_error *error);
 
 #endif

@@ -18,6 +18,23 @@ static void with_separators(uint64_t value, char text[32])
     text[out] = 0;
 }
 
+void hdst__quote_text(const char *bytes, uint64_t length, char quoted[HDST__CHECK_TEXT])
+{
+    static const char rest[] = "...\"";
+    size_t out = 0;
+    quoted[out++] = '"';
+    for (uint64_t i = 0; i < length; i++) {
+        const unsigned char byte = (unsigned char)bytes[i];
+        const bool escaped = byte == '"' || byte == '\\', seen = byte >= ' ' && byte < 0x7f;
+        if (out + 4 + sizeof rest > HDST__CHECK_TEXT) {
+            snprintf(quoted + out, HDST__CHECK_TEXT - out, "%s", rest);
+            return;
+        }
+        out += (size_t)snprintf(quoted + out, HDST__CHECK_TEXT - out, seen ? escaped ? "\\%c" : "%c" : "\\x%02x", byte);
+    }
+    snprintf(quoted + out, HDST__CHECK_TEXT - out, "\"");
+}
+
 static bool is_key(const ir_check *check) { return check->kind == IR_CHECK_KEY || check->kind == IR_CHECK_UNSIGNED_KEY; }
 
 // A negative key arrives as a number near 2^64; an unsigned one may be as large.
@@ -30,12 +47,18 @@ static void describe_key(const ir_check *check, uint64_t key, uint64_t limit, ch
     else snprintf(text, size, "key '%s' is %s, out of range 0..%llu,", check->what, number, (unsigned long long)limit - 1);
 }
 
-static void describe(const ir_check *check, uint64_t index, uint64_t limit, char *text, size_t size)
+enum { OUT_OF_RANGE = 2 };      // of codegen/math/parse.hk
+
+static bool is_of_int(const ir_check *check) { return check->what && !strcmp(check->what, "parse_int"); }
+
+static void describe(const ir_check *check, uint64_t index, uint64_t limit, const char *of, char *text, size_t size)
 {
     const char *what = check->what ? check->what : "";
     if (check->kind == IR_CHECK_EMIT)
         snprintf(text, size, "'%s' emits %llu records, room is for %llu,", what, (unsigned long long)index, (unsigned long long)limit);
     else if (check->kind == IR_CHECK_DIVISION) snprintf(text, size, "division by zero");
+    else if (check->kind == IR_CHECK_NUMBER && limit == OUT_OF_RANGE) snprintf(text, size, "%s is out of range of int64_t", of);
+    else if (check->kind == IR_CHECK_NUMBER) snprintf(text, size, "%s is %s", of, is_of_int(check) ? "no integer" : "no number");
     else if (is_key(check)) describe_key(check, index, limit, text, size);
     else if (limit == 0) snprintf(text, size, "index %lld out of range: %s has no rows", (long long)index, *what ? what : "the table");
     // An index that was negative in the source arrives as a number near 2^64.
@@ -46,6 +69,10 @@ static void describe(const ir_check *check, uint64_t index, uint64_t limit, char
 static const char *hint_of(const ir_check *check, char *text, size_t size)
 {
     if (check->kind == IR_CHECK_DIVISION) return "test the divisor before you divide";
+    if (check->kind == IR_CHECK_NUMBER) {
+        snprintf(text, size, "%s(t, otherwise) has a value for such texts", check->what);
+        return text;
+    }
     if (check->kind == IR_CHECK_EMIT) return "raise --memory (the output of a record must fit a share of it), or emit less from one record";
     if (is_key(check)) return "a dense result has a row for each key from 0 on: give hdst_reduce_dense more rows, or use hdst_reduce_by_key";
     if (check->kind != IR_CHECK_TABLE_INDEX || !check->what) return NULL;
@@ -53,11 +80,11 @@ static const char *hint_of(const ir_check *check, char *text, size_t size)
     return text;
 }
 
-void hdst__check_to_error(const ir_func *func, uint32_t check, uint64_t index, uint64_t limit, uint64_t record, hdst_error *error)
+void hdst__check_to_error(const ir_func *func, uint32_t check, uint64_t index, uint64_t limit, const char *of, uint64_t record, hdst_error *error)
 {
     const ir_check *c = &func->checks[check];
     char what[160], number[32], message[224], hint[256];
-    describe(c, index, limit, what, sizeof what);
+    describe(c, index, limit, of ? of : "a text", what, sizeof what);
     with_separators(record, number);
     snprintf(message, sizeof message, "%s in record %s", what, number);
     // One diagnostic of its own, so that place and source line look as those of the compiler.

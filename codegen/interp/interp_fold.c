@@ -95,6 +95,7 @@ static void note_failure(fold *f, hdst__interp_run *run, uint64_t j)
         run->failed_check = f->run.failed_check;
         run->failed_index = f->run.failed_index;
         run->failed_limit = f->run.failed_limit;
+        memcpy(run->failed_text, f->run.failed_text, sizeof run->failed_text);
         if (run->failed_pair) note_pair(f, run->failed_pair);
     }
     f->run.failed_record = UINT64_MAX;
@@ -203,6 +204,7 @@ hdst_status hdst__interpret_fold(hdst__interp_run *run, hdst_error *error)
             run->failed_check = level.failed_check;
             run->failed_index = level.failed_index;
             run->failed_limit = level.failed_limit;
+            memcpy(run->failed_text, level.failed_text, sizeof run->failed_text);
         }
         count = (count + HDST__FOLD_RECORDS - 1) / HDST__FOLD_RECORDS;
         covered *= HDST__FOLD_RECORDS;

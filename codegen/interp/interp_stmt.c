@@ -126,7 +126,9 @@ static void fail(interp_state *s, const ir_stmt *stmt, size_t lane)
     run->failed_check = stmt->check;
     run->failed_index = run->failed_limit = 0;
     if (!stmt->index || !stmt->index2) return;
-    run->failed_index = hdst__interp_eval_lanes(s, stmt->index, s->top + 1)[lane];
+    const uint64_t index = hdst__interp_eval_lanes(s, stmt->index, s->top + 1)[lane];
+    if (stmt->index->kind == HDST__TEXT) hdst__interp_text_quote(index, run->failed_text);
+    else run->failed_index = index;
     run->failed_limit = hdst__interp_eval_lanes(s, stmt->index2, s->top + 1)[lane];
 }
 

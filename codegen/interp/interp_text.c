@@ -108,3 +108,12 @@ lanes hdst__interp_text(interp_state *s, const ir_expr *e, size_t at)
         out[i] = apply(s, e, text_of(a.uniform ? one[0] : a.v[i]), b.uniform ? one[1] : b.v[i], c.uniform ? one[2] : c.v[i]);
     return (lanes){out, uniform};
 }
+
+// As it is looked at.
+void hdst__interp_text_quote(uint64_t pattern, char quoted[HDST__CHECK_TEXT])
+{
+    const hdst__text_value *text = text_of(pattern);
+    char bytes[HDST__CHECK_TEXT];
+    for (uint32_t i = 0; i < sizeof bytes; i++) bytes[i] = (char)hdst__text_byte(text, i);
+    hdst__quote_text(bytes, text ? text->length : 0, quoted);
+}

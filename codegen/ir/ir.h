@@ -113,7 +113,8 @@ typedef enum ir_stmt_kind {
                     // before fusing, the input record goes on: a filter. `check` (of kind IR_CHECK_EMIT): its place, for messages. In
                     // a function that counts, `value` (u64): so many records at most; NULL: one
     IR_CHECK,       // if !cond, the record fails with `check` (index into ir_func.checks); execution goes on. For the message only (the interpreter looks at
-                    // them, printers do not): `index` and its limit `index2`, both u64, of index checks; NULL in block form
+                    // them, printers do not): `index` and its limit `index2`, both u64, of index checks (of IR_CHECK_NUMBER `index` is a text); NULL in
+                    // block form
     // Block form only (CPU devices). Every statement that reads a varying value is inside an IR_RECORDS, which do not nest; what stands outside is uniform and
     // runs once per block. Variables are: uniform (plain locals of the block's code), varying (locals of one record loop's body, set before they are read
     // there), or per_record (arrays over the block). There is no IR_ACCUM left.
@@ -163,7 +164,8 @@ struct ir_stmt {
 // What may go wrong at one place. The message is made when it happens, by running the record again in the interpreter, which knows the values (IR_CHECK's index
 // and limit).
 typedef enum ir_check_kind { IR_CHECK_INDEX, IR_CHECK_TABLE_INDEX, IR_CHECK_DIVISION,
-    IR_CHECK_EMIT /* too many records */, IR_CHECK_KEY /* of a dense result */, IR_CHECK_UNSIGNED_KEY } ir_check_kind;
+    IR_CHECK_EMIT /* too many records */, IR_CHECK_KEY /* of a dense result */, IR_CHECK_UNSIGNED_KEY,
+    IR_CHECK_NUMBER /* a text that is to be one: `index` is the text, `index2` what is wrong with it (codegen/math/parse.hk) */ } ir_check_kind;
 
 typedef struct ir_check {
     ir_check_kind kind;

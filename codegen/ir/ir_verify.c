@@ -307,6 +307,8 @@ static bool records_ok(verifier *v, const ir_stmt *s, const char *where)
 
 static bool is_condition(const ir_expr *e) { return e && e->kind == HDST__BOOL; }
 
+static hdst__kind checked_kind(const verifier *v, const ir_stmt *s) { return v->func->checks[s->check].kind == IR_CHECK_NUMBER ? HDST__TEXT : HDST__U64; }
+
 static bool store_ok(verifier *v, const ir_stmt *s, const char *where)
 {
     REQUIRE(s->value && is_index(s->index), "value or index", where);
@@ -356,8 +358,8 @@ static bool stmt_ok(verifier *v, ir_stmt *s)
     case IR_EMIT: return emit_ok(v, s, where);
     case IR_CHECK:
         REQUIRE(is_condition(s->cond), "condition is not bool", where);
-        REQUIRE(!s->index || (s->index->kind == HDST__U64 && s->index2 && s->index2->kind == HDST__U64), "index or limit is not u64", where);
         REQUIRE(s->check < v->func->check_count, "no such check", where);
+        REQUIRE(!s->index || (s->index->kind == checked_kind(v, s) && s->index2 && s->index2->kind == HDST__U64), "index or limit is not u64", where);
         return true;
     case IR_RECORDS: return records_ok(v, s, where);
     }

@@ -74,6 +74,7 @@ lower_place hdst__lower_call(lowerer *l, const ast_expr *call)
     ir_block body = {0};
     l->block = &body;
     l->result = is_void ? NULL : &result;
+    if (callee->of_hdst) l->called = call;
     l->tail = tail_return(callee->body);
     l->is_filter = false;
     l->switch_continue = IR_NO_VAR;
@@ -82,6 +83,7 @@ lower_place hdst__lower_call(lowerer *l, const ast_expr *call)
     l->block = outer.block;
     l->result = outer.result;
     l->tail = outer.tail;
+    l->called = outer.called;
     l->is_filter = outer.is_filter;
     l->switch_continue = outer.switch_continue;
     for (size_t i = 0; i < body.count; i++) hdst__lower_push(l, body.items[i]);

@@ -36,7 +36,7 @@ ir_expr *hdst__lower_simple(lowerer *l, const char *name, ir_expr *e)
 
 // --- Checks ---
 
-static void push_check(lowerer *l, ir_check_kind kind, hdst__span span, const char *what, ir_expr *cond, ir_expr *index, ir_expr *limit)
+void hdst__lower_push_check(lowerer *l, ir_check_kind kind, hdst__span span, const char *what, ir_expr *cond, ir_expr *index, ir_expr *limit)
 {
     ir_stmt *stmt = hdst__ir_stmt(l->func, IR_CHECK, span);
     stmt->check = hdst__ir_add_check(l->func, (ir_check){.kind = kind, .span = span, .what = what, .diags = l->func->diags});
@@ -46,7 +46,6 @@ static void push_check(lowerer *l, ir_check_kind kind, hdst__span span, const ch
     hdst__lower_push(l, stmt);
 }
 
-
 ir_expr *hdst__lower_checked_index(lowerer *l, ir_check_kind kind, const ast_expr *at, const char *what, ir_expr *limit)
 {
     ir_expr *index = hdst__lower_value(l, at->right);
@@ -54,7 +53,7 @@ ir_expr *hdst__lower_checked_index(lowerer *l, ir_check_kind kind, const ast_exp
     index = hdst__lower_simple(l, "index", index);
     ir_expr *wide = hdst__lower_convert(l, HDST__U64, index);
     ir_expr *below = hdst__ir_binary(l->func, IR_LT, HDST__BOOL, wide, limit);
-    push_check(l, kind, at->right->span, what, hdst__ir_copy(l->func, below), hdst__ir_copy(l->func, wide), hdst__ir_copy(l->func, limit));
+    hdst__lower_push_check(l, kind, at->right->span, what, hdst__ir_copy(l->func, below), hdst__ir_copy(l->func, wide), hdst__ir_copy(l->func, limit));
     return hdst__ir_select(l->func, below, hdst__ir_copy(l->func, index), hdst__ir_const(l->func, index->kind, 0));
 }
 
@@ -63,7 +62,7 @@ static ir_expr *checked_divisor(lowerer *l, hdst__span span, ir_expr *divisor)
     if (divisor->op == IR_CONST && divisor->bits) return divisor;
     divisor = hdst__lower_simple(l, "divisor", divisor);
     ir_expr *zero = hdst__ir_const(l->func, divisor->kind, 0);
-    push_check(l, IR_CHECK_DIVISION, span, NULL, hdst__ir_binary(l->func, IR_NE, HDST__BOOL, hdst__ir_copy(l->func, divisor), zero), NULL, NULL);
+    hdst__lower_push_check(l, IR_CHECK_DIVISION, span, NULL, hdst__ir_binary(l->func, IR_NE, HDST__BOOL, hdst__ir_copy(l->func, divisor), zero), NULL, NULL);
     return divisor;
 }
 

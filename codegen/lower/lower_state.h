@@ -63,6 +63,7 @@ typedef struct lowerer {
     uint32_t group[2];          // of a group: the variables of its first record and of the one behind its last
     uint32_t switch_continue;   // in a switch that became a loop: the flag that stands for `continue`; else IR_NO_VAR
     size_t statements;          // lowered so far
+    const ast_expr *called;     // in a function of codegen/math/: its call; else NULL
 } lowerer;
 
 // --- lower.c ---
@@ -97,6 +98,7 @@ ir_expr *hdst__lower_convert(lowerer *l, hdst__kind kind, ir_expr *e);          
 ir_expr *hdst__lower_simple(lowerer *l, const char *name, ir_expr *e);             // e itself when it is a constant or a variable, else a variable set to it
 ir_expr *hdst__lower_bool(lowerer *l, bool value);
 void hdst__lower_push(lowerer *l, ir_stmt *stmt);
+void hdst__lower_push_check(lowerer *l, ir_check_kind kind, hdst__span span, const char *what, ir_expr *cond, ir_expr *index, ir_expr *limit);
 
 // A check of the index of at (AST_INDEX), and the index clamped into range. It is compared as u64 after sign extension, so negative ones fail.
 ir_expr *hdst__lower_checked_index(lowerer *l, ir_check_kind kind, const ast_expr *at, const char *what, ir_expr *limit);
@@ -106,6 +108,7 @@ bool hdst__lower_is_of_text(const lowerer *l, const ast_expr *index);       // A
 ir_expr *hdst__lower_text_index(lowerer *l, const ast_expr *index);         // t[i], t[a:b]
 ir_expr *hdst__lower_text_length(lowerer *l, const ast_expr *text);         // len(t)
 ir_expr *hdst__lower_text_constant(lowerer *l, const ast_expr *string);
+void hdst__lower_check_number(lowerer *l, const ast_expr *call);             // check_number(t, fault)
 
 // --- lower_stmt.c, lower_loop.c ---
 // Whether something in the statement assigns to the variable, or to a part of it.

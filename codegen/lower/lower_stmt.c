@@ -82,6 +82,7 @@ static void call(lowerer *l, const ast_stmt *s)
     const ast_expr *e = s->value;
     if (e->kind == AST_CALL && !e->callee && e->builtin == HDST__BI_EMIT)
         emit(l, e, s->span);
+    else if (e->kind == AST_CALL && !e->callee && e->builtin == HDST__BI_CHECK_NUMBER) hdst__lower_check_number(l, e);
     else if (e->kind == AST_CALL && !e->callee && (e->builtin == HDST__BI_ACC_MIN || e->builtin == HDST__BI_ACC_MAX))
         accumulate(l, e->args[0], e->builtin == HDST__BI_ACC_MIN ? HDST__MIN : HDST__MAX, false, e->args[1], s->span);
     else if (e->type->kind == HDST__VOID) hdst__lower_call(l, e);

@@ -46,3 +46,12 @@ ir_expr *hdst__lower_text_constant(lowerer *l, const ast_expr *string)
     *text = (hdst__text_value){string->name, (uint32_t)string->length, HDST__TEXT_AS_IT_IS};
     return hdst__ir_const(l->func, HDST__TEXT, string->length ? (uint64_t)(uintptr_t)text : 0);
 }
+
+// What a user reads is about the call that stands in his function.
+void hdst__lower_check_number(lowerer *l, const ast_expr *call)
+{
+    ir_expr *text = hdst__lower_value(l, call->args[0]), *fault = hdst__lower_simple(l, "fault", hdst__lower_value(l, call->args[1]));
+    ir_expr *good = hdst__ir_binary(l->func, IR_EQ, HDST__BOOL, fault, hdst__ir_const(l->func, fault->kind, 0));
+    hdst__lower_push_check(l, IR_CHECK_NUMBER, l->called ? l->called->args[0]->span : call->span, l->called ? l->called->name : "", good, text,
+                           hdst__lower_convert(l, HDST__U64, hdst__ir_copy(l->func, fault)));
+}

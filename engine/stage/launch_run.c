@@ -256,13 +256,13 @@ hdst_status hdst__launch_plan_record_error(const hdst__launch_plan *plan, const 
                                (unsigned long long)run.emitted,
                                (unsigned long long)plan->room);
     if (check == HDST__TOO_MANY && run.failed_record == UINT64_MAX) {
-        hdst__check_to_error(plan->func, run.full_check, run.emitted, plan->room, record, error);
+        hdst__check_to_error(plan->func, run.full_check, run.emitted, plan->room, NULL, record, error);
         return HDST_E_RECORD;
     }
     if (run.failed_record != record)
         return hdst__error_set(error, HDST_E_INTERNAL, "record %llu failed on %s and not in the interpreter", (unsigned long long)record,
                                plan->device->info->name);
-    hdst__check_to_error(plan->func, run.failed_check, run.failed_index, run.failed_limit,
+    hdst__check_to_error(plan->func, run.failed_check, run.failed_index, run.failed_limit, run.failed_text,
                          covered.before + record * covered.records, error);
     return HDST_E_RECORD;
 }

@@ -160,7 +160,8 @@ static hdst_status fold_batch(hdst__stage *stage, ordered *o, uint64_t first, ui
     status = hdst__interpret_fold_ordered(&run, error);
     if (status != HDST_OK || run.failed_record == UINT64_MAX) return status;
     hdst_error failure = HDST_ERROR_INIT;
-    hdst__check_to_error(stage->spec.func, run.failed_check, run.failed_index, run.failed_limit, first + run.failed_record - carried, &failure);
+    hdst__check_to_error(stage->spec.func, run.failed_check, run.failed_index, run.failed_limit, run.failed_text, first + run.failed_record - carried,
+                         &failure);
     stage->stats.skipped += run.skipped;
     if (run.skip_failed) {
         hdst__stage_tell_skipped(stage, &failure);

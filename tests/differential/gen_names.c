@@ -182,6 +182,7 @@ static const char *const kept[] = {
     "starts_with",
     "ends_with",
     "parse_int",
+    "parse_double",
     "parse_float",
     "source_index",
     "source_offset",

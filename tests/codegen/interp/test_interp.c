@@ -465,18 +465,18 @@ Test(interp, the_message_names_place_values_and_record)
     const ir_func *f = checked_func(&diags);
     const hdst__interp_run run = run_checked(f, 1, 53, 1, 53);
     hdst_error error = HDST_ERROR_INIT;
-    hdst__check_to_error(f, run.failed_check, run.failed_index, run.failed_limit, run.failed_record, &error);
+    hdst__check_to_error(f, run.failed_check, run.failed_index, run.failed_limit, NULL, run.failed_record, &error);
     cr_expect_eq(error.code, HDST_E_RECORD);
     cr_expect_str_eq(error.message, "index 53 out of range 0..49 in record 1,048,577");
     cr_expect_str_eq(error.file, "check.hk");
     cr_expect_eq(error.line, 3);
     cr_expect_eq(error.column, 12);
     cr_expect_eq(error.record, 1048577);
-    hdst__check_to_error(f, 0, (uint64_t)-3, 50, 7, &error);
+    hdst__check_to_error(f, 0, (uint64_t)-3, 50, NULL, 7, &error);
     cr_expect_str_eq(error.message, "index -3 out of range 0..49 in record 7");
-    hdst__check_to_error(f, 0, 0, 0, 999, &error);
+    hdst__check_to_error(f, 0, 0, 0, NULL, 999, &error);
     cr_expect_str_eq(error.message, "index 0 out of range: c has no rows in record 999");
-    hdst__check_to_error(f, 1, 0, 0, 12345, &error);
+    hdst__check_to_error(f, 1, 0, 0, NULL, 12345, &error);
     cr_expect_str_eq(error.message, "division by zero in record 12,345");
 }
 

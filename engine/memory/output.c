@@ -46,6 +46,14 @@ hdst_status hdst__output_keep_texts(hdst__output *output, void *records, uint64_
     return hdst__text_keep_rows(&output->writer, output->texts_of, records, count, error);
 }
 
+hdst_status hdst__output_hold_texts(hdst__output *output, const hdst__output *from, hdst_error *error)
+{
+    if (!from->texts) return HDST_OK;
+    const hdst_status status = take_heap(output, error);
+    if (status != HDST_OK) return status;
+    return hdst__text_heap_holds(output->texts, from->texts) ? HDST_OK : hdst__error_memory(error, "texts of output records");
+}
+
 void hdst__output_destroy(hdst__output *output)
 {
     forget_texts(output);
@@ -88,18 +96,30 @@ static hdst_status make_room(hdst__output *output, uint64_t more, hdst_error *er
     return hdst__output_reserve(output, need, error);
 }
 
+static hdst_status add(hdst__output *output, hdst__thread_pool *threads, const void *records, uint64_t count, hdst_error *error)
+{
+    const hdst_status status = make_room(output, count, error);
+    if (status != HDST_OK) return status;
+    hdst__pool_copy(threads, output->records + output->count * output->record_bytes, records, count * output->record_bytes);
+    output->count += count;
+    return HDST_OK;
+}
+
 hdst_status hdst__output_add_by(hdst__output *output, hdst__thread_pool *threads, const void *records, uint64_t count, hdst_error *error)
 {
     if (count == 0) return HDST_OK;
-    hdst_status status = make_room(output, count, error);
+    const hdst_status status = add(output, threads, records, count, error);
     if (status != HDST_OK) return status;
-    char *to = output->records + output->count * output->record_bytes;
-    hdst__pool_copy(threads, to, records, count * output->record_bytes);
-    output->count += count;
-    return hdst__output_keep_texts(output, to, count, error);
+    return hdst__output_keep_texts(output, output->records + (output->count - count) * output->record_bytes, count, error);
 }
 
 hdst_status hdst__output_add(hdst__output *output, const void *records, uint64_t count, hdst_error *error)
 {
     return hdst__output_add_by(output, NULL, records, count, error);
+}
+
+hdst_status hdst__output_add_of(hdst__output *output, const hdst__output *from, hdst_error *error)
+{
+    const hdst_status status = from->count ? add(output, NULL, from->records, from->count, error) : HDST_OK;
+    return status == HDST_OK ? hdst__output_hold_texts(output, from, error) : status;
 }

@@ -32,6 +32,8 @@ void hdst__output_has_texts(hdst__output *output, hdst__runtime *runtime, const 
 hdst_status hdst__output_keep_texts(hdst__output *output, void *records, uint64_t count, hdst_error *error);
 // Of an output that settles texts: the same until the next call, and only of texts that the function looks at in another case than their bytes have.
 hdst_status hdst__output_settle_texts(hdst__output *output, void *records, uint64_t count, hdst_error *error);
+// What the texts of `from` refer to lasts as long as this output's own.
+hdst_status hdst__output_hold_texts(hdst__output *output, const hdst__output *from, hdst_error *error);
 void hdst__output_destroy(hdst__output *output);
 // Forgets the records, keeps the memory.
 void hdst__output_reset(hdst__output *output);
@@ -41,5 +43,7 @@ hdst_status hdst__output_reserve(hdst__output *output, uint64_t records, hdst_er
 hdst_status hdst__output_add(hdst__output *output, const void *records, uint64_t count, hdst_error *error);
 // The same, copied by several threads where there are many.
 hdst_status hdst__output_add_by(hdst__output *output, hdst__thread_pool *threads, const void *records, uint64_t count, hdst_error *error);
+// The records of another output, whose texts stay where they are.
+hdst_status hdst__output_add_of(hdst__output *output, const hdst__output *from, hdst_error *error);
 
 #endif

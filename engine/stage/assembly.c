@@ -19,7 +19,8 @@ hdst_status hdst__assembly_init(hdst__assembly *assembly, hdst__output *to, uint
 
 static void free_chunk(const hdst__assembly *assembly, hdst__chunk *chunk)
 {
-    if (!assembly->group) hdst__output_destroy(&chunk->output);
+    if (assembly->group) chunk->output.records = NULL;      // which are the whole output's
+    hdst__output_destroy(&chunk->output);
     hdst__free(assembly->to->allocator, chunk);
 }
 
@@ -43,6 +44,7 @@ static hdst__chunk *make_chunk(hdst__assembly *assembly, const hdst__share *shar
     if (!chunk) return NULL;
     chunk->share = *share;
     hdst__output_init(&chunk->output, to->allocator, to->budget, to->record_bytes);
+    hdst__output_has_texts(&chunk->output, to->runtime, to->texts_of);
     if (!assembly->group) return chunk;
     chunk->output.records = to->records + share->first / assembly->group * to->record_bytes;
     chunk->output.capacity = groups_of(assembly, share->count);
@@ -140,9 +142,9 @@ static hdst_status give_chunk(hdst__assembly *assembly, const hdst__chunk *chunk
     const hdst__output *from = &chunk->output;
     const hdst__consumer *consumer = to->consumer;
     if (assembly->group || consumer) to->count += from->count;
-    if (assembly->group) return HDST_OK;
+    if (assembly->group) return hdst__output_hold_texts(to, from, error);
     if (consumer) return from->count ? consumer->take(consumer->user, from->records, from->count, assembly->expected, error) : HDST_OK;
-    return hdst__output_add(to, from->records, from->count, error);
+    return hdst__output_add_of(to, from, error);
 }
 
 // With the mutex held; NULL: what comes next is not whole yet.

@@ -380,7 +380,8 @@ static hdst_status take_memory(hdst__launch_plan *plan, hdst_error *error)
 // Kernels of a device that shares the host's memory write each record where all workers' output is to lie.
 bool hdst__plan_wraps_output(const hdst__launch_plan *plan)
 {
-    return plan->output_param && plan->shares_in_place && plan->device->unified && plan->way == IR_OUTPUT_DENSE && !plan->code.fold;
+    if (!plan->output_param || plan->output_param->record->has_text) return false;      // the bytes of texts are copied when a slice has ended
+    return plan->shares_in_place && plan->device->unified && plan->way == IR_OUTPUT_DENSE && !plan->code.fold;
 }
 
 uint32_t hdst__plan_slices_in_flight(const hdst__launch_plan *plan)

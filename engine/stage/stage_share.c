@@ -59,7 +59,6 @@ static const char *why_alone(const hdst__stage *stage, const hdst__stage_values 
     return hdst__engine_alone(stage->engine) ? "there was no memory for several"
         : stage->mode.is[HDST__MODE_ONE_DEVICE] ? stage->mode.why[HDST__MODE_ONE_DEVICE]
         : stage->spec.separate ? "code that the program gave apart runs on one device"
-        : stage->output.texts_of || stage->reader.makes_texts ? "its records have texts, whose bytes one device keeps"
         : stage->spec.limit && cache ? "it ends early, and of its cached input each device would have a part"
         : resident ? "its input is cached on one device"
         : !cache && stage->reader.on_device ? "its input is copied from a device, which works on nothing else meanwhile"

@@ -105,7 +105,9 @@ static hdst_context *open_with(const char *device, uint64_t memory)
     hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
     options.device = device;
     options.memory = memory;
-    return hdst_context_create(&options);
+    hdst_context *context = hdst_context_create(&options);
+    if (strchr(device, ',')) hdst__engine_limits(context->engine)->share_bytes = 0;
+    return context;
 }
 
 static hdst_result *run(hdst_dataset *dataset)
@@ -300,6 +302,13 @@ Test(text_stages, on_a_cpu)
 Test(text_stages, on_a_cpu_with_little_memory)
 {
     if (has_cpu()) check_all("cpu", 24 << 20);
+}
+
+Test(text_stages, on_a_cpu_and_in_the_interpreter_at_once)
+{
+    if (!has_cpu()) return;
+    check_all("0,1", 0);
+    check_all("0,1", 48 << 20);
 }
 
 Test(text_stages, a_device_with_memory_of_its_own_says_that_it_cannot)

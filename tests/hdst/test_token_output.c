@@ -113,6 +113,7 @@ static void check_all(const char *device, uint64_t memory)
     options.device = device;
     options.memory = memory;
     hdst_context *context = hdst_context_create(&options);
+    if (strchr(device, ',')) hdst__engine_limits(context->engine)->share_bytes = 0;
     hdst_module *module = module_of(context, functions);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         hdst_source *lines = hdst_source_open_lines(context, path);
@@ -130,5 +131,17 @@ static void check_all(const char *device, uint64_t memory)
 }
 
 Test(token_output, in_the_interpreter) { check_all("interp", 0); }
-Test(token_output, on_a_cpu) { check_all("cpu", 0); }
-Test(token_output, on_a_cpu_with_little_memory) { check_all("cpu", 48 << 20); }
+Test(token_output, on_a_cpu)
+{
+    if (has_cpu()) check_all("cpu", 0);
+}
+
+Test(token_output, on_a_cpu_with_little_memory)
+{
+    if (has_cpu()) check_all("cpu", 48 << 20);
+}
+
+Test(token_output, on_a_cpu_and_in_the_interpreter_at_once)
+{
+    if (has_cpu()) check_all("0,1", 0);
+}

@@ -8,7 +8,7 @@
 #include <string.h>
 
 static const char format_name[] = "hdst-replay";
-enum { FORMAT_VERSION = 1, KEYS = 10 /* and "next", of a reduce, or "keys", of a group */, MOST_ITEMS = 4096 };
+enum { FORMAT_VERSION = 1, KEYS = 10 /* and "next", of a reduce, or "keys", of a group; "texts" */, MOST_ITEMS = 4096 };
 
 // --- Writing ---
 
@@ -75,7 +75,7 @@ static void pack_keys(msgpack_packer *to, const hdst__replay *r)
 
 static void pack_all(msgpack_packer *to, const hdst__replay *r)
 {
-    msgpack_pack_map(to, KEYS + (r->next != NULL) + (r->keys != NULL));
+    msgpack_pack_map(to, KEYS + (r->next != NULL) + (r->keys != NULL) + (r->text_bytes > 0));
     pack_text(to, "format");
     pack_text(to, format_name);
     pack_text(to, "version");
@@ -99,6 +99,10 @@ static void pack_all(msgpack_packer *to, const hdst__replay *r)
         pack_bytes(to, r->next, r->next_bytes);
     }
     if (r->keys) pack_keys(to, r);
+    if (r->text_bytes) {
+        pack_text(to, "texts");
+        pack_bytes(to, r->texts, r->text_bytes);
+    }
     pack_tables(to, r);
 }
 
@@ -106,7 +110,7 @@ static int add_to_file(void *user, const char *bytes, size_t count) { return hds
 
 static uint64_t bytes_of(const hdst__replay *r)
 {
-    uint64_t bytes = r->input_bytes + r->next_bytes;
+    uint64_t bytes = r->input_bytes + r->next_bytes + r->text_bytes;
     for (size_t i = 0; i < r->source_count; i++) bytes += r->sources[i].length;
     for (size_t i = 0; i < r->table_count; i++) bytes += r->tables[i].data ? r->tables[i].bytes : 0;
     return bytes;
@@ -115,7 +119,7 @@ static uint64_t bytes_of(const hdst__replay *r)
 hdst_status hdst__replay_write(const hdst__replay *replay, const hdst__allocator *allocator, const char *path, hdst_error *error)
 {
     if (bytes_of(replay) > HDST__REPLAY_BYTES - (1 << 20))
-        return hdst__error_set(error, HDST_E_UNSUPPORTED, "a record with %llu bytes of tables is not saved", (unsigned long long)bytes_of(replay));
+        return hdst__error_set(error, HDST_E_UNSUPPORTED, "a record with %llu bytes of tables and texts is not saved", (unsigned long long)bytes_of(replay));
     hdst_error own = HDST_ERROR_INIT;
     hdst__file_writer *writer = hdst__file_writer_open_private(allocator, path, &own);
     if (!writer) {
@@ -273,6 +277,8 @@ static void read_map(unpacker *u, hdst__replay *r)
     r->input = bytes_in(u, &record->via.array.ptr[1], &r->input_bytes);
     const msgpack_object *next = find_if_there(u, "next", MSGPACK_OBJECT_BIN);
     if (next) r->next = bytes_in(u, next, &r->next_bytes);
+    const msgpack_object *texts = find_if_there(u, "texts", MSGPACK_OBJECT_BIN);
+    if (texts) r->texts = bytes_in(u, texts, &r->text_bytes);
 }
 
 static bool is_replay(const msgpack_object *o)

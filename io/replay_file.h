@@ -35,6 +35,8 @@ typedef struct hdst__replay {
     uint64_t next_bytes;
     const hdst__replay_table *tables;   // of a group: the first one is its stream, and `input` says {0, how many rows}
     size_t table_count;
+    const char *texts;                  // bytes of the long texts of all records above, whose spans have offsets into them for addresses
+    uint64_t text_bytes;
     const hdst__replay_key *keys;       // of a group; NULL: it is none
     size_t key_count;
 } hdst__replay;

@@ -9,6 +9,7 @@
 #include "shuffle/group/group.h"
 #include "plan/kernel_module.h"
 #include "plan/group_node.h"
+#include "plan/replay_texts.h"
 
 #include <string.h>
 
@@ -61,6 +62,7 @@ static hdst_status describe_group(saver *s, hdst__replay *replay, hdst_error *er
         hdst__replay_table *table = &tables[replay->table_count++];
         if (i == RECORDS) *table = (hdst__replay_table){param->name, s->count, s->rows, s->count * param->record->size};
         else status = add_bound(&s->node->call->params[i], param, table, error);
+        if (table->data && table->rows) table->data = hdst__replay_take_texts(&s->arena, param->record, table->data, table->rows, replay);
     }
     return status;
 }

@@ -8,7 +8,9 @@
 #include "codegen/lower/fuse.h"
 #include "codegen/pass/passes.h"
 #include "plan/kernel_module.h"
+#include "plan/replay_texts.h"
 #include "plan/stage_node.h"
+#include "engine/memory/text_room.h"
 #include "io/replay_file.h"
 #include "record/schema.h"
 #include "codegen/ir/accum_tables.h"
@@ -26,6 +28,7 @@ typedef struct saver {
     const void *input;          // the record as a C struct
     const char *pair;           // of a reduce: the two records that it could not combine; else NULL
     bool failed;                // the last run of the interpreter
+    hdst__text_room texts;      // of `input`, where a reader makes them
 } saver;
 
 static const hdst__allocator *allocator_of(const saver *s) { return HDST__ALLOCATOR(s->node->dataset); }
@@ -40,7 +43,9 @@ static hdst_status read_record(saver *s, hdst_error *error)
     void **buffers = HDST__NEW_ARRAY(&s->arena, void *, from->buffers);
     for (uint32_t i = 0; i < from->buffers; i++) buffers[i] = hdst__arena_alloc(&s->arena, from->buffer_bytes[i] + 64);
     void *row = hdst__arena_alloc(&s->arena, reader->record->size + 64);
-    const hdst_status status = reader->fill(reader->user, s->record, 1, from, buffers, 0, error);
+    hdst_status status = hdst__text_room_open(&s->texts, hdst__engine_runtime(s->node->dataset->object.context->engine), HDST__OWNER_SEGMENTS, reader, &from,
+                                              error);
+    if (status == HDST_OK) status = reader->fill(reader->user, s->record, 1, from, buffers, 0, error);
     if (status == HDST_OK) hdst__storage_copy(to, &row, 0, from, (const void *const *)buffers, 0, 1);
     s->input = row;
     return status;
@@ -148,7 +153,7 @@ static hdst_status add_tables(saver *s, const ir_func *func, hdst__replay *repla
         const void *rows;
         hdst_status status = read_bound(&bound, &rows, error);
         if (status != HDST_OK) return status;
-        table->data = table->rows ? rows : "";
+        table->data = table->rows ? hdst__replay_take_texts(&s->arena, param->record, rows, table->rows, replay) : "";
     }
     return HDST_OK;
 }
@@ -160,8 +165,9 @@ static hdst_status write_file(saver *s, size_t at, const char *folder, hdst_erro
     const uint64_t bytes = func->params[0].record->size;
     const void *input = s->pair ? s->pair : input_of(s, at, error);
     if (!input) return error->code;
-    hdst__replay replay = {.function = item->spec->function->name, .record = s->record, .input = input, .input_bytes = bytes,
-                           .next = s->pair ? s->pair + bytes : NULL, .next_bytes = s->pair ? bytes : 0};
+    hdst__replay replay = {.function = item->spec->function->name, .record = s->record, .input_bytes = bytes, .next = s->pair ? s->pair + bytes : NULL,
+                           .next_bytes = s->pair ? bytes : 0};
+    replay.input = hdst__replay_take_texts(&s->arena, func->params[0].record, input, 1, &replay);
     hdst__replay_add_module(&s->arena, item->spec->module, &replay);
     hdst_status status = add_tables(s, func, &replay, error);
     return status == HDST_OK ? hdst__replay_store(&s->arena, folder, &replay, why, error) : status;
@@ -201,6 +207,7 @@ static hdst_status save(saver *s, hdst_error *why, hdst_error *error)
         if (!(s->functions[i] = hdst__plan_lower(&s->arena, s->stage->items[i], error))) return error->code;
     hdst_status status = s->pair ? HDST_OK : read_record(s, error);
     if (status != HDST_OK) return status;
+    if (s->pair && s->functions[0]->params[0].record->has_text) return hdst__error_set(error, HDST_E_UNSUPPORTED, "its texts are gone");
     const size_t at = s->pair ? 0 : find_failing(s, error);     // a reduce is alone in its node
     if (at == s->stage->item_count) return error->code;
     return write_file(s, at, folder, why, error);
@@ -222,5 +229,6 @@ void hdst__replay_save(const hdst__node *node, const hdst__stage_node *stage, co
     hdst_error own = HDST_ERROR_INIT;
     if (save_guarded(&s, error, &own) != HDST_OK)
         hdst__log_write(&node->dataset->object.context->log, HDST__LOG_WARN, "the record cannot be saved for `hdst replay`: %s", own.message);
+    hdst__text_room_close(&s.texts);
     hdst__arena_destroy(&s.arena);
 }

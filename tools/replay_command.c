@@ -6,6 +6,7 @@
 #include "codegen/pass/passes.h"
 #include "codegen/front/module.h"
 #include "record/schema.h"
+#include "record/text_span.h"
 #include "io/replay_file.h"
 #include "tools/arguments.h"
 #include "tools/commands.h"
@@ -121,6 +122,22 @@ static hdst_status compile(session *s)
     return wrong ? hdst__error_set(s->error, HDST_E_INTERNAL, "%s", wrong) : HDST_OK;
 }
 
+// --- Texts: spans of the file have offsets among its texts for addresses ---
+
+static bool find_text(void *user, hdst__text_span *span)
+{
+    const hdst__replay *replay = user;
+    if (hdst__text_is_inline(span)) return true;
+    if (span->address > replay->text_bytes || span->length > replay->text_bytes - span->address) return false;
+    span->address = (uint64_t)(uintptr_t)(replay->texts + span->address);
+    return true;
+}
+
+static bool find_texts(session *s, const hdst__record *record, const void *rows, uint64_t count)
+{
+    return hdst__record_texts(record, (void *)(uintptr_t)rows, count, find_text, &s->replay);      // in the arena
+}
+
 // --- What it works on ---
 
 static const hdst__replay_table *find_table(const session *s, const char *name)
@@ -148,6 +165,8 @@ static hdst_status bind(session *s, hdst__interp_table *tables, uint64_t *rows)
     const bool has_next = s->func->param_count > 1 && input[1].kind == IR_INPUT;
     if (has_next ? !s->replay.next || s->replay.next_bytes != input[1].record->size : s->replay.next != NULL)
         return broken(s, "the second record has another size");
+    if (!find_texts(s, input[0].record, s->replay.input, 1) || (has_next && !find_texts(s, input[1].record, s->replay.next, 1)))
+        return broken(s, "a text of the record is not in it");
     for (size_t i = 0; i < s->func->param_count; i++) {
         const ir_param *param = &s->func->params[i];
         if (param->kind != IR_BROADCAST_TABLE && param->kind != IR_ACCUM_TABLE) continue;
@@ -159,6 +178,7 @@ static hdst_status bind(session *s, hdst__interp_table *tables, uint64_t *rows)
             return broken(s, "a table has another size");
         void *data = hdst__arena_alloc(s->arena, table->bytes + param->record->size);      // one row is there in any case
         memcpy(data, table->data, table->bytes);
+        if (!find_texts(s, param->record, data, table->rows)) return broken(s, "a text of a table is not in it");
         tables[i] = (hdst__interp_table){data, table->rows};
     }
     return HDST_OK;

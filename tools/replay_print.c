@@ -2,6 +2,9 @@
 // The steps of a record through a function, as a text for people (tools/replay_print.h).
 #include "tools/replay_print.h"
 
+#include "codegen/interp/interp.h"
+#include "record/text_span.h"
+
 #include <stdarg.h>
 #include <string.h>
 
@@ -40,7 +43,11 @@ static void put_value(hdst__buffer *out, hdst__kind kind, uint64_t bits)
     double real;
     memcpy(&single, &bits, sizeof single);
     memcpy(&real, &bits, sizeof real);
-    if (kind == HDST__BOOL) hdst__buffer_puts(out, bits ? "true" : "false");
+    if (kind == HDST__TEXT) {
+        char quoted[HDST__CHECK_TEXT];
+        hdst__interp_text_quote(bits, quoted);
+        hdst__buffer_puts(out, quoted);
+    } else if (kind == HDST__BOOL) hdst__buffer_puts(out, bits ? "true" : "false");
     else if (kind == HDST__F32) hdst__buffer_printf(out, "%.9g", (double)single);
     else if (kind == HDST__F64) hdst__buffer_printf(out, "%.17g", real);
     else if (hdst__kind_is_signed(kind)) hdst__buffer_printf(out, "%lld", (long long)bits);
@@ -57,12 +64,23 @@ static uint64_t load(hdst__kind kind, const char *at)
     return (bits ^ sign) - sign;
 }
 
+static void put_text(hdst__buffer *out, const char *at)
+{
+    hdst__text_span span;
+    char quoted[HDST__CHECK_TEXT];
+    memcpy(&span, at, sizeof span);
+    hdst__quote_text(hdst__text_bytes(&span), span.length, quoted);
+    hdst__buffer_puts(out, quoted);
+}
+
 void hdst_replay_leaf(const hdst__leaf *leaf, const void *row, hdst__buffer *out)
 {
     if (leaf->elements > 1) hdst__buffer_puts(out, "[");
     for (uint64_t e = 0; e < leaf->elements && e < SHOWN_ELEMENTS; e++) {
         if (e) hdst__buffer_puts(out, ", ");
-        put_value(out, leaf->kind, load(leaf->kind, (const char *)row + hdst__leaf_offset(leaf, e)));
+        const char *at = (const char *)row + hdst__leaf_offset(leaf, e);
+        if (leaf->kind == HDST__TEXT) put_text(out, at);
+        else put_value(out, leaf->kind, load(leaf->kind, at));
     }
     if (leaf->elements > SHOWN_ELEMENTS) hdst__buffer_printf(out, ", ... (%llu)", (ull)leaf->elements);
     if (leaf->elements > 1) hdst__buffer_puts(out, "]");

@@ -82,6 +82,7 @@ hdst_status hdst__interpret_fold_ordered(hdst__interp_run *run, hdst_error *erro
 
 // For people: a text of `length` bytes in quotes, with what cannot be seen as \xHH; of a long one the beginning.
 void hdst__quote_text(const char *bytes, uint64_t length, char quoted[HDST__CHECK_TEXT]);
+void hdst__interp_text_quote(uint64_t pattern, char quoted[HDST__CHECK_TEXT]);     // of a value, as it is looked at
 
 // Writes the message of check `check` with these values: "index 53 out of range 0..49". hdst__check_to_error adds place and
 // record. `of`: run->failed_text, or NULL where the check is about no text.

@@ -116,7 +116,6 @@ lanes hdst__interp_text(interp_state *s, const ir_expr *e, size_t at);      // o
 uint64_t hdst__interp_text_new(interp_state *s, hdst__text_value text);     // its pattern; that of the empty text when memory is out, which is noted
 uint64_t hdst__interp_text_load(interp_state *s, const char *span);         // from memory
 void hdst__interp_text_save(char *span, uint64_t pattern);
-void hdst__interp_text_quote(uint64_t pattern, char quoted[HDST__CHECK_TEXT]);      // for people
 void hdst__interp_texts_move(interp_state *s);          // between statements: forgets what no variable holds, if that pays
 void hdst__interp_texts_close(interp_state *s);
 

@@ -419,3 +419,95 @@ Test(replay, changed_bytes_do_no_harm)
     snprintf(text, sizeof text, "%s/fastest.replay", folder);
     change_bytes(text, 60);
 }
+
+// --- Texts ---
+
+static const char line_kernel[] = "struct cut { text key, rest; int32_t n; };\n"
+                                  "map cut_up(text line) -> cut\n"
+                                  "{\n"
+                                  "    const int64_t at = find(line, \"=\");\n"
+                                  "    return (cut){ upper(line[0:at]), line[at + 1:len(line)], 7 };\n"
+                                  "}\n"
+                                  "filter some(cut c) { return len(c.rest) > 0; }\n"
+                                  "map number(cut c, broadcast int32_t by) -> int64_t\n"
+                                  "{\n"
+                                  "    const text last = c.rest[len(c.rest) - 2:len(c.rest)];\n"
+                                  "    return by * parse_int(last);\n"
+                                  "}\n";
+
+// Line 40,321 has a long key and ends in "7x".
+static void failing_lines(const char *device, const char *path)
+{
+    FILE *out = fopen(path, "w");
+    for (int i = 0; i < 50000; i++) {
+        if (i == 40321) fprintf(out, "the key of a line that is long=and a rest \"of\" it, 7x\n");
+        else fprintf(out, "key of line %d=%s %d\n", i, i % 3 ? "" : "something that does not fit a span", 10 + i % 90);
+    }
+    fclose(out);
+    hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
+    options.device = device;
+    options.replay_dir = folder;
+    hdst_context *context = hdst_context_create(&options);
+    hdst_module *m = hdst_module_parse(context, "lines.hk", line_kernel, NULL);
+    cr_assert_eq(hdst_module_status(m, NULL), HDST_OK, "%s", hdst_module_diagnostics(m));
+    hdst_value *by = hdst_value_create(m, "int32_t", 1);
+    hdst_value_set(by, &(int32_t){3}, 1);
+    hdst_map_spec *number = hdst_map_spec_create(m, "number");
+    hdst_bind_value(number, "by", by);
+    hdst_error error = HDST_ERROR_INIT;
+    hdst_source *lines = hdst_source_open_lines(context, path);
+    hdst_dataset *cuts = hdst_map_function(hdst_read(lines, m, "text"), m, "cut_up");
+    hdst_result *r = hdst_result_create(hdst_map(hdst_filter_function(cuts, m, "some"), number));
+    cr_assert_eq(hdst_run(r, &error), HDST_E_RECORD, "%s", error.message);
+    cr_expect_str_eq(error.message, "\"7x\" is no integer in record 40,321");
+    EXPECT_IN(error.hint, "number.replay");
+    hdst_context_destroy(context);
+}
+
+static void expect_texts(const char *device)
+{
+    static char text[1 << 16];
+    char lines[64], path[64];
+    snprintf(lines, sizeof lines, "%s/lines.txt", folder);
+    snprintf(path, sizeof path, "%s/number.replay", folder);
+    failing_lines(device, lines);
+    cr_assert_eq(unlink(lines), 0);
+    cr_assert_eq(show(path, text, sizeof text), 0, "%s", text);
+    EXPECT_IN(text, "lines.hk:11:27: \"7x\" is no integer in record 40,321");
+    EXPECT_IN(text, "c.key = \"THE KEY OF A LINE THAT IS LONG\"\n");       // as it is looked at
+    EXPECT_IN(text, "c.rest = \"and a rest \\\"of\\\" it, 7x\"\n");
+    EXPECT_IN(text, "c.n = 7\n");
+    EXPECT_IN(text, "  last = \"7x\"\n");
+    EXPECT_IN(text, "the text is no number: the record fails here\n");
+}
+
+Test(replay, texts_are_in_the_file_in_the_interpreter) { expect_texts("interp"); }
+Test(replay, texts_are_in_the_file_on_a_cpu)
+{
+    if (have_cpu()) expect_texts("cpu");
+}
+
+// A file whose texts are cut, or missing, tells so and reads nothing else.
+Test(replay, texts_that_are_not_in_the_file)
+{
+    static char text[1 << 16];
+    char lines[64], path[64];
+    snprintf(lines, sizeof lines, "%s/lines.txt", folder);
+    snprintf(path, sizeof path, "%s/number.replay", folder);
+    failing_lines("interp", lines);
+    hdst__arena arena;
+    jmp_buf out_of_memory;
+    hdst__arena_init(&arena, NULL, &out_of_memory);
+    cr_assert_eq(setjmp(out_of_memory), 0);
+    hdst__replay replay;
+    cr_assert_eq(hdst__replay_read(path, &arena, &replay, NULL), HDST_OK);
+    cr_assert_gt(replay.text_bytes, 40);
+    replay.text_bytes--;
+    cr_assert_eq(hdst__replay_write(&replay, NULL, path, NULL), HDST_OK);
+    cr_expect_eq(show(path, text, sizeof text), hdst_status_exit_code(HDST_E_FORMAT));
+    EXPECT_IN(text, "a text of the record is not in it");
+    replay.text_bytes = 0;
+    cr_assert_eq(hdst__replay_write(&replay, NULL, path, NULL), HDST_OK);
+    cr_expect_eq(show(path, text, sizeof text), hdst_status_exit_code(HDST_E_FORMAT));
+    hdst__arena_destroy(&arena);
+}

@@ -142,6 +142,8 @@ enum {
     HDST__HOST_REPARTITION_PIECE_BYTES = 256 << 10, HDST__HOST_REPARTITION_PIECE_SHARE = 16,    // of records that get a number; of what the budget has left
 
     // Sorts.
+    HDST__HOST_GATHER_BYTES = 1 << 20,          // of rows that a thread puts in order at once
+    HDST__HOST_SORT_BUCKET_RECORDS = 1 << 14,   // of a bucket, at least, where records are dealt to several
     HDST__HOST_INSERTION_RECORDS = 16,          // sorted by insertion
     HDST__HOST_SORT_BATCH_BYTES = 16 << 20,     // read between two looks at whether the run was cancelled
     HDST__HOST_SORT_PIECE_BYTES = 1 << 20, HDST__HOST_SORT_PIECE_SHARE = 4,     // of a copy to another layout, or to the host; of what the budget has left

@@ -3,6 +3,7 @@
 // they are read.
 #include "shuffle/sort/sort_host.h"
 #include "shuffle/sort/sort_on_device.h"
+#include "shuffle/sort/sort_prefixes.h"
 #include "shuffle/sort/sort_tiles.h"
 
 #include "engine/device/driver_gate.h"
@@ -135,20 +136,31 @@ static hdst_status make_workspace(const hdst__sort *sort, uint64_t records, work
 
 static const hdst__sort_entry *sort_workspace(const hdst__sort *sort, const workspace *w, uint64_t records)
 {
-    return hdst__sort_entries(sort->field, sort->field_count, w->rows, sort->record->size, records, w->entries, w->scratch, hdst__engine_cancel(sort->engine));
+    return hdst__sort_by_prefixes(hdst__engine_threads(sort->engine), sort->field, sort->field_count, w->rows, sort->record->size, records, w->entries,
+                                  w->scratch, hdst__engine_cancel(sort->engine));
+}
+
+typedef struct gathering {
+    hdst__sort *sort;
+    const workspace *from;
+    const hdst__sort_entry *order;
+    uint64_t records, batch;
+} gathering;
+
+static void gather_batch(void *user, uint64_t i)
+{
+    const gathering *g = user;
+    const uint64_t size = g->sort->record->size, first = i * g->batch, end = g->records - first < g->batch ? g->records : first + g->batch;
+    if (hdst__cancel_asked(hdst__engine_cancel(g->sort->engine))) return;
+    for (uint64_t k = first; k < end; k++) memcpy(g->sort->rows + k * size, g->from->rows + g->order[k].index * size, size);
 }
 
 // Rows in order, some at a time.
 static hdst_status gather(hdst__sort *sort, const workspace *w, const hdst__sort_entry *order, uint64_t records, hdst_error *error)
 {
-    const uint64_t size = sort->record->size, batch = HDST__HOST_SORT_BATCH_BYTES / size + 1;
-    hdst_status status = HDST_OK;
-    for (uint64_t first = 0; first < records && status == HDST_OK; first += batch) {
-        const uint64_t end = records - first < batch ? records : first + batch;
-        for (uint64_t i = first; i < end; i++) memcpy(sort->rows + i * size, w->rows + order[i].index * size, size);
-        status = hdst__cancel_check(hdst__engine_cancel(sort->engine), 0, 0, error);
-    }
-    return status;
+    gathering g = {sort, w, order, records, HDST__HOST_GATHER_BYTES / sort->record->size + 1};
+    hdst__thread_pool_run(hdst__engine_threads(sort->engine), (records + g.batch - 1) / g.batch, gather_batch, &g);
+    return hdst__cancel_check(hdst__engine_cancel(sort->engine), 0, 0, error);
 }
 
 static hdst_status sort_in_memory(hdst__sort *sort, const hdst__reader *input, hdst_error *error)
@@ -168,7 +180,7 @@ static hdst_status sort_in_memory(hdst__sort *sort, const hdst__reader *input, h
     }
     free_workspace(sort, &w);
     sort->owned = true;
-    sort->way = "merge sort on the host";
+    sort->way = "sort on the host by the first bytes of keys";
     return status;
 }
 
@@ -222,7 +234,7 @@ static hdst_status sort_through_runs(hdst__sort *sort, const hdst__reader *input
     if (each < 64 || merging < hdst__sort_runs_least(&sort->runs))
         return hdst__budget_error(hdst__engine_memory(sort->engine), 128 * (size + 32), "a sort", error);
     hdst_status status = make_runs(sort, input, each, error);
-    sort->way = "merge sort on the host, in runs";
+    sort->way = "sort on the host by the first bytes of keys, in runs";
     return status == HDST_OK ? hdst__sort_runs_end(&sort->runs, merging, error) : status;
 }
 

@@ -15,7 +15,7 @@ typedef struct order {
 
 static bool is_less(const order *o, const hdst__sort_entry *a, const hdst__sort_entry *b)
 {
-    if (a->prefix != b->prefix) return a->prefix < b->prefix;
+    if (a->key != b->key) return a->key < b->key;
     return hdst__sort_compare(o->fields, o->count, o->rows + a->index * o->size, o->rows + b->index * o->size) < 0;
 }
 

@@ -3,12 +3,11 @@
 #ifndef HDST_SHUFFLE_SORT_SORT_HOST_H
 #define HDST_SHUFFLE_SORT_SORT_HOST_H
 
+#include "shuffle/sort/radix_sort.h"
 #include "shuffle/sort/sort_key.h"
 #include "base/cancel.h"
 
-typedef struct hdst__sort_entry {
-    uint64_t prefix, index;     // of the row's key; which row
-} hdst__sort_entry;
+typedef hdst__radix_entry hdst__sort_entry;     // the prefix of the row's key; which row
 
 // Sorts `count` rows stably: returns the entries in order, in one of the two arrays, which have `count` entries each. NULL: cancelled; the entries are in no
 // order then.

@@ -37,12 +37,11 @@ static hdst__text_span text_of(const hdst__sort_field *field, const char *row)
     return span;
 }
 
-// The first eight bytes as a number in their order; behind the end of a shorter text they are zero.
-static uint64_t text_prefix(const hdst__sort_field *field, const char *row)
+uint64_t hdst__sort_text_prefix(const hdst__sort_field *field, const hdst__text_span *span, uint64_t from)
 {
-    const hdst__text_span span = text_of(field, row);
     uint64_t word = 0;
-    memcpy(&word, hdst__text_bytes(&span), span.length < 8 ? span.length : 8);
+    const uint64_t left = from < span->length ? span->length - from : 0;
+    if (left) memcpy(&word, hdst__text_bytes(span) + from, left < 8 ? left : 8);
     const uint64_t number = __builtin_bswap64(word);        // little-endian hosts
     return field->descending ? ~number : number;
 }
@@ -58,7 +57,10 @@ uint64_t hdst__sort_prefix(const hdst__sort_field *fields, size_t count, const c
     uint64_t prefix = 0;
     uint32_t left = 64;
     for (size_t i = 0; i < count; i++) {
-        if (fields[i].kind == HDST__TEXT) return prefix | (left ? text_prefix(&fields[i], row) >> (64 - left) : 0);
+        if (fields[i].kind == HDST__TEXT) {
+            const hdst__text_span span = text_of(&fields[i], row);
+            return prefix | (left ? hdst__sort_text_prefix(&fields[i], &span, 0) >> (64 - left) : 0);
+        }
         if (fields[i].bits > left) break;
         left -= fields[i].bits;
         prefix |= sort_number(&fields[i], row) << left;

@@ -204,7 +204,7 @@ Test(sort_tiles, a_device_that_fails_and_a_cancel)
         device->ops = &patched;
         cr_assert_eq(hdst_run(r, &error), cancels ? HDST_E_CANCELLED : HDST_OK, "%s", error.message);
         device->ops = whole;
-        if (!cancels) expect(r, expected, "merge sort on the host");
+        if (!cancels) expect(r, expected, "sort on the host by the first bytes of keys");
         RUN(r);
         expect(r, expected, cancels ? "radix sort on 2 devices, in " : "");
         hdst_context_destroy(j.context);

@@ -24,7 +24,8 @@ static uint32_t next(uint32_t below)
     return (uint32_t)(state >> 33) % below;
 }
 
-// What this way of making texts gives: 0 any bytes; 1 few letters; 2 zero bytes; 3 all begin alike, for longer than any word; 4 one text; 5 one letter, all lengths
+// What this way of making texts gives: 0 any bytes; 1 few letters; 2 zero bytes; 3 all begin alike, for longer than any word; 4 one text; 5 one letter, all
+// lengths
 static uint32_t make_text(int way, char *to)
 {
     uint32_t length = next(way == 3 ? LONGEST : 40), i = 0;

@@ -229,8 +229,8 @@ typedef enum hdst_type {
     HDST_BOOL, HDST_INT8, HDST_INT16, HDST_INT32, HDST_INT64, HDST_UINT8, HDST_UINT16, HDST_UINT32, HDST_UINT64, HDST_FLOAT32, HDST_FLOAT64, HDST_TEXT
 } hdst_type;
 
-// A file, its format by its name: .npy, .csv (.tsv, .txt, .data: separated numbers). Columns are known at once; the rows of a text are counted when they are
-// asked for or read, which is also when mistakes in them are found.
+// A file, its format by its name: .npy, .csv (.tsv, .txt, .data: numbers and texts, separated; plain or compressed by gzip, zstd or xz). Columns are known at
+// once; the rows of a text are counted when they are asked for or read, which is also when mistakes in them are found.
 HDST_API hdst_source *hdst_source_open(hdst_context *context, const char *path);
 // A folder: its files of these formats in the order of the bytes of their names, one after another, as with hdst_source_open_all; those whose names begin with
 // a point, other files and folders in it are passed over.

@@ -163,7 +163,7 @@ static hdst_status choose_kinds(hdst__bound_source *bound, hdst_error *error)
     for (size_t i = 0; i < bound->move_count; i++) {
         hdst__move *m = &bound->moves[i];
         m->from = bound->record->leaves[m->leaf].kind;
-        bound->as[m->offset / 8] = m->from;
+        bound->as[m->column] = m->from;
     }
     return HDST_OK;
 }
@@ -191,12 +191,12 @@ static bool is_one_text(const hdst__source *source, const hdst__record *record)
     return record->elements == 1 && record->leaves[0].kind == HDST__TEXT && source->columns[0].kind == HDST__TEXT;
 }
 
-static hdst_status no_texts(const hdst__bound_source *bound, hdst_error *error)
+// A header that names no field may be data: words stand in the first row of a table of texts, too.
+static void note_header(hdst__bound_source *bound)
 {
-    hdst__error_set(error, HDST_E_UNSUPPORTED, "record '%s' has a text field, which cannot be read from separated text yet", bound->record->name);
-    hdst__error_at(error, bound->source->name, 0, 0);
-    hdst__error_hint(error, "hdst_source_open_lines reads lines, which a map can take apart: tokens(line, chars(\",\"))");
-    return HDST_E_UNSUPPORTED;
+    const hdst__source *source = bound->source;
+    if (!source->columns[0].name || source->in_order) return;
+    snprintf(bound->note, sizeof bound->note, "%.300s: the first row ('%.60s' ...) is taken for a header", source->name, source->columns[0].name);
 }
 
 static hdst_status bind_columns(hdst__bound_source *bound, hdst_error *error)
@@ -211,7 +211,7 @@ static hdst_status bind_columns(hdst__bound_source *bound, hdst_error *error)
     if (!bound->moves) return hdst__error_memory(error, bound->source->name);
     if (by_name) bind_by_name(bound);
     else bind_in_order(bound);
-    if (bound->source->format->is_text && record->has_text) return no_texts(bound, error);
+    if (bound->source->format->is_text && record->has_text && !by_name) note_header(bound);
     if (bound->source->format->is_text) return choose_kinds(bound, error);
     hdst_status status = check_texts(bound, error);
     if (status == HDST_OK) note_conversions(bound);
@@ -238,7 +238,8 @@ static hdst_status bind_structs(hdst__bound_source *bound, hdst_error *error)
 static bool are_rows_structs(const hdst__bound_source *bound)
 {
     if (bound->rows_as_structs) return true;
-    if (bound->source->by_column || bound->source->format->fill || bound->source->row_bytes != bound->record->size) return false;
+    if (bound->source->by_column || bound->source->format->fill || hdst__bound_fills_texts(bound)) return false;
+    if (bound->source->row_bytes != bound->record->size) return false;
     for (size_t i = 0; i < bound->move_count; i++) {
         const hdst__move *m = &bound->moves[i];
         const hdst__leaf *leaf = &bound->record->leaves[m->leaf];
@@ -253,7 +254,7 @@ static bool are_rows_structs(const hdst__bound_source *bound)
 static hdst_status add_staging(hdst__bound_source *bound, hdst_error *error)
 {
     const hdst__source *source = bound->source;
-    if (source->direct || source->format->fill) return HDST_OK;
+    if (source->direct || source->format->fill || hdst__bound_fills_texts(bound)) return HDST_OK;
     bound->staging_rows = HDST__HOST_BOUND_STAGING_BYTES / (source->row_bytes ? source->row_bytes : 1);
     if (bound->staging_rows > source->rows) bound->staging_rows = source->rows;
     if (!bound->staging_rows) bound->staging_rows = 1;
@@ -336,6 +337,17 @@ bool hdst__bound_source_concurrent(const hdst__bound_source *bound)
 bool hdst__bound_source_makes_texts(const hdst__bound_source *bound)
 {
     return bound->record->has_text && bound->source->columns;       // C structs have texts that lie elsewhere
+}
+
+uint64_t hdst__bound_source_text_bytes(const hdst__bound_source *bound)
+{
+    const hdst__source *source = bound->source;
+    uint64_t most = source->parts || (source->format->is_text && !bound->record->has_text) ? 0 : source->text_bytes;
+    for (size_t i = 0; i < source->part_count; i++) {
+        const uint64_t bytes = hdst__bound_source_text_bytes(bound->parts[i]);
+        if (bytes > most) most = bytes;
+    }
+    return most;
 }
 
 const char *hdst__bound_source_note(const hdst__bound_source *bound) { return bound->note[0] ? bound->note : NULL; }

@@ -36,4 +36,6 @@ struct hdst__bound_source {
 hdst_status hdst__bound_move(const hdst__bound_source *bound, const hdst__move *move, uint64_t element, const char *from, uint64_t stride,
                              uint64_t first_row, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first, hdst_error *error);
 
+static inline bool hdst__bound_fills_texts(const hdst__bound_source *bound) { return bound->record->has_text && bound->source->format->fill_texts; }
+
 #endif

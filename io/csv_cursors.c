@@ -2,7 +2,7 @@
 // Readers of one text file for all threads that read it.
 #include "io/csv_cursors.h"
 
-void hdst__csv_cursors_init(hdst__csv_cursors *cursors, const hdst__allocator *allocator, const hdst__file *file, uint64_t window_bytes)
+void hdst__csv_cursors_init(hdst__csv_cursors *cursors, const hdst__allocator *allocator, const hdst__csv_file *file, uint64_t window_bytes)
 {
     *cursors = (hdst__csv_cursors){.allocator = allocator, .file = file, .window_bytes = window_bytes};
     pthread_mutex_init(&cursors->mutex, NULL);

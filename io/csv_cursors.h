@@ -18,7 +18,7 @@ typedef struct hdst__csv_cursor {
 
 typedef struct hdst__csv_cursors {
     const hdst__allocator *allocator;
-    const hdst__file *file;
+    const hdst__csv_file *file;
     hdst__csv_shape shape;
     uint64_t window_bytes;
     pthread_mutex_t mutex;          // of what follows
@@ -27,7 +27,7 @@ typedef struct hdst__csv_cursors {
     uint64_t taken;                 // by somebody
 } hdst__csv_cursors;
 
-void hdst__csv_cursors_init(hdst__csv_cursors *cursors, const hdst__allocator *allocator, const hdst__file *file, uint64_t window_bytes);
+void hdst__csv_cursors_init(hdst__csv_cursors *cursors, const hdst__allocator *allocator, const hdst__csv_file *file, uint64_t window_bytes);
 void hdst__csv_cursors_destroy(hdst__csv_cursors *cursors);
 // One that ended at `row` where there is one. Where there is no memory for another it waits for one that is given back: a thread takes one at a time.
 // NULL: there is memory for none, with the error filled. Any thread.

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers of plain rows of separated text.
+// Numbers and texts of plain rows of separated text.
 #include "io/csv_numbers.h"
 
 #include "base/vector_targets.h"
 #include "io/byte_masks.h"
 #include "io/decimal.h"
 #include "io/decimal_short.h"
+
+#include <string.h>
 
 typedef struct row_text {
     char delimiter, other_blank;        // what else than ' ' is a blank: '\t', or ' ' again where tabs delimit
@@ -114,12 +116,31 @@ static inline const char *take_line_end(const row_text *t, const char *p)
     return *p == '\n' ? p + 1 : NULL;
 }
 
-static inline const char *read_row(row_text *t, const hdst__csv_wanted *wanted, size_t field_count, const char *p, char *cells)
+// Behind a text, which reaches up to there but for quotes around it and blanks behind it.
+static const char *read_text(row_text *t, const char *p, char *cell)
+{
+    const char *end = pass_over(t, p), *last = end;
+    if (!end) return NULL;
+    const bool quoted = *p == '"';
+    while (!quoted && last > p && (last[-1] == ' ' || last[-1] == t->other_blank)) last--;
+    const hdst__csv_raw_text raw = {(char *)p + quoted, (uint32_t)(last - p) - 2 * quoted, quoted};
+    memcpy(cell, &raw, sizeof raw);
+    return end;
+}
+
+static inline const char *read_field(row_text *t, const char *p, const hdst__csv_wanted *wanted, bool has_texts, char *cells)
+{
+    if (wanted->as == HDST__VOID) return pass_over(t, p);
+    if (has_texts && wanted->as == HDST__TEXT) return read_text(t, p, cells + wanted->cell);
+    return read_number(t, p, wanted->as, cells + wanted->cell);
+}
+
+static inline const char *read_row(row_text *t, const hdst__csv_wanted *wanted, size_t field_count, bool has_texts, const char *p, char *cells)
 {
     if (!hdst__csv_begins_plain(p)) return NULL;
     for (size_t i = 0; i < field_count; i++) {
         p = skip_blanks(t, p);
-        p = wanted[i].as == HDST__VOID ? pass_over(t, p) : read_number(t, p, wanted[i].as, cells + wanted[i].cell);
+        p = read_field(t, p, &wanted[i], has_texts, cells);
         if (!p) return NULL;
         p = i + 1 < field_count ? take_delimiter(t, p) : take_line_end(t, p);
         if (!p) return NULL;
@@ -134,17 +155,30 @@ static inline const char *skip_line(const row_text *t, const char *p)
     return end ? end + 1 : NULL;
 }
 
-HDST__WIDE_VECTORS hdst__csv_stretch hdst__csv_numbers(const hdst__csv_shape *shape, const hdst__csv_wanted *wanted, const char *text, const char *limit,
-                                                       uint64_t most, char *cells, uint64_t row_bytes, locale_t c_locale)
+static inline __attribute__((always_inline)) hdst__csv_stretch read_plain(const hdst__csv_shape *shape, const hdst__csv_wanted *wanted, bool has_texts,
+                                                                          const char *text, const char *limit, uint64_t most, char *cells,
+                                                                          uint64_t row_bytes, locale_t c_locale)
 {
     row_text t = {shape->delimiter, shape->delimiter == '\t' ? ' ' : '\t', limit, c_locale, 0};
     hdst__csv_stretch all = {text, 0, 0};
     while (all.rows < most && all.behind < limit) {
         t.lines = 0;
-        const char *row = read_row(&t, wanted, shape->field_count, all.behind, cells), *next = row ? row : skip_line(&t, all.behind);
+        const char *row = read_row(&t, wanted, shape->field_count, has_texts, all.behind, cells), *next = row ? row : skip_line(&t, all.behind);
         if (!next) break;
         all = (hdst__csv_stretch){next, all.rows + (row != NULL), all.lines + (row ? t.lines : 0) + 1};
         if (row) cells += row_bytes;
     }
     return all;
+}
+
+HDST__WIDE_VECTORS hdst__csv_stretch hdst__csv_numbers(const hdst__csv_shape *shape, const hdst__csv_wanted *wanted, const char *text, const char *limit,
+                                                       uint64_t most, char *cells, uint64_t row_bytes, locale_t c_locale)
+{
+    return read_plain(shape, wanted, false, text, limit, most, cells, row_bytes, c_locale);
+}
+
+HDST__WIDE_VECTORS hdst__csv_stretch hdst__csv_values(const hdst__csv_shape *shape, const hdst__csv_wanted *wanted, const char *text, const char *limit,
+                                                      uint64_t most, char *cells, uint64_t row_bytes, locale_t c_locale)
+{
+    return read_plain(shape, wanted, true, text, limit, most, cells, row_bytes, c_locale);
 }

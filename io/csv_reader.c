@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-hdst_status hdst__csv_reader_open(hdst__csv_reader *reader, const hdst__allocator *allocator, const hdst__file *file, char delimiter, uint64_t window_bytes,
-                                  hdst_error *error)
+hdst_status hdst__csv_reader_open(hdst__csv_reader *reader, const hdst__allocator *allocator, const hdst__csv_file *file, char delimiter,
+                                  uint64_t window_bytes, hdst_error *error)
 {
     const uint64_t ahead = file->bytes < window_bytes ? file->bytes + 1 : window_bytes;
     *reader = (hdst__csv_reader){.allocator = allocator, .file = file, .delimiter = delimiter, .capacity = ahead, .ahead = ahead, .until = UINT64_MAX};
@@ -25,6 +25,19 @@ void hdst__csv_reader_close(hdst__csv_reader *reader)
     reader->fields = NULL;
 }
 
+void hdst__csv_reader_over(hdst__csv_reader *reader, const hdst__allocator *allocator, const hdst__csv_file *file, char delimiter, char *bytes, uint64_t base,
+                           uint64_t count)
+{
+    *reader = (hdst__csv_reader){.allocator = allocator, .file = file, .delimiter = delimiter, .window = bytes, .base = base, .length = count,
+                                 .capacity = count, .fixed = true, .ahead = count, .until = UINT64_MAX};
+}
+
+void hdst__csv_reader_leave(hdst__csv_reader *reader)
+{
+    reader->window = NULL;
+    hdst__csv_reader_close(reader);
+}
+
 // --- The window ---
 
 static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
@@ -38,13 +51,21 @@ static hdst_status widen(hdst__csv_reader *reader, uint64_t capacity, hdst_error
     return HDST_OK;
 }
 
+static hdst_status changed(const hdst__csv_reader *reader, hdst_error *error)
+{
+    hdst__error_set(error, HDST_E_IO, "'%s' changed while it was read", reader->file->path);
+    hdst__error_at(error, reader->file->path, 0, 0);
+    return HDST_E_IO;
+}
+
 static hdst_status load(hdst__csv_reader *reader, uint64_t offset, uint64_t wanted, hdst_error *error)
 {
+    if (reader->fixed) return changed(reader, error);
     const uint64_t bytes = smaller(reader->file->bytes - offset, wanted);
     hdst_status status = bytes > reader->capacity ? widen(reader, bytes, error) : HDST_OK;
     reader->base = offset;
     reader->length = 0;
-    if (status == HDST_OK) status = hdst__file_read(reader->file, offset, reader->window, bytes, error);
+    if (status == HDST_OK) status = hdst__csv_file_read(reader->file, offset, reader->window, bytes, error);
     if (status == HDST_OK) reader->length = bytes;
     memset(reader->window + reader->length, 0, HDST__CSV_SLACK);
     return status;

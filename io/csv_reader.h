@@ -7,8 +7,8 @@
 #ifndef HDST_IO_CSV_READER_H
 #define HDST_IO_CSV_READER_H
 
+#include "io/csv_file.h"
 #include "io/csv_scan.h"
-#include "io/file.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,10 +32,11 @@ typedef enum hdst__csv_row_kind { HDST__CSV_DATA, HDST__CSV_SKIP, HDST__CSV_END 
 
 typedef struct hdst__csv_reader {
     const hdst__allocator *allocator;
-    const hdst__file *file;
+    const hdst__csv_file *file;
     char delimiter;         // ' ' means runs of blanks and tabs
     char *window;           // followed by HDST__CSV_SLACK zero bytes
     uint64_t base, length, capacity;
+    bool fixed;             // the window stays as it is: what is wanted lies in it, or the file changed
     uint64_t ahead;         // how much is loaded at once
     uint64_t until;         // where what is wanted ends: no more is loaded, but for the last row
     // The row that was read last:
@@ -46,9 +47,14 @@ typedef struct hdst__csv_reader {
     uint64_t next_offset, next_line;
 } hdst__csv_reader;
 
-hdst_status hdst__csv_reader_open(hdst__csv_reader *reader, const hdst__allocator *allocator, const hdst__file *file, char delimiter, uint64_t window_bytes,
-                                  hdst_error *error);
+hdst_status hdst__csv_reader_open(hdst__csv_reader *reader, const hdst__allocator *allocator, const hdst__csv_file *file, char delimiter,
+                                  uint64_t window_bytes, hdst_error *error);
 void hdst__csv_reader_close(hdst__csv_reader *reader);
+// Over bytes of the file from `base` on that lie in memory already, with HDST__CSV_SLACK zero ones behind them. Ends with hdst__csv_reader_leave, which leaves
+// that memory; also where nothing was opened but zeroed.
+void hdst__csv_reader_over(hdst__csv_reader *reader, const hdst__allocator *allocator, const hdst__csv_file *file, char delimiter, char *bytes, uint64_t base,
+                           uint64_t count);
+void hdst__csv_reader_leave(hdst__csv_reader *reader);
 // Loads what is at `offset`, unless it is there, and says where: from *text to *limit, one byte at least.
 hdst_status hdst__csv_reader_view(hdst__csv_reader *reader, uint64_t offset, const char **text, const char **limit, hdst_error *error);
 // Reads the row at `offset`, whose line the caller knows. Errors: an unterminated quote, text after a closing quote, a row of more than 64 MiB.

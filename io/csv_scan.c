@@ -20,14 +20,18 @@ typedef struct scanner {
     uint64_t quoted;        // all ones: the chunk begins within quotes
 } scanner;
 
-// Where a word ends that may be nan, inf or infinity: an n, f or y that no letter follows. In the last byte one may.
+// Bytes that are this letter, of either case.
+static inline uint64_t letter(const hdst__bytes *bytes, char small) { return hdst__bytes_equal(bytes, small) | hdst__bytes_equal(bytes, (char)(small - 32)); }
+
+// Where a word ends that may be nan, inf or infinity: "nan", "inf" or "ity" that no letter follows. What is not in the chunk may be any letter.
 static inline uint64_t ends_of_words(const hdst__bytes *bytes)
 {
     const uint64_t letters = hdst__bytes_letters(bytes);
     if (!letters) return 0;
-    uint64_t last = 0;
-    for (const char *c = "nNfFyY"; *c; c++) last |= hdst__bytes_equal(bytes, *c);
-    return last & ~(letters >> 1);
+    const uint64_t n = letter(bytes, 'n'), behind_n = n << 1 | 1, behind_i = letter(bytes, 'i') << 2 | 3;
+    const uint64_t nan = n & (letter(bytes, 'a') << 1 | 1) & (n << 2 | 3), inf = letter(bytes, 'f') & behind_n & behind_i;
+    const uint64_t ity = letter(bytes, 'y') & (letter(bytes, 't') << 1 | 1) & behind_i;
+    return (nan | inf | ity) & ~(letters >> 1);
 }
 
 static bool ends_field(const scanner *s, char c) { return c == s->delimiter || c == '\n' || c == '"' || (s->delimiter == ' ' && c == '\t'); }

@@ -181,6 +181,7 @@ hdst_status hdst__bound_source_fill(void *user, uint64_t first, uint64_t count, 
     if (count == 0) return HDST_OK;
     if (source->parts) return fill_from_parts(bound, first, count, storage, buffers, to_first, error);
     if (source->format->fill) return source->format->fill(bound, first, count, storage, buffers, to_first, error);
+    if (hdst__bound_fills_texts(bound)) return source->format->fill_texts(bound, first, count, storage, buffers, to_first, error);
     if (storage->layout == HDST__AOS && bound->rows_are_structs) return read_in_place(bound, first, count, storage, buffers, to_first, error);
     if (source->direct)
         return place(bound, (const char *)source->direct + first * source->row_bytes, first, count, storage, buffers, to_first, error);

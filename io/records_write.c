@@ -91,12 +91,12 @@ static void add_header(hdst__file_writer *writer, const hdst__record *record, co
     add_text(writer, "\n");
 }
 
-static void add_span(hdst__file_writer *writer, const hdst__record *record, const char *value, char delimiter)
+static void add_span(hdst__file_writer *writer, const hdst__record *record, const char *value, char delimiter, bool first)
 {
     hdst__text_span span;
     memcpy(&span, value, sizeof span);          // which packed records do not align
     if (delimiter == ',') hdst__text_write_csv(writer, &span, record->elements == 1);
-    else hdst__text_write_tsv(writer, &span);
+    else hdst__text_write_tsv(writer, &span, first);
 }
 
 static void add_rows(hdst__file_writer *writer, const hdst__record *record, const char *rows, uint64_t count, char delimiter)
@@ -108,7 +108,7 @@ static void add_rows(hdst__file_writer *writer, const hdst__record *record, cons
                 const char *value = rows + hdst__leaf_offset(&record->leaves[l], e);
                 const bool is_text = record->leaves[l].kind == HDST__TEXT;
                 int length = is_text ? 0 : number_text(text, record->leaves[l].kind, value);
-                if (is_text) add_span(writer, record, value, delimiter);
+                if (is_text) add_span(writer, record, value, delimiter, l == 0 && e == 0);
                 bool last = l + 1 == record->leaf_count && e + 1 == record->leaves[l].elements;
                 text[length] = last ? '\n' : delimiter;
                 hdst__file_writer_add(writer, text, (uint64_t)length + 1, NULL);

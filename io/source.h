@@ -34,6 +34,9 @@ typedef struct hdst__source_format {
     // Writes records of a bound source itself, where rows would be a detour (io/bound.h): as hdst__bound_source_fill.
     hdst_status (*fill)(const hdst__bound_source *bound, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers,
                         uint64_t to_first, hdst_error *error);
+    // The same for records with texts only, whose bytes rows of numbers have no room for. NULL: it has none, or `fill` does it.
+    hdst_status (*fill_texts)(const hdst__bound_source *bound, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers,
+                              uint64_t to_first, hdst_error *error);
     // Columns are text: as[column] says as which type the binding wants it read (HDST__VOID: not at all), so that it is rounded once. Each has 8 bytes in a
     // row.
     bool is_text;
@@ -117,6 +120,8 @@ hdst_status hdst__bound_source_fill(void *user, uint64_t first, uint64_t count, 
 const void *hdst__bound_source_rows(const hdst__bound_source *bound);
 // Whether it may be called from several threads at once.
 bool hdst__bound_source_concurrent(const hdst__bound_source *bound);
+// Of a record's texts, about.
+uint64_t hdst__bound_source_text_bytes(const hdst__bound_source *bound);
 // Whether it brings the bytes of texts, for which fill wants a place (storage->text).
 bool hdst__bound_source_makes_texts(const hdst__bound_source *bound);
 // "float64 converted to float32" or NULL, decided by the binding.

@@ -5,28 +5,17 @@
 #include "io/source_csv.h"
 
 #include "io/columns.h"
-#include "io/csv_index.h"
+#include "io/csv_source.h"
 #include "io/decimal.h"
+#include "io/unpack.h"
 #include "base/costs_host.h"
 
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
-typedef struct csv_state {
-    hdst__file file;
-    hdst__csv_reader reader;    // of the first rows: while the source is opened
-    hdst__csv_cursors cursors;  // of all others
-    const hdst__cancel *cancel;
-    uint64_t block_bytes;
-    locale_t c_locale;
-    size_t field_count;         // of every row
-    hdst__csv_place first;      // where the data starts, after the header
-    uint64_t model_line;        // the row whose number of fields the others must have
-    hdst__csv_index index;
-    size_t *fields;             // by column of the source: the field
-    char **names;               // of all fields, NULL without a header
-} csv_state;
+typedef hdst__csv_state csv_state;
 
 static void close_csv(hdst__source *source)
 {
@@ -34,7 +23,7 @@ static void close_csv(hdst__source *source)
     if (!state) return;
     hdst__csv_reader_close(&state->reader);
     hdst__csv_cursors_destroy(&state->cursors);
-    hdst__file_close(&state->file);
+    hdst__csv_file_close(&state->file);
     if (state->c_locale) freelocale(state->c_locale);
     for (size_t i = 0; state->names && i < state->field_count; i++) hdst__free(source->allocator, state->names[i]);
     hdst__free(source->allocator, state->names);
@@ -85,34 +74,49 @@ static hdst_status changed(const hdst__source *source, hdst_error *error)
     return HDST_E_IO;
 }
 
-static hdst_status parse_row(const hdst__source *source, const hdst__csv_reader *reader, const hdst__kind *as, char *cells, hdst_error *error)
+static bool is_quoted(const hdst__csv_reader *reader, const hdst__csv_field *field)
+{
+    return field->text > reader->start && field->text[-1] == '"';
+}
+
+static hdst_status parse_row(const hdst__source *source, const hdst__csv_reader *reader, const hdst__csv_cells *cells, char *to, hdst_error *error)
 {
     const csv_state *state = source->state;
-    for (size_t c = 0; c < source->column_count; c++) {
-        if (as[c] == HDST__VOID) continue;
+    for (size_t c = 0; c < source->column_count; c++, to += cells->cell_bytes) {
         const hdst__csv_field *field = &reader->fields[state->fields[c]];
-        hdst__decimal_status status = hdst__decimal_parse(field->text, field->length, as[c], state->c_locale, cells + c * HDST__CSV_CELL_BYTES);
-        if (status != HDST__DECIMAL_OK) return bad_number(source, reader, c, status, as[c], error);
+        if (cells->as[c] == HDST__VOID) continue;
+        if (cells->as[c] == HDST__TEXT) {
+            memcpy(to, &(hdst__csv_raw_text){(char *)field->text, (uint32_t)field->length, is_quoted(reader, field)}, sizeof(hdst__csv_raw_text));
+            continue;
+        }
+        hdst__decimal_status status = hdst__decimal_parse(field->text, field->length, cells->as[c], state->c_locale, to);
+        if (status != HDST__DECIMAL_OK) return bad_number(source, reader, c, status, cells->as[c], error);
     }
     return HDST_OK;
 }
 
 // One row by all rules.
-static hdst_status read_row(const hdst__source *source, hdst__csv_cursor *cursor, const hdst__kind *as, char *cells, hdst_error *error)
+static hdst_status read_row(const hdst__source *source, hdst__csv_cursor *cursor, const hdst__csv_cells *cells, char *to, hdst_error *error)
 {
     const csv_state *state = source->state;
     bool more;
     hdst_status status = hdst__csv_reader_data(&cursor->reader, &cursor->place, &more, error);
     if (status == HDST_OK && !more) status = changed(source, error);
     if (status == HDST_OK) status = hdst__csv_reader_check(&cursor->reader, state->field_count, state->model_line, error);
-    return status == HDST_OK && cells ? parse_row(source, &cursor->reader, as, cells, error) : status;
+    return status == HDST_OK && to ? parse_row(source, &cursor->reader, cells, to, error) : status;
 }
 
-// Rows up to `end`: those that are plain one after another, others by all rules. Without cells they are passed over.
-static hdst_status read_rows(const hdst__source *source, hdst__csv_cursor *cursor, const hdst__kind *as, uint64_t end, char *cells, hdst_error *error)
+static hdst__csv_stretch read_plain(const csv_state *state, const hdst__csv_cursor *cursor, const hdst__csv_cells *cells, const char *text, const char *limit,
+                                    uint64_t most, char *to)
+{
+    const hdst__csv_shape *shape = &state->cursors.shape;
+    if (!to) return hdst__csv_scan(shape, text, limit, limit, most);
+    return (cells->has_texts ? hdst__csv_values : hdst__csv_numbers)(shape, cursor->wanted, text, limit, most, to, cells->row_bytes, state->c_locale);
+}
+
+hdst_status hdst__csv_read_rows(const hdst__source *source, hdst__csv_cursor *cursor, const hdst__csv_cells *cells, uint64_t end, char *to, hdst_error *error)
 {
     const csv_state *state = source->state;
-    const hdst__csv_shape *shape = &state->cursors.shape;
     hdst__csv_place *place = &cursor->place;
     const uint64_t first = place->row;
     while (place->row < end) {
@@ -121,34 +125,34 @@ static hdst_status read_rows(const hdst__source *source, hdst__csv_cursor *curso
         hdst_status status = hdst__csv_reader_view(&cursor->reader, place->offset, &text, &limit, error);
         if (status != HDST_OK) return status;
         const uint64_t most = end - place->row;
-        char *to = cells ? cells + (place->row - first) * source->row_bytes : NULL;
-        const hdst__csv_stretch plain = to ? hdst__csv_numbers(shape, cursor->wanted, text, limit, most, to, source->row_bytes, state->c_locale)
-                                           : hdst__csv_scan(shape, text, limit, limit, most);
+        char *next = to ? to + (place->row - first) * cells->row_bytes : NULL;
+        const hdst__csv_stretch plain = read_plain(state, cursor, cells, text, limit, most, next);
         hdst__csv_place_move(place, text, &plain);
-        if (to) to += plain.rows * source->row_bytes;
-        if (plain.rows < most) status = read_row(source, cursor, as, to, error);
+        if (next) next += plain.rows * cells->row_bytes;
+        if (plain.rows < most) status = read_row(source, cursor, cells, next, error);
         if (status != HDST_OK) return status;
     }
     return HDST_OK;
 }
 
-static void choose_wanted(const hdst__source *source, const hdst__kind *as, hdst__csv_wanted *wanted)
+void hdst__csv_choose_wanted(const hdst__source *source, const hdst__csv_cells *cells, hdst__csv_wanted *wanted)
 {
     const csv_state *state = source->state;
     for (size_t i = 0; i < state->field_count; i++) wanted[i].as = HDST__VOID;
-    for (size_t c = 0; c < source->column_count; c++) wanted[state->fields[c]] = (hdst__csv_wanted){as[c], c * HDST__CSV_CELL_BYTES};
+    for (size_t c = 0; c < source->column_count; c++) wanted[state->fields[c]] = (hdst__csv_wanted){cells->as[c], c * cells->cell_bytes};
 }
 
 static hdst_status read_csv(hdst__source *source, const hdst__kind *as, uint64_t first, uint64_t count, void *rows, hdst_error *error)
 {
     csv_state *state = source->state;
+    const hdst__csv_cells cells = {as, HDST__CSV_CELL_BYTES, source->row_bytes, false};
     hdst__csv_cursor *cursor = hdst__csv_cursors_take(&state->cursors, first, error);
     if (!cursor) return HDST_E_MEMORY;
-    choose_wanted(source, as, cursor->wanted);
+    hdst__csv_choose_wanted(source, &cells, cursor->wanted);
     cursor->reader.until = hdst__csv_index_reach(&state->index, first + count);
     if (cursor->place.row != first) cursor->place = hdst__csv_index_find(&state->index, first);
-    hdst_status status = read_rows(source, cursor, as, first, NULL, error);
-    if (status == HDST_OK) status = read_rows(source, cursor, as, first + count, rows, error);
+    hdst_status status = hdst__csv_read_rows(source, cursor, &cells, first, NULL, error);
+    if (status == HDST_OK) status = hdst__csv_read_rows(source, cursor, &cells, first + count, rows, error);
     if (status != HDST_OK) cursor->place.row = UINT64_MAX;
     hdst__csv_cursors_give(&state->cursors, cursor);
     return status;
@@ -174,20 +178,22 @@ static hdst_status count_csv(hdst__source *source, hdst_error *error)
     hdst_status status = hdst__csv_index_make(&job, &state->index, error);
     if (status != HDST_OK) return status;
     source->rows = state->index.rows;
+    source->text_bytes = source->rows ? (state->file.bytes - state->first.offset) / source->rows + 1 : 0;
     if (state->index.not_finite) note_not_finite(source, state->index.not_finite);
     return HDST_OK;
 }
 
-static const hdst__source_format csv_format = {.name = ".csv", .count = count_csv, .read = read_csv, .is_text = true, .close = close_csv};
+static const hdst__source_format csv_format = {.name = ".csv", .count = count_csv, .read = read_csv, .fill_texts = hdst__csv_fill_texts, .is_text = true,
+                                               .close = close_csv};
 
 // --- Opening: encoding, delimiter ---
 
 static hdst_status check_start(csv_state *state, hdst_error *error)
 {
-    const hdst__file *file = &state->file;
+    const hdst__csv_file *file = &state->file;
     unsigned char start[3] = {0};
     uint64_t have = file->bytes < 3 ? file->bytes : 3;
-    hdst_status status = hdst__file_read(file, 0, start, have, error);
+    hdst_status status = hdst__csv_file_read(file, 0, start, have, error);
     if (status != HDST_OK) return status;
     if (have >= 2 && ((start[0] == 0xFF && start[1] == 0xFE) || (start[0] == 0xFE && start[1] == 0xFF))) {
         hdst__error_set(error, HDST_E_FORMAT, "the text is in UTF-16");
@@ -249,7 +255,7 @@ static char *field_text(const hdst__source *source, const hdst__csv_field *field
     char *text = hdst__alloc(source->allocator, field->length + 1);
     if (!text) return NULL;
     size_t n = 0;
-    bool quoted = field->text > ((const csv_state *)source->state)->reader.start && field->text[-1] == '"';
+    const bool quoted = is_quoted(&((const csv_state *)source->state)->reader, field);
     for (size_t i = 0; i < field->length; i++) {
         text[n++] = field->text[i] ? field->text[i] : '?';
         if (quoted && field->text[i] == '"') i++;
@@ -363,12 +369,19 @@ static hdst_status open_text(hdst__source *source, const char *columns, uint64_t
     csv_state *state = source->state;
     state->c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     if (!state->c_locale) return hdst__error_memory(error, source->name);
-    hdst_status status = hdst__file_open(&state->file, source->name, error);
+    hdst_status status = hdst__csv_file_open(&state->file, source->allocator, source->name, state->cancel, error);
     if (status == HDST_OK) status = hdst__csv_reader_open(&state->reader, source->allocator, &state->file, ',', window_bytes, error);
     if (status == HDST_OK) status = check_start(state, error);
     if (status == HDST_OK) status = find_delimiter(state, error);
     if (status == HDST_OK) status = read_first_row(source, columns, error);
     return status;
+}
+
+// "a.tsv", "a.TSV.gz"
+static bool is_tsv(const char *path)
+{
+    const size_t length = hdst__unpacked_name(path);
+    return length >= 4 && !strncasecmp(path + length - 4, ".tsv", 4);
 }
 
 // Files of which each block would be small have few; large ones no more than are worth their memory.
@@ -387,8 +400,9 @@ hdst__source *hdst__source_csv_in_blocks(const hdst__allocator *allocator, const
     if (!state) hdst__error_memory(error, path);
     if (state) {
         const uint64_t window_bytes = bytes ? bytes : HDST__HOST_CSV_WINDOW_BYTES;
-        state->file.fd = -1;
+        state->file.plain.fd = -1;
         state->cancel = cancel;
+        state->escaped = is_tsv(path);
         source->concurrent = true;
         hdst__csv_cursors_init(&state->cursors, allocator, &state->file, window_bytes);
         if (open_text(source, columns, window_bytes, error) == HDST_OK) {

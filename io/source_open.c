@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens a file of numbers in the format of its name, or of its first bytes where the name says nothing; a folder as its files in the order of their names.
+// Opens a file of numbers or texts in the format of its name, or of its first bytes where the name says nothing; a folder as its files in the order of their
+// names.
 #include "io/source.h"
 
 #include "io/file.h"
 #include "io/folder.h"
+#include "io/unpack.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
-static bool ends_with(const char *text, const char *end)
+static bool ends_with(const char *text, size_t n, const char *end)
 {
-    size_t n = strlen(text), m = strlen(end);
-    return n >= m && !strcasecmp(text + n - m, end);
+    const size_t m = strlen(end);
+    return n >= m && !strncasecmp(text + n - m, end, m);
 }
 
 static hdst__source *open_npy(const hdst__allocator *allocator, const char *path, const char *columns, const hdst__cancel *cancel, hdst_error *error)
@@ -28,16 +30,17 @@ static const struct format {
     hdst__source *(*open)(const hdst__allocator *allocator, const char *path, const char *columns, const hdst__cancel *cancel, hdst_error *error);
     const char *ending[MOST_ENDINGS];   // of names
     const char *start;                  // the first bytes of each such file, which go before any name; NULL: it has none
+    bool is_unpacked;                   // it is read compressed, too: its names may end in .gz, .zst or .xz behind
 } formats[] = {
-    {open_npy, {".npy"}, "\x93NUMPY"},
-    {hdst__source_csv, {".csv", ".tsv", ".txt", ".data", ".dat"}, NULL},
+    {open_npy, {".npy"}, "\x93NUMPY", false},
+    {hdst__source_csv, {".csv", ".tsv", ".txt", ".data", ".dat"}, NULL, true},
 };
 enum { FORMATS = sizeof formats / sizeof *formats };
 
-static bool ends_as(const char *path, const char *const endings[MOST_ENDINGS])
+static bool ends_as(const char *path, size_t length, const char *const endings[MOST_ENDINGS])
 {
     for (size_t i = 0; i < MOST_ENDINGS && endings[i]; i++)
-        if (ends_with(path, endings[i])) return true;
+        if (ends_with(path, length, endings[i])) return true;
     return false;
 }
 
@@ -51,7 +54,8 @@ static bool starts_as(const hdst__file *file, const struct format *format)
 static const struct format *by_name(const char *path, bool with_start)
 {
     for (size_t i = 0; i < FORMATS; i++)
-        if (!formats[i].start == !with_start && ends_as(path, formats[i].ending)) return &formats[i];
+        if (!formats[i].start == !with_start && ends_as(path, formats[i].is_unpacked ? hdst__unpacked_name(path) : strlen(path), formats[i].ending))
+            return &formats[i];
     return NULL;
 }
 
@@ -80,7 +84,7 @@ static hdst__source *refused(const char *path, hdst_error *error)
     char text[200];
     hdst__error_set(error, HDST_E_FORMAT, "what '%s' holds cannot be told from its name", path);
     hdst__error_at(error, path, 0, 0);
-    if (ends_as(path, packed)) hdst__error_hint(error, "unpack it first");
+    if (ends_as(path, strlen(path), packed)) hdst__error_hint(error, "unpack it first");
     else hdst__error_hint(error, "files of numbers end in %s", all_endings(text, sizeof text));
     return NULL;
 }

@@ -24,6 +24,7 @@ static const char *escape(char c)
 }
 
 static const char *quoted(char c) { return c == '"' ? "\"\"" : NULL; }
+static const char *quoted_escape(char c) { return c == '"' ? "\"\"" : escape(c); }
 
 static void add_replaced(hdst__file_writer *writer, const char *bytes, uint64_t count, const char *(*replaced)(char c))
 {
@@ -38,16 +39,28 @@ static void add_replaced(hdst__file_writer *writer, const char *bytes, uint64_t 
     add(writer, bytes + from, count - from);
 }
 
-void hdst__text_write_tsv(hdst__file_writer *writer, const hdst__text_span *text)
+static void add_quoted(hdst__file_writer *writer, const hdst__text_span *text, const char *(*replaced)(char c))
 {
-    add_replaced(writer, hdst__text_bytes(text), text->length, escape);
+    add(writer, "\"", 1);
+    add_replaced(writer, hdst__text_bytes(text), text->length, replaced);
+    add(writer, "\"", 1);
 }
 
 static bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
+// What a reader would take off, or for something else, whatever it is separated by.
+static bool has_odd_ends(const char *bytes, uint64_t count) { return is_blank(bytes[0]) || is_blank(bytes[count - 1]) || bytes[0] == '#' || bytes[0] == '"'; }
+
+void hdst__text_write_tsv(hdst__file_writer *writer, const hdst__text_span *text, bool first)
+{
+    const char *bytes = hdst__text_bytes(text);
+    if (text->length ? has_odd_ends(bytes, text->length) : first) add_quoted(writer, text, quoted_escape);
+    else add_replaced(writer, bytes, text->length, escape);
+}
+
 static bool needs_quotes(const char *bytes, uint64_t count)
 {
-    if (is_blank(bytes[0]) || is_blank(bytes[count - 1]) || bytes[0] == '#') return true;
+    if (has_odd_ends(bytes, count)) return true;
     for (uint64_t i = 0; i < count; i++)
         if (bytes[i] == ',' || bytes[i] == '"' || bytes[i] == '\n' || bytes[i] == '\r') return true;
     return false;
@@ -56,11 +69,6 @@ static bool needs_quotes(const char *bytes, uint64_t count)
 void hdst__text_write_csv(hdst__file_writer *writer, const hdst__text_span *text, bool alone)
 {
     const char *bytes = hdst__text_bytes(text);
-    if (text->length ? !needs_quotes(bytes, text->length) : !alone) {
-        add(writer, bytes, text->length);
-        return;
-    }
-    add(writer, "\"", 1);
-    add_replaced(writer, bytes, text->length, quoted);
-    add(writer, "\"", 1);
+    if (text->length ? needs_quotes(bytes, text->length) : alone) add_quoted(writer, text, quoted);
+    else add(writer, bytes, text->length);
 }

@@ -3,6 +3,7 @@
 #include "io/unpack.h"
 
 #include <string.h>
+#include <strings.h>
 
 static const hdst__unpacker *const unpackers[] = {&hdst__unpack_gzip, &hdst__unpack_zstd, &hdst__unpack_xz};
 
@@ -23,4 +24,15 @@ const char *hdst__unpack_unknown(const void *start, size_t bytes)
     if (bytes >= 6 && !memcmp(p, "PK\x03\x04", 4) && p[5] == 0) return "zip";
     if (bytes >= 6 && !memcmp(p, "7z\xBC\xAF\x27\x1C", 6)) return "7z";
     return bytes >= 4 && !memcmp(p, "\x04\x22\x4D\x18", 4) ? "lz4" : NULL;
+}
+
+size_t hdst__unpacked_name(const char *path)
+{
+    static const char *const endings[] = {".gz", ".zst", ".xz"};
+    const size_t length = strlen(path);
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        const size_t n = strlen(endings[i]);
+        if (length > n && !strcasecmp(path + length - n, endings[i])) return length - n;
+    }
+    return length;
 }

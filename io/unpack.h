@@ -44,4 +44,7 @@ const hdst__unpacker *hdst__unpacker_of(const void *start, size_t bytes);
 // "bzip2", "zip": formats that are known and not read, for messages; NULL: none of them.
 const char *hdst__unpack_unknown(const void *start, size_t bytes);
 
+// How many bytes a file's name has without the ending of a compressed format, if it has one: "a.csv.gz" of "a.csv".
+size_t hdst__unpacked_name(const char *path);
+
 #endif

@@ -143,7 +143,7 @@ static hdst_status fill_read(hdst_dataset *dataset, hdst_source *source, hdst_mo
     dataset->block = dataset->record->block;
     own->reader = (hdst__reader){hdst__bound_source_fill, own->bound, source->source->rows, dataset->record, dataset->layout, dataset->block, false,
                                 hdst__bound_source_concurrent(own->bound), hdst__bound_source_rows(own->bound),
-                                .makes_texts = hdst__bound_source_makes_texts(own->bound), .text_bytes = source->source->text_bytes};
+                                .makes_texts = hdst__bound_source_makes_texts(own->bound), .text_bytes = hdst__bound_source_text_bytes(own->bound)};
     return HDST_OK;
 }
 

@@ -8,7 +8,7 @@ import sys
 with open(sys.argv[1], newline="", encoding="latin-1") as file:
     if sys.argv[1].endswith(".tsv"):
         names = {"t": "\t", "n": "\n", "r": "\r", "\\": "\\"}
-        rows = [[re.sub(r"\\(.)", lambda found: names[found[1]], field) for field in line.split("\t")] for line in file.read().split("\n")[:-1]]
+        rows = [[re.sub(r"\\(.)", lambda found: names[found[1]], field) for field in row] for row in csv.reader(file, "excel-tab")]
     else:
         rows = list(csv.reader(file))
 sys.stdout.write("".join("|".join(field.encode("latin-1").hex() for field in row) + ";" for row in rows))

@@ -61,7 +61,7 @@ static __attribute__((unused)) packed_bytes join(packed_bytes a, packed_bytes b)
 }
 
 // Text that is compressible and nowhere the same, of any bytes.
-static char *some_text(size_t count, uint32_t seed)
+static __attribute__((unused)) char *some_text(size_t count, uint32_t seed)
 {
     char *text = hdst__arena_alloc(&arena, count + 1);
     for (size_t i = 0; i < count; i++) {

@@ -282,7 +282,7 @@ Test(source_csv, the_ending_of_the_name_chooses_the_reader)
     hdst_error error = HDST_ERROR_INIT;
     cr_assert_null(hdst__source_open(NULL, write_text("a.xlsx", "1"), NULL, NULL, &error));
     cr_assert(strstr(error.message, "cannot be told from its name"));
-    cr_assert_null(hdst__source_open(NULL, write_text("a.csv.gz", "1"), NULL, NULL, &error));
+    cr_assert_null(hdst__source_open(NULL, write_text("a.npy.gz", "1"), NULL, NULL, &error));
     cr_assert_str_eq(error.hint, "unpack it first");
     cr_assert_null(hdst__source_open(NULL, path_of("none.npy"), NULL, NULL, &error));
     cr_assert_eq(error.code, HDST_E_IO);

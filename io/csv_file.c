@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Separated text where it lies, or unpacked.
+#include "io/csv_file.h"
+
+#include "io/text_stream.h"
+#include "io/unpack.h"
+
+#include <stddef.h>
+
+static hdst_status unpack(hdst__csv_file *file, const hdst__allocator *allocator, const hdst__cancel *cancel, hdst_error *error)
+{
+    hdst_status status = hdst__text_input_open(allocator, &file->path, 1, cancel, NULL, &file->unpacked, error);
+    if (status == HDST_OK) status = hdst__text_input_prepare(file->unpacked, NULL, error);
+    if (status == HDST_OK) file->bytes = hdst__text_input_bytes(file->unpacked, 0);
+    hdst__file_close(&file->plain);
+    return status;
+}
+
+hdst_status hdst__csv_file_open(hdst__csv_file *file, const hdst__allocator *allocator, const char *path, const hdst__cancel *cancel, hdst_error *error)
+{
+    unsigned char start[HDST__UNPACK_START];
+    *file = (hdst__csv_file){.path = path};
+    hdst_status status = hdst__file_open(&file->plain, path, error);
+    file->bytes = file->plain.bytes;
+    const uint64_t have = file->bytes < sizeof start ? file->bytes : sizeof start;
+    if (status == HDST_OK) status = hdst__file_read(&file->plain, 0, start, have, error);
+    if (status != HDST_OK) return status;
+    const char *unknown = hdst__unpack_unknown(start, have);
+    if (unknown) return hdst__text_stream_refuse(path, unknown, error);
+    return hdst__unpacker_of(start, have) ? unpack(file, allocator, cancel, error) : HDST_OK;
+}
+
+void hdst__csv_file_close(hdst__csv_file *file)
+{
+    hdst__file_close(&file->plain);
+    hdst__text_input_close(file->unpacked);
+    file->unpacked = NULL;
+}
+
+hdst_status hdst__csv_file_read(const hdst__csv_file *file, uint64_t offset, void *data, uint64_t bytes, hdst_error *error)
+{
+    if (file->unpacked) return hdst__text_input_read(file->unpacked, 0, offset, data, bytes, error);
+    return hdst__file_read(&file->plain, offset, data, bytes, error);
+}

@@ -66,4 +66,10 @@ hdst_status hdst__csv_reader_check(const hdst__csv_reader *reader, size_t field_
 // Line and column (bytes, from 1) of a place in the row that was read last, and the line with a caret as the cause.
 void hdst__csv_reader_locate(const hdst__csv_reader *reader, const char *place, size_t length, hdst_error *error);
 
+// Whether a field of the row that was read last stood in quotes.
+static inline bool hdst__csv_is_quoted(const hdst__csv_reader *reader, const hdst__csv_field *field)
+{
+    return field->text > reader->start && field->text[-1] == '"';
+}
+
 #endif

@@ -23,11 +23,11 @@ typedef struct scanner {
 // Bytes that are this letter, of either case.
 static inline uint64_t letter(const hdst__bytes *bytes, char small) { return hdst__bytes_equal(bytes, small) | hdst__bytes_equal(bytes, (char)(small - 32)); }
 
-// Where a word ends that may be nan, inf or infinity: "nan", "inf" or "ity" that no letter follows. What is not in the chunk may be any letter.
-static inline uint64_t ends_of_words(const hdst__bytes *bytes)
+// Where a word ends that may be nan, inf or infinity: "nan", "inf" or "ity" that no letter follows. What is not in the chunk may be any letter. Apart, so that
+// what few numbers have takes no registers from what all have.
+HDST__WIDE_VECTORS static __attribute__((noinline)) uint64_t ends_of_words(const char *chunk, uint64_t letters)
 {
-    const uint64_t letters = hdst__bytes_letters(bytes);
-    if (!letters) return 0;
+    const hdst__bytes loaded = hdst__bytes_load(chunk), *bytes = &loaded;
     const uint64_t n = letter(bytes, 'n'), behind_n = n << 1 | 1, behind_i = letter(bytes, 'i') << 2 | 3;
     const uint64_t nan = n & (letter(bytes, 'a') << 1 | 1) & (n << 2 | 3), inf = letter(bytes, 'f') & behind_n & behind_i;
     const uint64_t ity = letter(bytes, 'y') & (letter(bytes, 't') << 1 | 1) & behind_i;
@@ -59,7 +59,8 @@ static void take_quoted(scanner *s, const char *p, uint64_t borders, uint64_t re
 static inline chunk_masks masks_of(scanner *s, const char *p)
 {
     const hdst__bytes bytes = hdst__bytes_load(p);
-    chunk_masks m = {.newline = hdst__bytes_equal(&bytes, '\n'), .quote = hdst__bytes_equal(&bytes, '"'), .odd = ends_of_words(&bytes)};
+    const uint64_t letters = hdst__bytes_letters(&bytes);
+    chunk_masks m = {.newline = hdst__bytes_equal(&bytes, '\n'), .quote = hdst__bytes_equal(&bytes, '"'), .odd = letters ? ends_of_words(p, letters) : 0};
     const bool has_quoted = m.quote | s->quoted;
     if (s->delimiter != ' ') {
         const uint64_t delimiters = hdst__bytes_equal(&bytes, s->delimiter);

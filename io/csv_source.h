@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a source of separated text holds, and its rows as cells: made by source_csv.c, read by csv_texts.c too.
+// What a source of separated text holds, and its rows as cells: made by source_csv.c, read by csv_rows.c and csv_texts.c.
 #ifndef HDST_IO_CSV_SOURCE_H
 #define HDST_IO_CSV_SOURCE_H
 

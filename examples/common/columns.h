@@ -5,6 +5,9 @@
 
 #include "program.h"
 
+// What --lines of programs about ratings reads.
+#define REVIEWS_LINES "the input is lines of reviews: movie: user_rating,user_rating,..."
+
 // The column of a name or of an index from 0, as the first `length` bytes of `word` have it. -1: none.
 int64_t columns_find(const hdst_source *source, const char *word, size_t length);
 

@@ -113,11 +113,13 @@ hdst_status program_show(const program_run *run, uint64_t records, void (*member
 
 // --- The program ---
 
+static bool reads_lines(const program_steps *steps) { return steps->lines || (steps->lines_wanted && *steps->lines_wanted); }
+
 static hdst_status check(const common_options *c, const program_steps *steps, void *settings, hdst_error *error)
 {
     if (steps->no_input && (c->inputs.count || c->columns)) return options_misuse(error, "leave --input and --columns out", "this program reads no input");
     if (!steps->no_input && c->inputs.count == 0) return options_misuse(error, "--input data.csv; --help lists all options", "no --input given");
-    if (steps->lines && c->columns) return options_misuse(error, "leave --columns out", "this program reads lines of text, which have no columns");
+    if (reads_lines(steps) && c->columns) return options_misuse(error, "leave --columns out", "lines of text have no columns");
     if (c->json && uses_stdout(c)) return options_misuse(error, "give --output a file, or leave --json out", "--json and --output - both want standard output");
     return steps->check ? steps->check(settings, error) : HDST_OK;
 }
@@ -151,7 +153,7 @@ static hdst_status run_program(program_run *run, const program_steps *steps, voi
     hdst_status status = hdst_context_status(run->context, error);
     signals_watch(run->context);
     if (status == HDST_OK && !steps->no_input) {
-        if (steps->lines) run->source = hdst_source_open_all_lines(run->context, c->inputs.items, c->inputs.count, NULL);
+        if (reads_lines(steps)) run->source = hdst_source_open_all_lines(run->context, c->inputs.items, c->inputs.count, NULL);
         else run->source = hdst_source_open_all(run->context, c->inputs.items, c->inputs.count, c->columns);
         status = hdst_source_status(run->source, error);
     }

@@ -18,12 +18,16 @@ typedef struct program_run {
 typedef struct program_steps {
     bool no_input;                                                      // --input and --columns are refused; otherwise at least one --input is needed
     bool lines;                                                         // the input is lines of text; --columns is refused
+    const bool *lines_wanted;                                           // the same where the user asks for it; NULL: he cannot
     hdst_status (*check)(void *settings, hdst_error *error);            // of the program's own options; may be NULL
     hdst_status (*work)(program_run *run, void *settings, hdst_error *error);
 } program_steps;
 
 // The whole program. `settings` is passed through; `common` is part of it or lies beside it. Returns the exit code, with errors told on standard error.
 int program_main(const program_info *info, common_options *common, const program_steps *steps, void *settings, int argc, char **argv);
+
+// An option of programs that read a table, or lines of a certain form.
+#define OPTION_LINES(wanted, what) {"lines", OPTION_FLAG, &(wanted), NULL, what, true}
 
 // How many records the input has. A text is gone through for it, and what is wrong with its rows told here.
 hdst_status program_rows(const program_run *run, uint64_t *rows, hdst_error *error);

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 
 typedef struct job {
+    bool lines;
     const char *range_text;
     bins bins;
     hdst_module *module;
@@ -20,17 +21,24 @@ static hdst_status check(void *from, hdst_error *error)
     return bins_read_range(&w->bins, w->range_text, error);
 }
 
+// A total for each rating.
+static hdst_dataset *totals_of(program_run *run, const job *w)
+{
+    if (w->lines)
+        return hdst_flat_map_function(hdst_with_layout(hdst_read(run->source, w->module, "text"), program_layout(run, HDST_AOS)), w->module, "totals_of_line");
+    return hdst_map_function(hdst_with_layout(hdst_read(run->source, w->module, "rated"), program_layout(run, HDST_SOA)), w->module, "as_total");
+}
+
 static hdst_status open_job(program_run *run, job *w, hdst_error *error)
 {
-    hdst_status status = columns_of_ratings(run, true, error);
+    hdst_status status = w->lines ? HDST_OK : columns_of_ratings(run, true, error);
     if (status == HDST_OK) status = program_rows(run, &w->ratings, error);
     if (status != HDST_OK) return status;
     if (w->ratings == 0) return program_fail(error, HDST_E_USAGE, 0, "there is nothing to average", "the input has no rows");
     const hdst_param d = {"D", 1};
     status = program_load(run, "hist-movies.hk", &d, 1, &w->module, error);
     if (status != HDST_OK) return status;
-    hdst_dataset *rated = hdst_with_layout(hdst_read(run->source, w->module, "rated"), program_layout(run, HDST_SOA));
-    hdst_dataset *totals = program_contained(run, hdst_reduce_by_key(hdst_map_function(rated, w->module, "as_total"), w->module, "add"));
+    hdst_dataset *totals = program_contained(run, hdst_reduce_by_key(totals_of(run, w), w->module, "add"));
     w->averages = hdst_cache(hdst_map_function(totals, w->module, "find_average"));
     w->rows = hdst_map_function(w->averages, w->module, "as_row");
     return HDST_OK;
@@ -71,10 +79,11 @@ int main(int argc, char **argv)
     const option own[] = {
         {"bins", OPTION_COUNT, &w.bins.count, "N", "how many bins (10)", true, NULL, 1, BINS_MOST},
         {"range", OPTION_TEXT, &w.range_text, "LOW,HIGH", "where the first bin begins and the last one ends (the smallest and the largest average)", true},
+        OPTION_LINES(w.lines, REVIEWS_LINES),
         OPTION_CONTAINER(common),
     };
     const program_info info = {"hist-movies", "Counts items by their average rating. Writes each bin's lower edge and its count to standard output,\n"
         "and with --output each item, its average and its number of ratings to a .npy, .csv or .raw file.", own, sizeof own / sizeof *own};
-    const program_steps steps = {.check = check, .work = work};
+    const program_steps steps = {.lines_wanted = &w.lines, .check = check, .work = work};
     return program_main(&info, &common, &steps, &w, argc, argv);
 }

@@ -34,14 +34,20 @@ static void write_text(FILE *out, const void *from)
     for (uint64_t i = 0; i < a->values; i++) fprintf(out, "%24s %14" PRIu64 "\n", shortest_double(a->rows[i].value, text), a->rows[i].n);
 }
 
-static hdst_status count_values(program_run *run, hdst_module *module, hdst_error *error)
+// The ratings, one a record, as they are counted.
+static hdst_dataset *ratings_of(program_run *run, hdst_module *module, bool lines)
+{
+    if (lines) return hdst_flat_map_function(hdst_with_layout(hdst_read(run->source, module, "text"), program_layout(run, HDST_AOS)), module, "ratings_of_line");
+    return hdst_map_function(hdst_with_layout(hdst_read(run->source, module, "rating"), program_layout(run, HDST_SOA)), module, "as_key");
+}
+
+static hdst_status count_values(program_run *run, hdst_module *module, bool lines, hdst_error *error)
 {
     uint64_t ratings;
     hdst_status status = program_rows(run, &ratings, error);
     if (status != HDST_OK) return status;
     if (ratings == 0) return program_fail(error, HDST_E_USAGE, 0, "there is nothing to count", "the input has no rows");
-    hdst_dataset *given = hdst_with_layout(hdst_read(run->source, module, "rating"), program_layout(run, HDST_SOA));
-    hdst_dataset *counts = hdst_sort(program_contained(run, hdst_count_by_key(hdst_map_function(given, module, "as_key"), module, "count")), "value");
+    hdst_dataset *counts = hdst_sort(program_contained(run, hdst_count_by_key(ratings_of(run, module, lines), module, "count")), "value");
     if (run->common->output) counts = hdst_cache(counts);
     hdst_result *result = hdst_result_create(counts);
     answer a;
@@ -55,21 +61,22 @@ static hdst_status count_values(program_run *run, hdst_module *module, hdst_erro
 
 static hdst_status work(program_run *run, void *settings, hdst_error *error)
 {
-    (void)settings;
+    const bool *lines = settings;
     hdst_module *module = NULL;
-    hdst_status status = columns_of_ratings(run, false, error);
+    hdst_status status = *lines ? HDST_OK : columns_of_ratings(run, false, error);
     if (status == HDST_OK) status = program_load(run, "hist-ratings.hk", HDST_NO_PARAMS, &module, error);
-    if (status == HDST_OK) status = count_values(run, module, error);
+    if (status == HDST_OK) status = count_values(run, module, *lines, error);
     hdst_module_destroy(module);
     return status;
 }
 
 int main(int argc, char **argv)
 {
+    bool lines = false;
     common_options common;
-    const option own[] = {OPTION_CONTAINER(common)};
+    const option own[] = {OPTION_LINES(lines, REVIEWS_LINES), OPTION_CONTAINER(common)};
     const program_info info = {"hist-ratings", "Counts how often each rating was given. Writes each value and its count to standard output,\n"
         "and with --output to a .npy, .csv or .raw file.", own, sizeof own / sizeof *own};
-    const program_steps steps = {.work = work};
-    return program_main(&info, &common, &steps, NULL, argc, argv);
+    const program_steps steps = {.lines_wanted = &lines, .work = work};
+    return program_main(&info, &common, &steps, &lines, argc, argv);
 }

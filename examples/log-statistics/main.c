@@ -3,6 +3,7 @@
 #include "columns.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct total {          // as in log-statistics.hk
@@ -12,6 +13,7 @@ typedef struct total {          // as in log-statistics.hk
 } total;
 
 typedef struct job {
+    bool raw;                       // the input is lines of a web server's log
     const char *key, *value;
     uint64_t top;
     int by;                     // 0: count; 1: sum
@@ -35,7 +37,37 @@ static hdst_status find_column(const program_run *run, const char *option_name, 
     return options_misuse(error, "a name of the header, or an index from 0", "--%s: no column '%.200s'", option_name, word);
 }
 
-static hdst_status open_job(program_run *run, job *w, hdst_error *error)
+static const char *const fields[] = {"host", "ident", "user", "time", "request", "status", "bytes", "referer", "agent"};      // of a line
+
+static hdst_status find_field(const char *option_name, const char *word, int64_t *field, hdst_error *error)
+{
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+        if (!strcmp(fields[i], word)) return *field = (int64_t)i, HDST_OK;
+    char *end;
+    const unsigned long number = strtoul(word, &end, 10);
+    *field = (int64_t)number;
+    if (*word && !*end && strspn(word, "0123456789") == strlen(word) && number < UINT32_MAX) return HDST_OK;
+    return options_misuse(error, "host, ident, user, time, request, status, bytes, referer, agent, or an index from 0", "--%s: no field '%.200s'", option_name,
+                          word);
+}
+
+// Totals of raw lines, one of each.
+static hdst_status open_lines(program_run *run, job *w, hdst_dataset **each, hdst_error *error)
+{
+    int64_t key, value = 0;
+    hdst_status status = find_field("key", w->key, &key, error);
+    if (status == HDST_OK) status = find_field("value", w->value, &value, error);
+    if (status == HDST_OK) status = program_rows(run, &w->lines, error);
+    const hdst_param params[] = {{"KEY", (double)key}, {"VALUE", (double)value}};
+    if (status == HDST_OK) status = program_load(run, "log-lines.hk", params, 2, &w->module, error);
+    if (status != HDST_OK) return status;
+    hdst_dataset *lines = hdst_with_layout(hdst_read(run->source, w->module, "text"), program_layout(run, HDST_AOS));
+    *each = hdst_flat_map_function(lines, w->module, "totals_of_line");
+    return HDST_OK;
+}
+
+// Totals of rows of a table, one of each.
+static hdst_status open_table(program_run *run, job *w, hdst_dataset **each, hdst_error *error)
 {
     if (run->common->columns) return options_misuse(error, "leave it out", "--key and --value choose the columns, not --columns");
     int64_t key, value = 0;
@@ -47,11 +79,20 @@ static hdst_status open_job(program_run *run, job *w, hdst_error *error)
     if (status == HDST_OK) status = columns_reopen(run, list, error);
     if (status == HDST_OK) status = program_rows(run, &w->lines, error);
     if (status != HDST_OK) return status;
-    if (w->lines == 0) return program_fail(error, HDST_E_USAGE, 0, "there is nothing to total", "the input has no rows");
     status = program_load(run, "log-statistics.hk", HDST_NO_PARAMS, &w->module, error);
     if (status != HDST_OK) return status;
     hdst_dataset *entries = hdst_with_layout(hdst_read(run->source, w->module, "entry"), program_layout(run, HDST_SOA));
-    w->totals = hdst_cache(program_contained(run, hdst_reduce_by_key(hdst_map_function(entries, w->module, "as_total"), w->module, "add")));
+    *each = hdst_map_function(entries, w->module, "as_total");
+    return HDST_OK;
+}
+
+static hdst_status open_job(program_run *run, job *w, hdst_error *error)
+{
+    hdst_dataset *each = NULL;
+    const hdst_status status = (w->raw ? open_lines : open_table)(run, w, &each, error);
+    if (status != HDST_OK) return status;
+    if (w->lines == 0) return program_fail(error, HDST_E_USAGE, 0, "there is nothing to total", "the input has no rows");
+    w->totals = hdst_cache(program_contained(run, hdst_reduce_by_key(each, w->module, "add")));
     return HDST_OK;
 }
 
@@ -103,6 +144,7 @@ int main(int argc, char **argv)
     job w = {.top = 10};
     common_options common;
     const option own[] = {
+        OPTION_LINES(w.raw, "the input is raw lines of a web server's log, whose fields --key and --value name"),
         {"key", OPTION_TEXT, &w.key, "COLUMN", "the column of whole numbers that lines are totalled by, by name or index", true},
         {"value", OPTION_TEXT, &w.value, "COLUMN", "the column that is summed", true},
         {"top", OPTION_COUNT, &w.top, "N", "how many keys are shown (10)", true, NULL, 1, UINT64_MAX},
@@ -113,6 +155,6 @@ int main(int argc, char **argv)
                                "Totals the lines of a log for each key: their number, and the sum of a column. Writes the first keys to standard output,\n"
                                "and with --output all of them to a .npy, .csv or .raw file.",
                                own, sizeof own / sizeof *own};
-    const program_steps steps = {.check = check, .work = work};
+    const program_steps steps = {.lines_wanted = &w.raw, .check = check, .work = work};
     return program_main(&info, &common, &steps, &w, argc, argv);
 }

@@ -61,6 +61,27 @@ def averages_are_right_to_the_last_bit():
             check(rows_of("averages.csv") == sorted((i, a, n) for i, (a, n) in averages.items()), f"{device}, {layout}: other averages")
 
 
+def lines_of_reviews_are_averaged():
+    random.seed(14)
+    pairs, lines = [], []
+    for number in random.sample(range(-1000, 10 ** 9), 2000) + [5, 6, 5]:
+        reviews = [(random.randrange(10 ** 7), random.choice((1, 2, 3, 4, 5, 0.1, 4.7, 1e-9))) for _ in range(int(200 * random.random() ** 4))]
+        pairs += [(number, rating) for _, rating in reviews]
+        lines.append(f"{number}: " + ",".join(f"{user}_{rating}" for user, rating in reviews) + "\n")
+    with open("reviews.txt", "w") as file:
+        file.write("".join(lines))
+    averages = averages_of(pairs)
+    same_on_all_devices(expected(averages, 8, 1.0, 5.0), "--lines", "--input", "reviews.txt", "--bins", 8, "--range", "1,5")
+    for device in DEVICES:
+        code, _, err = run("--lines", "--input", "reviews.txt", "--device", device, "--output", "averages.csv")
+        check(code == 0, f"{device}: code {code}: {err}")
+        check(rows_of("averages.csv") == sorted((i, a, n) for i, (a, n) in averages.items()), f"{device}: other averages")
+    with open("broken.txt", "w") as file:
+        file.write("1: 1_5\n2.5: 1_3\n")
+    for device in DEVICES:
+        expect_error(7, ['"2.5" is no integer', "record 1"], "--lines", "--input", "broken.txt", "--device", device)
+
+
 def odd_ratings_count_as_they_are():
     write_csv("odd.csv", ["item", "rating"], [[1, 3], [2, "nan"], [2, 1], [3, "inf"], [4, "-inf"], [4, "inf"], [5, 4]])
     right = {"bins": [[3, 1], [3.5, 1]], "below": [0], "above": [1], "nan": [2], "items": 5}
@@ -98,4 +119,4 @@ def goodbooks_have_the_averages_of_their_ratings():
     check(rows_of("averages.csv") == sorted((i, a, n) for i, (a, n) in averages.items()), "other averages of books")
 
 
-main(find_devices, averages_are_right_to_the_last_bit, odd_ratings_count_as_they_are, misuse_is_told, goodbooks_have_the_averages_of_their_ratings)
+main(find_devices, averages_are_right_to_the_last_bit, lines_of_reviews_are_averaged, odd_ratings_count_as_they_are, misuse_is_told, goodbooks_have_the_averages_of_their_ratings)

@@ -2,6 +2,7 @@
 """The log-statistics program against totals in fractions and published ones. usage: log_statistics.py EXECUTABLE SOURCE"""
 import collections
 import random
+import re
 from fractions import Fraction
 
 from run import check, expect_error, have_cpu, main, result, run, unpack_published
@@ -72,6 +73,52 @@ def few_equal_and_different_keys_are_totalled():
     same_on_all_devices({"keys": 1, "top": [{"key": 200, "count": 1, "sum": 5}]}, "--input", "one.csv", "--key", "status", "--value", "bytes")
 
 
+# A line of a log: fields between blanks, in quotes (with escapes) or brackets.
+FIELD = re.compile(r'"(?:\\.|[^"\\])*"|\[[^]]*\]|[^ ]+')
+
+
+def raw_lines():
+    """Pairs of status and bytes as the expression above finds them, and the lines."""
+    random.seed(21)
+    requests = ("GET / HTTP/1.1", "", " ", r"POST /a\"b\" c", r"back\\", "-", "[x", "200 5", r"\"")
+    lines = []
+    for _ in range(30000):
+        size = random.choice(("-", "0", str(random.randrange(10 ** 9)), f"{random.random() * 1e6:.3f}"))
+        lines.append(f'10.0.{random.randrange(99)}.1 - {random.choice(("-", "ada"))} [17/May/2015:10:05:03 +0000] "{random.choice(requests)}" '
+                     f'{random.choice((200, 200, 304, 404, 500))} {size} "{random.choice(requests)}" "Agent/5.0 (X; 404 7)"')
+    found = [FIELD.findall(line) for line in lines]
+    return [(int(of[5]), 0 if of[6] == "-" else float(of[6])) for of in found], lines
+
+
+def raw_lines_are_totalled():
+    pairs, lines = raw_lines()
+    with open("raw.txt", "w") as file:
+        file.write("\n".join(lines[:100]) + "\n\n   \n" + "\r\n".join(lines[100:]))
+    arguments = ["--lines", "--input", "raw.txt"]
+    same_on_all_devices(shown(totals_of(pairs), 10), *arguments, "--key", "status", "--value", "bytes")
+    same_on_all_devices(shown(totals_of(pairs), 3, by=2), *arguments, "--key", 5, "--value", 6, "--top", 3, "--by", "sum")
+    same_on_all_devices(shown(totals_of([(key, key) for key, _ in pairs]), 10), *arguments, "--key", "status", "--value", "status")
+    expect_error(2, ["'colour'", "host"], *arguments, "--key", "colour", "--value", "bytes")
+    expect_error(2, ["'-1'"], *arguments, "--key", "status", "--value", "-1")
+    expect_error(2, ["--columns"], *arguments, "--key", "status", "--value", "bytes", "--columns", "0")
+    for device in DEVICES:
+        expect_error(7, ['"10.0.', "is no integer in record 0"], *arguments, "--key", "host", "--value", "bytes", "--device", device)
+        expect_error(7, ['"" is no integer in record 0'], *arguments, "--key", "9", "--value", "bytes", "--device", device)
+    with open("nothing.txt", "w") as file:
+        file.write("")
+    expect_error(2, ["no rows"], "--lines", "--input", "nothing.txt", "--key", "status", "--value", "bytes", "--device", "interp")
+
+
+def lines_that_are_no_log_may_be_left_out():
+    pairs, lines = raw_lines()
+    with open("mixed.txt", "w") as file:
+        for i, line in enumerate(lines):
+            file.write(line + "\n" + ("# a note\n" if i % 7 == 0 else ""))
+    for device in DEVICES:
+        got = result("--lines", "--input", "mixed.txt", "--key", "status", "--value", "bytes", "--on-error", "skip", "--device", device)["result"]
+        check(got == shown(totals_of(pairs), 10), f"{device}: {got}")
+
+
 def misuse_is_told():
     expect_error(2, ["--key"], "--input", "one.csv", "--value", "bytes")
     expect_error(2, ["--value"], "--input", "one.csv", "--key", "status")
@@ -94,4 +141,14 @@ def a_days_log_has_the_published_totals():
         check(got["keys"] == 4 and sum(t["sum"] for t in got["top"]) == 482000467, f"{device}: {got}")
 
 
-main(find_devices, totals_are_right_to_the_last_bit, few_equal_and_different_keys_are_totalled, misuse_is_told, a_days_log_has_the_published_totals)
+def raw_lines_have_the_published_totals():
+    if not unpack_published("apache.txt", "logs", "elastic-apache_logs.txt.gz"):
+        return
+    for device in DEVICES:
+        got = result("--lines", "--input", "apache.txt", "--key", "status", "--value", "bytes", "--device", device)["result"]
+        counts = {200: 9126, 304: 445, 404: 213, 301: 164, 206: 45, 500: 3, 416: 2, 403: 2}
+        check({t["key"]: t["count"] for t in got["top"]} == counts and got["keys"] == 8, f"{device}: {got}")
+
+
+main(find_devices, totals_are_right_to_the_last_bit, few_equal_and_different_keys_are_totalled, raw_lines_are_totalled, lines_that_are_no_log_may_be_left_out,
+     misuse_is_told, a_days_log_has_the_published_totals, raw_lines_have_the_published_totals)

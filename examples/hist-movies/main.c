@@ -24,9 +24,9 @@ static hdst_status check(void *from, hdst_error *error)
 // A total for each rating.
 static hdst_dataset *totals_of(program_run *run, const job *w)
 {
-    if (w->lines)
-        return hdst_flat_map_function(hdst_with_layout(hdst_read(run->source, w->module, "text"), program_layout(run, HDST_AOS)), w->module, "totals_of_line");
-    return hdst_map_function(hdst_with_layout(hdst_read(run->source, w->module, "rated"), program_layout(run, HDST_SOA)), w->module, "as_total");
+    const bool lines = w->lines;
+    hdst_dataset *rows = hdst_with_layout(hdst_read(run->source, w->module, lines ? "text" : "rated"), program_layout(run, lines ? HDST_AOS : HDST_SOA));
+    return lines ? hdst_flat_map_function(rows, w->module, "totals_of_line") : hdst_map_function(rows, w->module, "as_total");
 }
 
 static hdst_status open_job(program_run *run, job *w, hdst_error *error)

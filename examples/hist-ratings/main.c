@@ -37,8 +37,8 @@ static void write_text(FILE *out, const void *from)
 // The ratings, one a record, as they are counted.
 static hdst_dataset *ratings_of(program_run *run, hdst_module *module, bool lines)
 {
-    if (lines) return hdst_flat_map_function(hdst_with_layout(hdst_read(run->source, module, "text"), program_layout(run, HDST_AOS)), module, "ratings_of_line");
-    return hdst_map_function(hdst_with_layout(hdst_read(run->source, module, "rating"), program_layout(run, HDST_SOA)), module, "as_key");
+    hdst_dataset *rows = hdst_with_layout(hdst_read(run->source, module, lines ? "text" : "rating"), program_layout(run, lines ? HDST_AOS : HDST_SOA));
+    return lines ? hdst_flat_map_function(rows, module, "ratings_of_line") : hdst_map_function(rows, module, "as_key");
 }
 
 static hdst_status count_values(program_run *run, hdst_module *module, bool lines, hdst_error *error)

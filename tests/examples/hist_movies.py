@@ -119,4 +119,5 @@ def goodbooks_have_the_averages_of_their_ratings():
     check(rows_of("averages.csv") == sorted((i, a, n) for i, (a, n) in averages.items()), "other averages of books")
 
 
-main(find_devices, averages_are_right_to_the_last_bit, lines_of_reviews_are_averaged, odd_ratings_count_as_they_are, misuse_is_told, goodbooks_have_the_averages_of_their_ratings)
+main(find_devices, averages_are_right_to_the_last_bit, lines_of_reviews_are_averaged, odd_ratings_count_as_they_are, misuse_is_told,
+     goodbooks_have_the_averages_of_their_ratings)

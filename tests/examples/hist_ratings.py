@@ -50,7 +50,8 @@ def lines_of_reviews_are_counted():
               for _ in range(3000)]
     with open("reviews.txt", "w") as file:
         for number, reviews in enumerate(movies):
-            file.write(f"{number}:" + random.choice((" ", "")) + ",".join(f"{user}_{rating}" for user, rating in reviews) + random.choice(("\n", "\r\n", "\n\n")))
+            file.write(f"{number}:" + random.choice((" ", "")) + ",".join(f"{user}_{rating}" for user, rating in reviews))
+            file.write(random.choice(("\n", "\r\n", "\n\n")))
     right = [[value, n] for value, n in sorted(collections.Counter(rating for reviews in movies for _, rating in reviews).items())]
     same_on_all_devices(right, "--lines", "--input", "reviews.txt")
     same_on_all_devices(right, "--lines", "--input", "reviews.txt", "--memory", "16MiB")

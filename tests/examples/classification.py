@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The classification program against distances computed here, and equal on every device. usage: classification.py EXECUTABLE SOURCE"""
+import math
 import random
 
 from run import FEATURES, IRIS, check, expect_error, float32, have_cpu, main, read_labels, result, run, write_npy
@@ -46,6 +47,47 @@ def every_point_has_its_nearest_center():
         check(labels_of("labels.npy") == near, f"{device}: labels")
 
 
+def movie(number, reviews):
+    return f"{number}: " + ",".join(f"{user}_{rating}" for user, rating in reviews) + "\n"
+
+
+def similar(reviews, centers):
+    """The first center of the largest cosine, -1: all are 0. Products are whole numbers; what is divided and compared is so in double, as in the kernel."""
+    best, best_cosine = -1, 0.0
+    for k, center in enumerate(centers):
+        product = sum(rating * of for user, rating in reviews for other, of in center if user == other)
+        length = math.sqrt(sum(rating * rating for _, rating in center))
+        if product > 0 and product / length > best_cosine:
+            best, best_cosine = k, product / length
+    return best
+
+
+def lines_of_reviews_are_classified():
+    draw = random.Random(19)
+    some = lambda users, most: [(draw.randrange(users), draw.randrange(1, 6)) for _ in range(int(most * draw.random() ** 2))]
+    centers = [some(300, 90) for _ in range(7)] + [[]] + [[(5, 3), (7, -1)]]
+    movies = [some(draw.choice((300, 3000)), 40) for _ in range(4000)]
+    with open("centers.txt", "w") as file:
+        file.write("\n" + "\n".join(movie(k, center) for k, center in enumerate(centers)))
+    with open("movies.txt", "w") as file:
+        file.write("".join(movie(i, reviews) + ("\r\n" if i % 5 == 0 else "") for i, reviews in enumerate(movies)))
+    near = [similar(reviews, centers) for reviews in movies]
+    right = {"sizes": [near.count(k) for k in range(len(centers))], "without": near.count(-1)}
+    for device in DEVICES:
+        arguments = ["--lines", "--input", "movies.txt", "--centers", "centers.txt", "--device", device]
+        check(result(*arguments)["result"] == right, f"{device}: classes of lines")
+        check(result(*arguments, "--output", "labels.npy", "--memory", "16M")["result"] == right, f"{device}: classes beside labels")
+        check(labels_of("labels.npy") == near, f"{device}: labels of lines")
+        expect_error(7, ['"" is no integer'], "--lines", "--input", "centers.txt", "--centers", IRIS, "--device", device)
+    with open("blank.txt", "w") as file:
+        file.write("\n\n")
+    expect_error(2, ["0 centers"], "--lines", "--input", "movies.txt", "--centers", "blank.txt", "--device", "interp")
+    with open("blank.txt", "w") as file:
+        file.write("1:\n2:\n")
+    expect_error(2, ["no ratings"], "--lines", "--input", "movies.txt", "--centers", "blank.txt", "--device", "interp")
+    expect_error(6, ["no-such"], "--lines", "--input", "movies.txt", "--centers", "no-such.txt", "--device", "interp")
+
+
 def a_class_may_be_empty():
     write_npy("line.npy", 4, 1, [0.0, 1.0, 10.0, 11.0])
     write_npy("line-centers.npy", 3, 1, [0.5, 1000.0, 10.5])
@@ -85,5 +127,5 @@ def misuse_is_refused():
     expect_error(2, ["standard output"], "--input", "line.npy", "--centers", "line.npy", "--json", "--output", "-")
 
 
-main(find_devices, iris_falls_into_the_published_clusters, every_point_has_its_nearest_center, a_class_may_be_empty, the_table_and_labels_share_out_the_streams,
-     points_without_a_nearest_center_are_named, misuse_is_refused)
+main(find_devices, iris_falls_into_the_published_clusters, every_point_has_its_nearest_center, lines_of_reviews_are_classified, a_class_may_be_empty,
+     the_table_and_labels_share_out_the_streams, points_without_a_nearest_center_are_named, misuse_is_refused)

@@ -54,7 +54,7 @@ static hdst_status count_centers(reviewed *r, program_run *run, hdst_source *sou
     hdst_module_destroy(r->module);
     r->module = NULL;
     if (status != HDST_OK || (*count > 0 && *count <= REVIEWED_MOST_CENTERS)) return status;
-    return program_fail(error, HDST_E_USAGE, 0, "a line for each class: movie: user_rating,user_rating,...", "there are %" PRIu64 " centers, not 1 to %d", *count,
+    return program_fail(error, HDST_E_USAGE, 0, "a line for each class: movie: user_rating,...", "there are %" PRIu64 " centers, not 1 to %d", *count,
                         REVIEWED_MOST_CENTERS);
 }
 

@@ -254,6 +254,8 @@ static const struct { const char *name, *instead; } foreign_calls[] = {
     {"abort", NULL}, {"exit", NULL},
     {"memcpy", "a record is assigned as a value, a = b; an array element by element: for (uint32_t i = 0; i < len(a); i++) a[i] = b[i];"},
     {"memset", "a new record or array is all zero: T x = {0};"},
+    {"source_index", "lines have it in a field: struct line { text text; uint32_t source; uint64_t offset, line; };"}, {"source_offset", NULL},
+    {"line_number", NULL},
     {"fopen", "a kernel opens no files: bind what it needs to a broadcast parameter"}, {"scanf", NULL},
 };
 

@@ -6,12 +6,11 @@
 #include <string.h>
 
 typedef enum later_typing {
-    TOKENS, COUNTER, HAS, CHARACTERS,
+    TOKENS, HAS, CHARACTERS,
 } later_typing;
 
 static const struct later { const char *name; size_t least, most; later_typing typing; } later[] = {
-    {"tokens", 2, 2, TOKENS}, {"chars", 1, 1, CHARACTERS}, {"source_index", 0, 0, COUNTER},
-    {"source_offset", 0, 0, COUNTER}, {"has", 1, 2, HAS},
+    {"tokens", 2, 2, TOKENS}, {"chars", 1, 1, CHARACTERS}, {"has", 1, 2, HAS},
 };
 
 bool hdst__check_later_name(hdst__checker *c, ast_expr *name)
@@ -58,7 +57,6 @@ static void typed(hdst__checker *c, ast_expr *call, later_typing typing)
         call->type = &words;
         return;
     case CHARACTERS: kind = HDST__TEXT; all_texts(c, call); break;
-    case COUNTER: kind = HDST__U64; break;
     case HAS: break;    // see below
     }
     call->type = hdst__type_scalar(kind);

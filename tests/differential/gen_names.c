@@ -184,8 +184,6 @@ static const char *const kept[] = {
     "parse_int",
     "parse_double",
     "parse_float",
-    "source_index",
-    "source_offset",
     "has",
     "records_skipped",
     // types of YAML, and what YAML takes for something else

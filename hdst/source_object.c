@@ -177,6 +177,13 @@ bool hdst_source_column_type(const hdst_source *source, uint32_t column, hdst_ty
     return true;
 }
 
+const char *hdst_source_file(const hdst_source *source, uint64_t number)
+{
+    if (!opened(source)) return NULL;
+    const hdst__source *of = source->source;
+    return of->format->file ? of->format->file(of, number) : NULL;
+}
+
 const char *hdst_source_note(const hdst_source *source) { return opened(source) ? source->source->note : ""; }
 hdst_status hdst_source_status(const hdst_source *source, hdst_error *error) { return hdst__check_alive(__func__, "source", source, error); }
 

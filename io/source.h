@@ -43,6 +43,7 @@ typedef struct hdst__source_format {
     // What the source needs to know of the record before reading (a callback, raw records: the row is the C struct). NULL: columns are matched.
     hdst_status (*bind)(hdst__source *source, const hdst__record *record, hdst_error *error);
     void (*close)(hdst__source *source);
+    const char *(*file)(const hdst__source *source, uint64_t number);       // the path of one of its files, NULL behind the last; NULL: there is one, or none
     bool in_process;            // rows are made in this process: addresses in the spans of texts are its own
 } hdst__source_format;
 

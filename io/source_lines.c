@@ -217,7 +217,13 @@ static hdst_status fill_lines(const hdst__bound_source *bound, uint64_t first, u
     return status;
 }
 
-static const hdst__source_format lines_format = {.name = "lines", .count = count_lines, .fill = fill_lines, .close = close_lines};
+static const char *file_of(const hdst__source *source, uint64_t number)
+{
+    const lines_state *state = source->state;
+    return number < hdst__text_input_files(state->input) ? hdst__text_input_path(state->input, (size_t)number) : NULL;
+}
+
+static const hdst__source_format lines_format = {.name = "lines", .count = count_lines, .fill = fill_lines, .close = close_lines, .file = file_of};
 
 // --- Opening ---
 

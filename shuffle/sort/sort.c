@@ -11,6 +11,7 @@
 #include "engine/stage/executor.h"
 #include "base/clock.h"
 #include "base/costs_host.h"
+#include "base/huge_pages.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -123,12 +124,20 @@ static void free_workspace(const hdst__sort *sort, workspace *w)
     *w = (workspace){0};
 }
 
+static hdst__sort_entry *take_entries(hdst__budget *budget, uint64_t records, hdst_error *error)
+{
+    hdst__sort_entry *entries = hdst__budget_alloc(budget, HDST__OWNER_SORTS, records * sizeof *entries, "a sort", error);
+    if (entries) hdst__ask_for_huge_pages(entries, records * sizeof *entries);
+    return entries;
+}
+
 static hdst_status make_workspace(const hdst__sort *sort, uint64_t records, workspace *w, hdst_error *error)
 {
     hdst__budget *budget = hdst__engine_memory(sort->engine);
     *w = (workspace){.rows = hdst__budget_alloc_zero(budget, HDST__OWNER_SORTS, records * sort->record->size, "a sort", error)};
-    w->entries = w->rows ? hdst__budget_alloc(budget, HDST__OWNER_SORTS, records * sizeof *w->entries, "a sort", error) : NULL;
-    w->scratch = w->entries ? hdst__budget_alloc(budget, HDST__OWNER_SORTS, records * sizeof *w->scratch, "a sort", error) : NULL;
+    if (w->rows) hdst__ask_for_huge_pages(w->rows, records * sort->record->size);
+    w->entries = w->rows ? take_entries(budget, records, error) : NULL;
+    w->scratch = w->entries ? take_entries(budget, records, error) : NULL;
     if (w->scratch) return HDST_OK;
     free_workspace(sort, w);
     return HDST_E_MEMORY;
@@ -176,6 +185,7 @@ static hdst_status sort_in_memory(hdst__sort *sort, const hdst__reader *input, h
         hdst__free(hdst__engine_owned(sort->engine, HDST__OWNER_SORTS), *unused);       // before the sorted rows need memory
         *unused = NULL;
         sort->rows = hdst__budget_alloc(hdst__engine_memory(sort->engine), HDST__OWNER_SORTS, records * size, "a sort", error);
+        if (sort->rows) hdst__ask_for_huge_pages(sort->rows, records * size);
         status = sort->rows ? gather(sort, &w, order, records, error) : HDST_E_MEMORY;
     }
     free_workspace(sort, &w);

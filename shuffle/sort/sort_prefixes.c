@@ -77,56 +77,40 @@ static void merge_all(sorting *s, hdst__sort_entry *e, hdst__sort_entry *scratch
     if (from != e) memcpy(e, from, count * sizeof *e);
 }
 
-// --- Texts, eight bytes after eight ---
+// --- Parts of keys: what a number stands for. The fields from `field` on, as many as fit; or of a text bytes 8 * level to 8 * level + 7 ---
 
-static void sort_range(sorting *s, hdst__sort_entry *e, hdst__sort_entry *scratch, uint64_t count, uint32_t level);
+typedef struct part { size_t field; uint32_t level; } part;
 
-static hdst__text_span text_of(const sorting *s, const hdst__sort_entry *e)
+static void sort_range(sorting *s, hdst__sort_entry *e, hdst__sort_entry *scratch, uint64_t count, part at);
+
+// Entries that are equal in all fields before this one.
+static void sort_from(sorting *s, hdst__sort_entry *e, hdst__sort_entry *scratch, uint64_t count, size_t field)
+{
+    if (count < 2 || field == s->field_count) return;
+    for (uint64_t i = 0; i < count; i++) e[i].key = hdst__sort_prefix(s->fields + field, s->field_count - field, row_of(s, &e[i]));
+    sort_range(s, e, scratch, count, (part){field, 0});
+}
+
+// The first field that is not whole in a number which begins with `field`.
+static size_t field_behind(const sorting *s, size_t field)
+{
+    uint32_t left = 64;
+    for (; field < s->field_count && s->fields[field].kind != HDST__TEXT && s->fields[field].bits <= left; field++) left -= s->fields[field].bits;
+    return field;
+}
+
+static hdst__text_span text_of(const sorting *s, const hdst__sort_entry *e, size_t field)
 {
     hdst__text_span span;
-    memcpy(&span, row_of(s, e) + s->fields->offset, sizeof span);
+    memcpy(&span, row_of(s, e) + s->fields[field].offset, sizeof span);
     return span;
 }
 
-// Of those whose text ends within the bytes that are equal the shorter ones come first. Their number is the length.
-static void sort_ended(sorting *s, hdst__sort_entry *e, hdst__sort_entry *scratch, uint64_t count)
+static uint64_t end_of_run(const hdst__sort_entry *e, uint64_t first, uint64_t count)
 {
-    for (uint64_t i = 0; i < count; i++) {
-        const uint64_t length = text_of(s, &e[i]).length;
-        e[i].key = s->fields->descending ? UINT32_MAX - length : length;
-    }
-    bool differ = false;
-    for (uint64_t i = 1; i < count; i++) differ |= e[i].key != e[0].key;
-    if (differ || s->field_count > 1) merge_all(s, e, scratch, count, true);
-}
-
-// Entries whose texts agree in all bytes before those of the next level: those that end there, to one side, and the others by their next eight bytes.
-static void sort_next(sorting *s, hdst__sort_entry *e, hdst__sort_entry *scratch, uint64_t count, uint32_t level)
-{
-    const uint64_t from = 8 * ((uint64_t)level + 1);
-    uint64_t ended = 0, going = 0;
-    for (uint64_t i = 0; i < count; i++) {
-        const hdst__text_span span = text_of(s, &e[i]);
-        if (span.length <= from) scratch[ended++] = e[i];
-        else e[going++] = (hdst__sort_entry){hdst__sort_text_prefix(s->fields, &span, from), e[i].index};
-    }
-    if (s->fields->descending) {
-        memcpy(e + going, scratch, ended * sizeof *e);
-    } else {
-        memmove(e + ended, e, going * sizeof *e);
-        memcpy(e, scratch, ended * sizeof *e);
-    }
-    const uint64_t first_ended = s->fields->descending ? going : 0, first_going = s->fields->descending ? 0 : ended;
-    sort_ended(s, e + first_ended, scratch + first_ended, ended);
-    sort_range(s, e + first_going, scratch + first_going, going, level + 1);
-}
-
-// Entries of one number.
-static void sort_equal(sorting *s, hdst__sort_entry *e, hdst__sort_entry *scratch, uint64_t count, uint32_t level)
-{
-    if (count < 2) return;
-    if (count > HANDFUL && s->fields->kind == HDST__TEXT && level < MOST_LEVELS) sort_next(s, e, scratch, count, level);
-    else merge_all(s, e, scratch, count, true);
+    uint64_t end = first + 1;
+    while (end < count && e[end].key == e[first].key) end++;
+    return end;
 }
 
 static void sort_by_number(sorting *s, hdst__sort_entry *e, hdst__sort_entry *scratch, uint64_t count)
@@ -139,14 +123,56 @@ static void sort_by_number(sorting *s, hdst__sort_entry *e, hdst__sort_entry *sc
     if (sorted != e) memcpy(e, sorted, count * sizeof *e);
 }
 
+// Of texts that end within the bytes that are equal the shorter ones come first; those as long are equal.
+static void sort_ended(sorting *s, hdst__sort_entry *e, hdst__sort_entry *scratch, uint64_t count, size_t field)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t length = text_of(s, &e[i], field).length;
+        e[i].key = s->fields[field].descending ? UINT32_MAX - length : length;
+    }
+    sort_by_number(s, e, scratch, count);
+    for (uint64_t first = 0, end; first < count; first = end) {
+        end = end_of_run(e, first, count);
+        sort_from(s, e + first, scratch + first, end - first, field + 1);
+    }
+}
+
+// Entries whose texts agree in all bytes of this part and before it: those that end there, to one side, and the others by their next eight bytes.
+static void sort_next(sorting *s, hdst__sort_entry *e, hdst__sort_entry *scratch, uint64_t count, part at)
+{
+    const uint64_t from = 8 * ((uint64_t)at.level + 1);
+    const hdst__sort_field *field = &s->fields[at.field];
+    uint64_t ended = 0, going = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        const hdst__text_span span = text_of(s, &e[i], at.field);
+        if (span.length <= from) scratch[ended++] = e[i];
+        else e[going++] = (hdst__sort_entry){hdst__sort_text_prefix(field, &span, from), e[i].index};
+    }
+    if (!field->descending) memmove(e + ended, e, going * sizeof *e);
+    const uint64_t first_ended = field->descending ? going : 0, first_going = field->descending ? 0 : ended;
+    memcpy(e + first_ended, scratch, ended * sizeof *e);
+    sort_ended(s, e + first_ended, scratch + first_ended, ended, at.field);
+    sort_range(s, e + first_going, scratch + first_going, going, (part){at.field, at.level + 1});
+}
+
+// Entries of one number.
+static void sort_equal(sorting *s, hdst__sort_entry *e, hdst__sort_entry *scratch, uint64_t count, part at)
+{
+    if (count < 2) return;
+    const bool is_text = s->fields[at.field].kind == HDST__TEXT;
+    if (count <= HANDFUL || (is_text && at.level == MOST_LEVELS)) merge_all(s, e, scratch, count, true);
+    else if (is_text) sort_next(s, e, scratch, count, at);
+    else sort_from(s, e, scratch, count, field_behind(s, at.field));
+}
+
 // By their numbers, and where these are equal by what follows.
-static void sort_range(sorting *s, hdst__sort_entry *e, hdst__sort_entry *scratch, uint64_t count, uint32_t level)
+static void sort_range(sorting *s, hdst__sort_entry *e, hdst__sort_entry *scratch, uint64_t count, part at)
 {
     if (stopped(s)) return;
     sort_by_number(s, e, scratch, count);
     for (uint64_t first = 0, end; first < count; first = end) {
-        for (end = first + 1; end < count && e[end].key == e[first].key; end++) {}
-        sort_equal(s, e + first, scratch + first, end - first, level);
+        end = end_of_run(e, first, count);
+        sort_equal(s, e + first, scratch + first, end - first, at);
     }
 }
 
@@ -191,7 +217,7 @@ static void sort_bucket(void *user, uint64_t bucket)
 {
     sorting *s = user;
     const uint64_t first = s->begin[bucket];
-    sort_range(s, s->scratch + first, s->entries + first, s->begin[bucket + 1] - first, 0);
+    sort_range(s, s->scratch + first, s->entries + first, s->begin[bucket + 1] - first, (part){0, 0});
 }
 
 // Numbers that part a sample of the entries into as many parts as there are buckets.
@@ -234,7 +260,7 @@ hdst__sort_entry *hdst__sort_by_prefixes(hdst__thread_pool *threads, const hdst_
     run(threads, &s, s.pieces, make_keys);
     if (stopped(&s)) return NULL;
     if (s.buckets == 1) {
-        sort_range(&s, entries, scratch, count, 0);
+        sort_range(&s, entries, scratch, count, (part){0, 0});
         return stopped(&s) ? NULL : entries;
     }
     choose_splitters(&s);

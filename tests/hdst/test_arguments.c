@@ -110,6 +110,7 @@ static void null_in_sources(const objects o)
     ASKS(hdst_source_column_type, "source", NULL, 0, &type);
     ASKS(hdst_source_column_type, "type", hdst_source_from_floats(o.context, (const float *)objects_rows, 3, 2), 0, NULL);
     ASKS(*hdst_source_note, "source", NULL);
+    ASKS(hdst_source_file, "source", NULL, 0);
     GIVES(hdst_source_status, "source", NULL, &error);
     ENDS(hdst_source_destroy, "source", NULL);
 }

@@ -29,7 +29,8 @@ static void write_json(json *j, const void *from)
 static void write_text(FILE *out, const void *from)
 {
     const job *w = from;
-    fprintf(out, "%" PRIu64 " different word%s on %" PRIu64 " line%s\n", w->terms, w->terms == 1 ? "" : "s", w->postings, w->postings == 1 ? "" : "s");
+    fprintf(out, "%" PRIu64 " different word%s on %" PRIu64 " line%s\n",
+            w->terms, w->terms == 1 ? "" : "s", w->postings, w->postings == 1 ? "" : "s");
 }
 
 static bool same_word(const hdst_text_span *a, const hdst_text_span *b)

@@ -93,7 +93,8 @@ int main(int argc, char **argv)
     };
     const program_info info = {"inverted-index",
                                "Finds on which lines each word of texts stands. Says how many words and lines, and writes with --output all of them to a\n"
-                               "file, in order: a word, a tab, the path of the file, a tab and the number of the line. Input may be compressed by gzip, zstd or xz.",
+                               "file, in order: a word, a tab, the path of the file, a tab and the number of the line. Input may be compressed by gzip,\n"
+                               "zstd or xz.",
                                own, sizeof own / sizeof *own};
     const program_steps steps = {.lines = true, .work = work};
     return program_main(&info, &common, &steps, &w, argc, argv);

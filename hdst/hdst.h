@@ -421,6 +421,11 @@ typedef bool (*hdst_part_function)(const hdst_part *part, char *message, void *u
 // A C function, for the interpreter or CPU devices.
 HDST_API hdst_status hdst_map_spec_set_function(hdst_map_spec *spec, hdst_device_class device_class, hdst_part_function function, void *user);
 
+// The same for a filter: keep[i] says whether the part's record i stays (all false before); output is NULL.
+typedef bool (*hdst_filter_part_function)(const hdst_part *part, bool *keep, char *message, void *user);
+// A C function for the interpreter or CPU devices, of a filter, which may be only declared in the module (`filter f(T a);`). Errors stick to the spec too.
+HDST_API hdst_status hdst_map_spec_set_filter(hdst_map_spec *spec, hdst_device_class device_class, hdst_filter_part_function function, void *user);
+
 // A map, a filter or a flat_map (any number of records from each one, in input order) with its bindings. Operators in a row run as one kernel.
 HDST_API hdst_dataset *hdst_map(hdst_dataset *dataset, const hdst_map_spec *spec);
 HDST_API hdst_dataset *hdst_filter(hdst_dataset *dataset, const hdst_map_spec *spec);

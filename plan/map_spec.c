@@ -34,7 +34,8 @@ static hdst_status copy_code(hdst_map_spec *spec, const hdst_map_spec *from)
     spec->separate = from->separate;
     for (int i = 0; i < 3; i++) {
         spec->call[i] = from->call[i];
-        spec->code[i] = (hdst__separate){.local_size = from->code[i].local_size, .call = from->code[i].call, .user = &spec->call[i]};
+        spec->code[i] = (hdst__separate){.local_size = from->code[i].local_size, .call = from->code[i].call, .user = &spec->call[i],
+                                          .filters = from->code[i].filters};
         if (from->code[i].text && hdst__map_spec_take_text(spec, &spec->code[i], from->code[i].text, from->code[i].name) != HDST_OK) return HDST_E_MEMORY;
     }
     return HDST_OK;

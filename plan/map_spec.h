@@ -19,7 +19,7 @@ struct hdst_map_spec {
     size_t binding_count;
     bool separate;              // code was given apart for some class of devices
     hdst__separate code[3];     // by device class; texts are the spec's own
-    struct hdst__part_call { hdst_part_function function; void *user; } call[3];    // by device class
+    struct hdst__part_call { hdst_part_function function; hdst_filter_part_function filter; void *user; } call[3];    // by device class
 };
 
 // A copy that retains what the spec retains, for the operator that keeps it; the object's error is taken over. NULL: out of memory.

@@ -274,8 +274,8 @@ static void function_body(hdst__parser *p, ast_function *f, ast_file *file)
     if (p->panic) return;
     if (!hdst__parse_is(p, TOKEN_SEMICOLON)) {
         f->body = hdst__parse_block(p);
-    } else if (f->kind == AST_MAP) {
-        p->at++;        // its code is given apart, as OpenCL C or as a C function
+    } else if (f->kind == AST_MAP || f->kind == AST_FILTER) {
+        p->at++;        // its code is given apart, as OpenCL C (a map's) or as a C function
     } else {
         hdst__parse_error(p, p->tokens[p->at].span, "a function may be used above its definition; leave the declaration out",
                           "expected the body of '%s'", f->name);

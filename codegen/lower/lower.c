@@ -170,7 +170,8 @@ ir_func *hdst__lower_signature(hdst__arena *arena, const ast_module *module, con
     lowerer l = {.arena = arena, .func = func, .block = &func->body, .switch_continue = IR_NO_VAR};
     add_params(&l, function, AST_PLAIN, IR_INPUT);
     add_params(&l, function, AST_BROADCAST, IR_BROADCAST_TABLE);
-    add_output(&l, function->result);
+    func->emits = function->kind == AST_FILTER;         // the records that stay
+    add_output(&l, func->emits ? function->params[0]->type : function->result);
     return func;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A map whose code is a C function of the program's: it is called on parts of a slice, from several threads at once.
+// A map or a filter whose code is a C function of the program's: it is called on parts of a slice, from several threads at once.
 #ifndef HDST_ENGINE_DEVICE_CALLBACK_H
 #define HDST_ENGINE_DEVICE_CALLBACK_H
 
@@ -12,6 +12,7 @@
 typedef struct hdst__callback {         // of a stage; outlives the programs that call it
     hdst__slice_function call;
     void *user;
+    bool filters;                       // it says which records stay: they go to the output, and their number to the first of the places
     hdst__thread_pool *pool;
     uint32_t threads;                   // at most so many calls at once
     pthread_mutex_t lock;
@@ -24,6 +25,7 @@ typedef struct hdst__callback_slice {   // as hdst__slice, with pointers into th
     uint64_t first, skip, count;
     const char *input;
     char *output;
+    uint64_t *places;                   // of a filter
     const void *const *values;          // by param: rows of broadcasts
     const uint64_t *rows;               // by param
 } hdst__callback_slice;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Code of the user's own in place of a map's body.
+// Code of the user's own in place of a map's or a filter's body.
 #ifndef HDST_ENGINE_DEVICE_SEPARATE_H
 #define HDST_ENGINE_DEVICE_SEPARATE_H
 
@@ -11,7 +11,8 @@
 typedef struct hdst__slice {
     uint64_t first, count;
     const void *records;
-    void *output;
+    void *output;                   // of a map
+    bool *keep;                     // of a filter: which records stay; all false before
     const void *const *values;      // rows of the broadcast parameters, in their order
     const uint64_t *value_rows;
     size_t value_count;
@@ -27,6 +28,7 @@ typedef struct hdst__separate {
     uint32_t local_size;            // work-items of a group; 0: HDST__SEPARATE_GROUP
     hdst__slice_function call;      // NULL: none
     void *user;
+    bool filters;                   // `call` says which records stay
 } hdst__separate;
 
 #endif

@@ -34,8 +34,8 @@ static hdst_status take_slot_memory(hdst__executor *executor, hdst__slot *slot, 
     if (status != HDST_OK || !sizes->place_words) return status;
     hdst__slot *before = sizes->in_window && slot != executor->slot ? executor->slot : NULL;
     if (before) slot->places = before->places;
-    else status = device->ops->alloc(device, HDST__MEMORY_DEVICE, HDST__OWNER_OUTPUT, sizes->place_words * sizeof(uint64_t), "the places of output records",
-                                     &slot->places, error);
+    else status = device->ops->alloc(device, sizes->counts_on_host ? HDST__MEMORY_SHARED : HDST__MEMORY_DEVICE, HDST__OWNER_OUTPUT,
+                                     sizes->place_words * sizeof(uint64_t), "the places of output records", &slot->places, error);
     if (status != HDST_OK) return status;
     slot->readback = hdst__alloc_zero(device->runtime->allocator, sizes->readback_words * sizeof *slot->readback);
     return slot->readback ? HDST_OK : hdst__error_memory(error, "the places of output records");

@@ -96,6 +96,7 @@ typedef struct hdst__slot_sizes {
     uint64_t output_bytes;
     uint64_t place_words, readback_words;   // of PLACES (codegen/opencl/kernel.h): all, and those at the start that the host reads
     uint32_t slots;                     // slices in flight at most
+    bool counts_on_host;                // a C function writes PLACES
     bool in_window;                     // all slots' outputs lie one behind another: they have one PLACES
 } hdst__slot_sizes;
 

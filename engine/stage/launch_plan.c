@@ -9,6 +9,7 @@
 #include "engine/stage/launch_fixed_point.h"
 #include "engine/stage/launch_shape.h"
 #include "engine/stage/launch_strips.h"
+#include "engine/device/callback.h"
 #include "engine/memory/store.h"
 #include "base/clock.h"
 #include "accum/addends.h"
@@ -209,7 +210,7 @@ static void choose_room(hdst__launch_plan *plan, bool fold)
     uint64_t bound = plan->way == IR_OUTPUT_BOUNDED ? plan->kernel->emit_bound : plan->way == IR_OUTPUT_COUNTED ? hdst__ir_emit_bound(plan->func) : 1;
     if (bound == 0) bound = 1;          // one that never emits has an output all the same
     if (fit < 64) fit = 64;
-    if (plan->way != IR_OUTPUT_COUNTED) {
+    if (plan->way != IR_OUTPUT_COUNTED || plan->code.callback) {        // a C function is not called again
         const uint64_t most = fit * group / bound / 64 * 64;
         if (most < plan->slice_most) plan->slice_most = most < 64 ? 64 : most;
         fit = UINT64_MAX;
@@ -391,7 +392,8 @@ uint32_t hdst__plan_slices_in_flight(const hdst__launch_plan *plan)
 
 hdst_status hdst__launch_plan_slots(hdst__launch_plan *plan, hdst_error *error)
 {
-    hdst__slot_sizes sizes = {.in_window = plan->in_window, .slots = hdst__plan_slices_in_flight(plan)};
+    hdst__slot_sizes sizes = {.in_window = plan->in_window, .slots = hdst__plan_slices_in_flight(plan),
+                              .counts_on_host = plan->code.callback && plan->code.callback->filters};
     const uint64_t spare = plan->kernel ? hdst__kernel_spare(plan->kernel, plan->items) : 0;
     if (plan->output_param && !plan->in_place && !plan->in_window && !hdst__plan_wraps_output(plan))
         sizes.output_bytes = (plan->room + spare) * plan->output_param->record->size;
@@ -425,7 +427,8 @@ static hdst_status build(hdst__launch_plan *plan, const hdst__launch_plan_reques
     hdst_status status = HDST_OK;
     if (plan->device->facts.target != HDST__TARGET_INTERP && !request->callback) status = make_kernel(plan, request, error);
     if (status != HDST_OK) return status;
-    plan->way = plan->kernel ? plan->kernel->output_way : plan->func->emits ? IR_OUTPUT_COUNTED : IR_OUTPUT_DENSE;
+    const bool filters = request->callback && request->callback->filters;
+    plan->way = plan->kernel ? plan->kernel->output_way : plan->func->emits || filters ? IR_OUTPUT_COUNTED : IR_OUTPUT_DENSE;
     plan->outputs_per_record = plan->sampled ? (double)plan->emitted / (double)plan->sampled : 1;
     if (plan->kernel && plan->kernel->at_most) plan->outputs_per_record *= HDST__CPU_MOST_TOKENS;
     status = choose_items(plan, error);

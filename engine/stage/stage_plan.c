@@ -47,6 +47,7 @@ static hdst_status choose_code(hdst__stage *stage, hdst__launch_plan_request *re
         uint32_t units = info->class_ == HDST__DEVICE_CPU ? info->compute_units : 1;
         stage->callback.call = own->call;
         stage->callback.user = own->user;
+        stage->callback.filters = own->filters;
         stage->callback.threads = units;
         request->callback = &stage->callback;
     } else if (stage->spec.only_declared) {

@@ -213,6 +213,7 @@ static void null_in_specs(const objects o)
     cr_assert_eq(hdst_bind_accum(NULL, "s", 1), HDST_E_USAGE);
     cr_assert_eq(hdst_map_spec_set_opencl(NULL, HDST_DEVICE_CPU, "", "key", 0), HDST_E_USAGE);
     cr_assert_eq(hdst_map_spec_set_function(NULL, HDST_DEVICE_CPU, no_part, NULL), HDST_E_USAGE);
+    cr_assert_eq(hdst_map_spec_set_filter(NULL, HDST_DEVICE_CPU, NULL, NULL), HDST_E_USAGE);
     cr_assert_eq(hdst_map_spec_set_opencl(hdst_map_spec_create(o.module, "twice"), HDST_DEVICE_CPU, NULL, NULL, 0), HDST_E_USAGE);
     cr_assert_eq(hdst_map_spec_set_function(hdst_map_spec_create(o.module, "twice"), HDST_DEVICE_CPU, NULL, NULL), HDST_E_USAGE);
     GIVES(hdst_map_spec_status, "spec", NULL, &error);

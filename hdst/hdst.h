@@ -270,8 +270,7 @@ HDST_API const char *hdst_source_column_name(const hdst_source *source, uint32_t
 // The type in which the file stores column 0 ... columns - 1; of several files, if it is the same in all. false, and *type stays: it is text (.csv), or only
 // the record tells.
 HDST_API bool hdst_source_column_type(const hdst_source *source, uint32_t column, hdst_type *type);
-// Of lines: the path of a file, by its number as the column `source` has it; lasts as long as the source. NULL: there is no such file, or these are no lines.
-HDST_API const char *hdst_source_file(const hdst_source *source, uint64_t number);
+HDST_API const char *hdst_source_file(const hdst_source *source, uint64_t number);  // of lines: a file's path, by its number as in their column `source`, or NULL
 HDST_API const char *hdst_source_note(const hdst_source *source);   // what a reader should know ("float64 converted to float32"), or ""
 HDST_API hdst_status hdst_source_status(const hdst_source *source, hdst_error *error);
 HDST_API void hdst_source_destroy(hdst_source *source);
@@ -417,13 +416,11 @@ typedef struct hdst_part {          // of a slice of the input, which a C functi
 
 // Returns false to fail the run, with `message` (512 bytes) filled. On CPU devices called from several threads at once, on different parts.
 typedef bool (*hdst_part_function)(const hdst_part *part, char *message, void *user);
-
 // A C function, for the interpreter or CPU devices.
 HDST_API hdst_status hdst_map_spec_set_function(hdst_map_spec *spec, hdst_device_class device_class, hdst_part_function function, void *user);
 
-// The same for a filter: keep[i] says whether the part's record i stays (all false before); output is NULL.
+// Of a filter, which may be only declared in the module too: keep[i] says whether the part's record i stays (all false before); output is NULL.
 typedef bool (*hdst_filter_part_function)(const hdst_part *part, bool *keep, char *message, void *user);
-// A C function for the interpreter or CPU devices, of a filter, which may be only declared in the module (`filter f(T a);`). Errors stick to the spec too.
 HDST_API hdst_status hdst_map_spec_set_filter(hdst_map_spec *spec, hdst_device_class device_class, hdst_filter_part_function function, void *user);
 
 // A map, a filter or a flat_map (any number of records from each one, in input order) with its bindings. Operators in a row run as one kernel.

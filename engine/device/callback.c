@@ -22,7 +22,8 @@ void hdst__callback_destroy(hdst__callback *callback)
 hdst__callback_slice hdst__callback_slice_of(const ir_func *func, const hdst__launch *launch)
 {
     return (hdst__callback_slice){.func = func, .first = launch->first, .skip = launch->skip, .count = launch->count, .input = launch->input[0]->host,
-                                  .output = launch->output->host, .places = launch->places ? launch->places->host : NULL, .values = launch->values, .rows = launch->rows};
+                                  .output = launch->output->host, .places = launch->places ? launch->places->host : NULL,
+                                  .values = launch->values, .rows = launch->rows};
 }
 
 typedef struct parts {

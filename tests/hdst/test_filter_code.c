@@ -86,7 +86,8 @@ static void expect_keys(hdst_dataset *keys, uint64_t times)
     cr_assert_eq(hdst_collect(keys, &rows, &count, &error), HDST_OK, "%s: %s", error.message, error.cause);
     for (uint64_t i = 0; i < RECORDS; i++) {
         const item it = make_item(i);
-        for (uint64_t t = 0; t < times && it.key < 800 && stays(&it, lows); t++, n++) cr_assert(n < count && ((uint32_t *)rows)[n] == it.key, "record %d", (int)n);
+        for (uint64_t t = 0; t < times && it.key < 800 && stays(&it, lows); t++, n++)
+            cr_assert(n < count && ((uint32_t *)rows)[n] == it.key, "record %d", (int)n);
     }
     cr_assert_eq(n, count);
 }

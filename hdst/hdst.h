@@ -270,7 +270,7 @@ HDST_API const char *hdst_source_column_name(const hdst_source *source, uint32_t
 // The type in which the file stores column 0 ... columns - 1; of several files, if it is the same in all. false, and *type stays: it is text (.csv), or only
 // the record tells.
 HDST_API bool hdst_source_column_type(const hdst_source *source, uint32_t column, hdst_type *type);
-HDST_API const char *hdst_source_file(const hdst_source *source, uint64_t number);  // of lines: a file's path, by its number as in their column `source`, or NULL
+HDST_API const char *hdst_source_file(const hdst_source *source, uint64_t number);  // a file's path, by its number in the column `source` of lines
 HDST_API const char *hdst_source_note(const hdst_source *source);   // what a reader should know ("float64 converted to float32"), or ""
 HDST_API hdst_status hdst_source_status(const hdst_source *source, hdst_error *error);
 HDST_API void hdst_source_destroy(hdst_source *source);

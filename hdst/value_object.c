@@ -11,6 +11,7 @@ static void release_value(hdst__object *object)
     hdst_value *value = (hdst_value *)object;
     hdst__free(HDST__ALLOCATOR(value), value->data);
     hdst__value_rows_destroy(value->resident);
+    hdst__text_heap_drop(value->texts);
     if (value->module) hdst__object_drop(&value->module->object);
 }
 
@@ -53,11 +54,24 @@ hdst_value *hdst_value_create(hdst_module *module, const char *type, uint64_t ro
     return value;
 }
 
+// The bytes of the rows' texts become the value's own. `data` may be its rows as they were, so the old ones go last.
+static hdst_status keep_texts(hdst_value *value, uint64_t rows, hdst_error *error)
+{
+    if (!value->record->has_text) return HDST_OK;
+    hdst__text_heap *before = value->texts;
+    hdst__text_writer writer = {.heap = value->texts = hdst__text_heap_create(hdst__engine_runtime(value->object.context->engine), HDST__OWNER_VALUES)};
+    const hdst_status status = writer.heap ? hdst__text_keep_rows(&writer, value->record, value->data, rows, error) : hdst__error_memory(error, "a value");
+    hdst__text_heap_drop(before);
+    return status;
+}
+
 static hdst_status set_rows(hdst_value *value, const void *data, uint64_t rows, hdst_error *error)
 {
     hdst_status status = rows == value->room ? HDST_OK : resize(value, rows, error);
     if (status != HDST_OK) return status;
     if (rows) memcpy(value->data, data, (size_t)(rows * value->record->size));
+    status = keep_texts(value, rows, error);
+    if (status != HDST_OK) return status;
     value->rows = rows;
     value->on_device = false;
     value->version++;

@@ -3,6 +3,7 @@
 #ifndef HDST_PLAN_VALUE_H
 #define HDST_PLAN_VALUE_H
 
+#include "engine/memory/text_heap.h"
 #include "plan/kernel_module.h"
 
 struct hdst_value {
@@ -15,6 +16,7 @@ struct hdst_value {
     uint64_t version;           // grows with every change, so that a run sends only what is new
     hdst__value_rows *resident; // made when a result first leaves rows on the device
     bool on_device;             // the rows are `resident`'s
+    hdst__text_heap *texts;     // what the texts of `data` refer to; NULL: it has none
 };
 
 // The rows on the host, valid until the value changes; from the device they are read when they are asked for.

@@ -284,8 +284,54 @@ static void check_sort(const char *device, uint64_t memory)
     hdst_context_destroy(context);
 }
 
+static bool has_text(const char *bytes, size_t count, const char *text)
+{
+    const size_t wanted = strlen(text);
+    for (size_t i = 0; i + wanted <= count; i++)
+        if (!memcmp(bytes + i, text, wanted)) return true;
+    return false;
+}
+
+// Lines that have one of some texts, whose bytes are gone when the run begins: short and long ones, then others, then what a result has.
+static void check_broadcast(const char *device, uint64_t memory)
+{
+    static const char *const wanted[] = {"ab", "\xc3\xa4", "aaaaaaaaaaaaaaaaaaaa", "no such text in any of the lines of this book"};
+    hdst_context *context = open_with(device, memory);
+    hdst_module *module = module_of(context, "filter has(text line, broadcast text some[])\n"
+        "{ for (uint32_t i = 0; i < len(some); i++) if (find(line, some[i]) >= 0) return true; return false; }\n");
+    hdst_source *lines = hdst_source_open_lines(context, path);
+    hdst_value *value = hdst_value_create(module, "text", 1);
+    hdst_map_spec *spec = hdst_map_spec_create(module, "has");
+    cr_assert_eq(hdst_bind_value(spec, "some", value), HDST_OK);
+    hdst_result *found = hdst_result_create(hdst_filter(hdst_read(lines, module, "text"), spec));
+    for (int first = 0; first < 4; first++) {
+        hdst_error error = HDST_ERROR_INIT;
+        hdst_text_span spans[4];
+        char *copies[4];
+        uint64_t n = 0;
+        for (int i = first; i < 4; i++) spans[i - first] = hdst_text_span_of(copies[i] = strdup(wanted[i]), (uint32_t)strlen(wanted[i]));
+        cr_assert_eq(hdst_value_set(value, spans, (uint64_t)(4 - first)), HDST_OK);
+        for (int i = first; i < 4; i++) memset(copies[i], 'x', strlen(wanted[i])), free(copies[i]);
+        cr_assert_eq(hdst_run(found, &error), HDST_OK, "%s: %s", error.message, error.cause);
+        for (size_t at = 0, end; at <= length; at = end + 1) {
+            bool has = false;
+            for (end = at; end < length && book[end] != '\n'; end++) {}
+            for (int i = first; i < 4; i++) has |= has_text(book + at, end - at, wanted[i]);
+            n += has && end > at;
+        }
+        cr_assert_eq(hdst_result_field(found, NULL, NULL).rows, n);
+    }
+    hdst_result_destroy(found);
+    hdst_map_spec_destroy(spec);
+    hdst_value_destroy(value);
+    hdst_source_destroy(lines);
+    hdst_module_destroy(module);
+    hdst_context_destroy(context);
+}
+
 static void check_all(const char *device, uint64_t memory)
 {
+    check_broadcast(device, memory);
     check_words(device, memory);
     check_filter(device, memory);
     check_map(device, memory, false);

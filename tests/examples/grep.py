@@ -51,21 +51,26 @@ def lines_that_have_a_text_are_found():
                     check(code == 0 and file.read() == b"".join(line + b"\n" for line in found), f"{arguments} --output: {err}")
 
 
+def gnu_grep(*arguments):
+    return subprocess.run(["grep", "-a", *arguments], capture_output=True, env={**os.environ, "LC_ALL": "C"}).stdout
+
+
 def lines_that_match_are_those_of_gnu_grep():
     text = text_of(6000, 4).replace(b"\x00", b"0")
     with open("text.txt", "wb") as file:
         file.write(text)
     for expression in ("^a.*b$", "(ab|ba)+c", "[[:upper:]]{3}", "^$", "0.?0"):
         for fold in ((), ("--ignore-case",)):
-            grep = subprocess.run(["grep", "-a", "-E", *(["-i"] if fold else []), expression, "text.txt"], capture_output=True, env={**os.environ, "LC_ALL": "C"})
+            grep = gnu_grep("-E", *(["-i"] if fold else []), expression, "text.txt")
             for device in DEVICES:
                 code, _, err = run("--input", "text.txt", "--regex", expression, *fold, "--device", device, "--quiet", "--output", "found.txt")
                 with open("found.txt", "rb") as file:
-                    check(code == 0 and file.read() == grep.stdout, f"{expression}: {err}")
+                    check(code == 0 and file.read() == grep, f"{expression}: {err}")
 
 
 def texts_at_borders_are_found():
-    cases = [(b"", "a", 0), (b"\n\n", "a", 0), (b"a", "a", 1), (b"xa\n", "a", 1), (b"ax\r\nxa\r\n", "a\r", 1), (b"a" * 10000000, "a" * 40, 1), (b"aaa\n" * 3, "aaaa", 0)]
+    cases = [(b"", "a", 0), (b"\n\n", "a", 0), (b"a", "a", 1), (b"xa\n", "a", 1), (b"ax\r\nxa\r\n", "a\r", 1), (b"a" * 10000000, "a" * 40, 1),
+             (b"aaa\n" * 3, "aaaa", 0)]
     for text, pattern, lines in cases:
         with open("border.txt", "wb") as file:
             file.write(text)
@@ -84,7 +89,7 @@ def a_book_has_the_lines_that_gnu_grep_finds():
     if not unpack_published("big.txt", "text", "norvig-big.txt.gz"):
         return
     for pattern in ("Sherlock", "the ", "Project Gutenberg"):
-        lines = int(subprocess.run(["grep", "-a", "-c", "-F", pattern, "big.txt"], capture_output=True, env={**os.environ, "LC_ALL": "C"}).stdout)
+        lines = int(gnu_grep("-c", "-F", pattern, "big.txt"))
         for device in DEVICES:
             check(result("--input", "big.txt", "--pattern", pattern, "--device", device)["result"] == {"lines": lines}, pattern)
 

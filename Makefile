@@ -88,6 +88,7 @@ long:
 		$(BUILD)/tests/hdst/budget_chains $$device 16 $(LONG_SEED)-$$last || [ $$? = 77 ] || exit 1; \
 	done
 	python3 tests/differential/team_sums.py $(BUILD)/libhdst.so.0 $(LONG_SEED) $(LONG_PIPELINES) || [ $$? = 77 ]
+	python3 tests/differential/text_programs.py $(BUILD)/libhdst.so.0 $(LONG_SEED) 1000
 	$(BUILD)/tests/drivers/driver_many_jobs 1000 || [ $$? = 77 ]
 	$(BUILD)/bench/math_errors --every $(LONG_FLOATS) --points $(LONG_POINTS)
 	@python3 tests/mutation/run.py

@@ -25,6 +25,7 @@ typedef struct hdst__kernel_options {
     bool may_take_tuples;                      // GPU: with many records for a table in fixed point, which have room as tuples (hdst__kernel.tuple_kernel_name)
     bool fast_sums;                     // float sums may be plain: rounded at each addition, in any order. Which became so, the cells of the
                                         // kernel's tables say
+    bool texts_apart;                   // texts refer to memory that the device cannot reach: it has copies (HDST__ARG_TEXTS)
     bool no_blocks;                     // strips and work-groups have no tables, each addend goes straight to the device's: for measurement, or as
                                         // strips' tables have no room
 } hdst__kernel_options;
@@ -65,6 +66,8 @@ typedef struct hdst__kernel {
     bool at_most;                       // COUNTED, CPU: strips say where they wrote and how many records (hdst__kernel_runs_at)
     uint64_t spare_records;             // COUNTED, CPU: records that a work-item may write behind ROOM
     const char *count_name, *scan_name; // COUNTED
+    const char *text_constants;         // texts apart: the function's own texts, one behind another. NULL: it works on no texts
+    uint64_t text_constant_bytes;
     uint64_t private_bytes;             // estimate of private memory of a work-item
     uint32_t fast_sums;                 // cells that are summed plainly (hdst__cell.fast); 0: every sum is exact
     const char *why;                    // form, table place, precision classes with reasons, one per line, for `hdst kernel show` and explain

@@ -26,6 +26,11 @@ typedef enum hdst__arg_kind {
     HDST__ARG_ROOM,             // ulong: records that fit the output
     HDST__ARG_PLACES,           // buffer of ulong, hdst__kernel_places of them
     HDST__ARG_ERROR,            // buffer of one ulong: all ones, or record << 16 | check of the failing record with the smallest index
+    HDST__ARG_TEXTS,            // buffer: a copy of the stretch of the host's memory that the slice's long texts lie in
+    HDST__ARG_TEXT_BYTES,       // ulong: its bytes
+    HDST__ARG_TEXT_HOST,        // ulong: its address on the host
+    HDST__ARG_TEXT_CONSTANTS,   // buffer: hdst__kernel.text_constants
+    HDST__ARG_TEXT_CONSTANTS_HOST,      // ulong: their address on the host
     HDST__ARG_FINISHED,         // buffer: rows of accumulator number `index` of the tables as C structs (of finish_name only)
     HDST__ARG_LOCAL,            // local memory: constant + sum over params of rows * per_row[param] bytes
 } hdst__arg_kind;

@@ -13,6 +13,7 @@
 #include "codegen/opencl/print_row_sums.h"
 #include "codegen/opencl/print_stmt.h"
 #include "codegen/opencl/print_sum_loops.h"
+#include "codegen/opencl/print_text_copies.h"
 #include "codegen/opencl/print_tables.h"
 #include "codegen/opencl/print_unpack.h"
 #include "codegen/opencl/private_memory.h"
@@ -233,6 +234,7 @@ static hdst__printer *create_printer(hdst__arena *arena, const ir_func *func, co
     const hdst__cpu_forms *forms)
 {
     hdst__printer *p = hdst__printer_create(arena, func, options, tables, &cpu_form);
+    hdst__text_copies_begin(p, func);
     hdst__unpacking_create(p);
     p->unpacking->prefetches = forms->reads_ahead;
     if (forms->block->block) hdst__plan_unpack(p, forms->block);

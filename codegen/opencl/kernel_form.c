@@ -5,6 +5,7 @@
 #include "codegen/opencl/print_constant.h"
 #include "codegen/opencl/print_input.h"
 #include "codegen/opencl/print_output.h"
+#include "codegen/opencl/print_text_copies.h"
 #include "codegen/opencl/print_tuples.h"
 #include "codegen/opencl/prelude.h"
 #include "codegen/opencl/kernel_pieces.h"
@@ -107,6 +108,7 @@ void hdst__kernel_finish(hdst__printer *p, hdst__kernel *kernel, const char *fra
     kernel->build_options = p->options->facts.correctly_rounded ? "-cl-std=CL1.2 -w -cl-fp32-correctly-rounded-divide-sqrt" : "-cl-std=CL1.2 -w";
     kernel->args = p->args;
     kernel->arg_count = p->arg_count;
+    hdst__text_copies_end(p, kernel);
     kernel->tables = p->tables;
     kernel->fast_sums = hdst__tables_fast_sums(p->tables);
 }

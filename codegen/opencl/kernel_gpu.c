@@ -11,6 +11,7 @@
 #include "codegen/opencl/print_input.h"
 #include "codegen/opencl/print_output.h"
 #include "codegen/opencl/print_stmt.h"
+#include "codegen/opencl/print_text_copies.h"
 #include "codegen/opencl/print_tables.h"
 #include "codegen/opencl/print_tuples.h"
 #include "codegen/opencl/print_vectors.h"
@@ -211,6 +212,7 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *sca
     ir_func *single = forms.single, *spans = forms.spans, *count = forms.count;
     const ir_shape shape = *func->shape;
     hdst__printer *p = hdst__printer_create(arena, func, options, forms.tables, &gpu_form);
+    hdst__text_copies_begin(p, scalar);
     p->vectors = hdst__vectors_create(arena);
     if (forms.loops) p->cooperative = hdst__cooperative_create(arena, forms.loops);
     const uint64_t bytes = hdst__private_bytes(p, spans);

@@ -18,6 +18,7 @@ static const hdst__piece_file files[] = {
     {&hdst__kernel_pieces, "bytes.cl"},
     {&hdst__kernel_pieces, "bytes_double.cl"},
     {&hdst__kernel_pieces, "text.cl"},
+    {&hdst__kernel_pieces, "text_apart.cl"},
     {&hdst__kernel_pieces, "pick.cl"},
     {&hdst__kernel_pieces, "pick_double.cl"},
     {&hdst__accum_pieces, "integer_words.cl"},

@@ -60,6 +60,15 @@ static void add_table_args(hdst__printer *p)
     hdst__kernel_add_arg(p, HDST__ARG_FLUSH, 0, "ulong flush");
 }
 
+static void add_text_args(hdst__printer *p)
+{
+    hdst__kernel_add_arg(p, HDST__ARG_TEXTS, 0, "__global const uchar *texts");
+    hdst__kernel_add_arg(p, HDST__ARG_TEXT_BYTES, 0, "ulong text_bytes");
+    hdst__kernel_add_arg(p, HDST__ARG_TEXT_HOST, 0, "ulong text_host");
+    hdst__kernel_add_arg(p, HDST__ARG_TEXT_CONSTANTS, 0, "__global const uchar *text_constants");
+    hdst__kernel_add_arg(p, HDST__ARG_TEXT_CONSTANTS_HOST, 0, "ulong text_constants_host");
+}
+
 void hdst__kernel_add_common_args(hdst__printer *p)
 {
     hdst__kernel_add_arg(p, HDST__ARG_FIRST, 0, "ulong first");
@@ -79,4 +88,5 @@ void hdst__kernel_add_common_args(hdst__printer *p)
     if (p->output.way == IR_OUTPUT_COUNTED) hdst__kernel_add_arg(p, HDST__ARG_ROOM, 0, "ulong room");
     if (p->output.way != IR_OUTPUT_DENSE) hdst__kernel_add_arg(p, HDST__ARG_PLACES, 0, "__global ulong *places");
     if (p->has_checks) hdst__kernel_add_arg(p, HDST__ARG_ERROR, 0, "__global ulong *error");
+    if (p->text_copies) add_text_args(p);
 }

@@ -3,6 +3,7 @@
 // prelude.
 #include "codegen/opencl/print_expr.h"
 #include "codegen/opencl/print_cell.h"
+#include "codegen/opencl/print_text_copies.h"
 #include "codegen/opencl/print_constant.h"
 
 #include <inttypes.h>
@@ -270,7 +271,8 @@ static void print_key(hdst__printer *p, const ir_expr *expr)
 
 static void print_constant(hdst__printer *p, const ir_expr *expr)
 {
-    const char *text = hdst__constant_text(p->arena, expr->kind, expr->bits);
+    const char *text = expr->kind == HDST__TEXT && p->text_copies ? hdst__text_copies_constant(p, (const hdst__text_value *)(uintptr_t)expr->bits)
+                                                                  : hdst__constant_text(p->arena, expr->kind, expr->bits);
     if (p->lanes) hdst__write(&p->out, "(%s%" PRIu32 ")(%s)", hdst__cl_name(expr->kind), p->lanes, text);
     else hdst__write(&p->out, "%s", text);
 }

@@ -4,6 +4,7 @@
 // kernel.
 #include "codegen/opencl/print_input.h"
 #include "codegen/opencl/print_expr.h"
+#include "codegen/opencl/print_text_copies.h"
 #include "codegen/opencl/print_unpack.h"
 
 #include <inttypes.h>
@@ -30,7 +31,10 @@ static void define_macro(hdst__printer *p, const char *name, const char *index, 
         hdst__write_line(&p->out, "#define %s(%s, e) (*(%s const %s *)(%s))", name, index, space, type, address);
         return;
     }
-    hdst__write_line(&p->out, "#define %s(%s, e) read_%s(%s)", name, index, type, address);
+    if (leaf->kind == HDST__TEXT && p->text_copies)
+        hdst__write_line(&p->out, "#define %s(%s, e) read_text_apart(%s, " HDST__TEXT_COPY ")", name, index, address);
+    else
+        hdst__write_line(&p->out, "#define %s(%s, e) read_%s(%s)", name, index, type, address);
 }
 
 // --- Inputs ---

@@ -88,6 +88,7 @@ struct hdst__printer {
     hdst__arg *args;
     size_t arg_count, arg_capacity;
     hdst__writer arg_text;
+    struct hdst__text_copies *text_copies;      // texts apart: print_text_copies.h; NULL: texts are where spans say
     // Of single printers; NULL where the form has none
     struct hdst__homes *homes;                  // print_homes.h
     struct hdst__unpacking *unpacking;          // CPU: print_unpack.h

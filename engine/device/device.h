@@ -58,6 +58,9 @@ typedef struct hdst__launch {
     const uint64_t *rows;                   // by param
     hdst__memory *table, *strips, *scales, *overflow, *partitions, *tuples, *output, *places, *error;
     hdst__memory *const *finished;          // by accumulator: where `finish_table` puts rows; NULL: it is not asked for
+    const hdst__memory *texts;              // NULL, or a copy of what the slice's long texts refer to
+    uint64_t text_bytes, text_host;         //     its bytes; its address on the host
+    const hdst__memory *text_constants;     // NULL, or the function's own texts, for a kernel that has them apart
     uint64_t flush, room;                   // room: records that fit `output`
 } hdst__launch;
 

@@ -308,6 +308,11 @@ static void fill_argument(const hdst__code *code, const hdst__arg *what, const h
     case HDST__ARG_PLACES: set_memory(arg, at->places); break;
     case HDST__ARG_ERROR: set_memory(arg, at->error); break;
     case HDST__ARG_FINISHED: set_memory(arg, at->finished[what->index]); break;
+    case HDST__ARG_TEXTS: set_memory(arg, at->texts); break;
+    case HDST__ARG_TEXT_BYTES: set_number(arg, at->text_bytes); break;
+    case HDST__ARG_TEXT_HOST: set_number(arg, at->text_host); break;
+    case HDST__ARG_TEXT_CONSTANTS: set_memory(arg, at->text_constants); break;
+    case HDST__ARG_TEXT_CONSTANTS_HOST: set_number(arg, (uint64_t)(uintptr_t)code->kernel->text_constants); break;
     case HDST__ARG_LOCAL:
         arg->size = local_bytes(what, code->kernel->func, at->rows);
         arg->value = NULL;

@@ -167,10 +167,20 @@ static hdst_status make_segments(hdst__dataset_cache *cache, hdst_error *error)
     return HDST_OK;
 }
 
+// What texts refer to stays on the host, so a device with memory of its own gets it anew with the records.
+static hdst_status read_texts_again(hdst__dataset_cache *cache)
+{
+    cache->streamed = true;
+    snprintf(cache->why, sizeof cache->why, "its records have texts, whose bytes stay on the host");
+    hdst__log_write(&cache->runtime->log, HDST__LOG_INFO, "a cached dataset is read again in every run: %s", cache->why);
+    return HDST_OK;
+}
+
 hdst_status hdst__dataset_cache_prepare(hdst__dataset_cache *cache, hdst__device *device, hdst_error *error)
 {
     if (cache->device || cache->reader.records == 0) return HDST_OK;
     cache->device = device;
+    if (cache->reader.record->has_text && !device->unified) return read_texts_again(cache);
     hdst_error cause = HDST_ERROR_INIT;
     hdst_status status = make_segments(cache, &cause);
     cache->arena.out_of_memory = NULL;

@@ -24,6 +24,7 @@ typedef struct hdst__reader {
     const void *rows;               // where all records lie in memory of the program's, as C structs that a device may read; NULL: only fill knows
     bool on_device;                 // fill copies them from a device, which nobody else may work with meanwhile
     bool makes_texts;               // the bytes of texts are read too: fill wants memory for them (storage->text)
+    bool copies_texts;              // kernels look at texts that a device with memory of its own gets copies of: a stage says so of its input
     uint64_t text_bytes;            // then: of a record's texts, about
 } hdst__reader;
 

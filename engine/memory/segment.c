@@ -61,6 +61,7 @@ void hdst__segment_destroy(hdst__device *device, hdst__segment *segment)
     for (uint32_t i = 0; i < segment->buffers; i++) device->ops->release(device, segment->memory[i]);
     hdst__free(device->runtime->allocator, segment->memory);
     hdst__text_room_close(&segment->texts);
+    hdst__text_mirror_close(&segment->mirror, device);
     *segment = (hdst__segment){0};
 }
 
@@ -118,7 +119,9 @@ static hdst_status call_reader(hdst__segment *segment, hdst__device *device, con
     for (uint32_t i = 0; i < storage->buffers; i++) buffers[i] = segment->memory[i]->host;
     const double begin = hdst__timeline_begin(device->runtime->timeline);
     hdst_status status = hdst__text_room_open(&segment->texts, device->runtime, HDST__OWNER_SEGMENTS, reader, &storage, error);
+    if (status == HDST_OK && reader->copies_texts) status = hdst__text_mirror_open(&segment->mirror, device, reader, count, &storage, error);
     if (status == HDST_OK) status = hdst__reader_fill(reader, device->runtime->threads, first, count, storage, buffers, 0, error);
+    if (status == HDST_OK && reader->copies_texts) status = hdst__text_mirror_gather(&segment->mirror, device, storage, buffers, count, error);
     hdst__timeline_end(device->runtime->timeline, begin, "read into a segment", device->function, count);
     if (buffers != few) hdst__free(allocator, buffers);
     return status;
@@ -147,6 +150,7 @@ hdst_status hdst__segment_load(hdst__segment *segment, hdst__device *device, con
         status = device->ops->write(device, memory, 0, memory->host, storage->buffer_bytes[i], false, error);
         *moved += storage->buffer_bytes[i];
     }
+    if (status == HDST_OK && reader->copies_texts) status = hdst__text_mirror_write(&segment->mirror, device, moved, error);
     return status;
 }
 
@@ -155,7 +159,7 @@ hdst_status hdst__segment_load(hdst__segment *segment, hdst__device *device, con
 const char *hdst__segment_registered_rows(hdst__device *device, const hdst__reader *reader, const hdst__storage *storage, uint64_t first, uint64_t count)
 {
     const uint64_t size = storage->record->size;
-    if (!reader->rows || storage->layout != HDST__AOS || count == 0) return NULL;
+    if (!reader->rows || reader->copies_texts || storage->layout != HDST__AOS || count == 0) return NULL;
     const char *rows = (const char *)reader->rows + first * size;
     return hdst__registered_holds(device->runtime->registered, device, rows, count * size) ? rows : NULL;
 }

@@ -5,6 +5,7 @@
 
 #include "engine/device/device.h"
 #include "engine/memory/reader.h"
+#include "engine/memory/text_mirror.h"
 #include "engine/memory/text_room.h"
 #include "base/costs_host.h"
 
@@ -16,6 +17,7 @@ typedef struct hdst__segment {
     _Atomic uint32_t users;         // slices of it that are in flight, and whoever submits them
     bool loaded;                    // of a cache that stays in part: it holds its records
     hdst__text_room texts;          // of its records, where the reader makes some
+    hdst__text_mirror mirror;       // what they refer to, where kernels look at a copy of it
     hdst__memory *own, lent;        // what memory[0] was before registered memory took its place (`own` is set then), and that
 } hdst__segment;
 

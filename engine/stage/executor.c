@@ -169,6 +169,9 @@ static hdst_status start_slice(hdst__executor *executor, hdst__pass *pass, hdst_
     launch.storage = segment->storage;
     launch.input = segment->memory;
     launch.output = slot->output;
+    launch.texts = segment->mirror.memory;
+    launch.text_bytes = segment->mirror.used;
+    launch.text_host = launch.texts ? (uint64_t)(uintptr_t)launch.texts->host : 0;
     launch.places = slot->places;
     launch.room = pass->room;
     hdst__memory place = {0};
@@ -281,6 +284,22 @@ static hdst_status add_runs(const hdst__executor *executor, const hdst__slot *sl
     return status;
 }
 
+// What came out of a slice, once it is known how much that is.
+static hdst_status read_output(const hdst__executor *executor, const hdst__slot *slot, hdst__pass *pass, hdst_error *error)
+{
+    hdst__device *device = executor->device;
+    const uint64_t size = pass->output->record_bytes;
+    const bool bounded = pass->way == IR_OUTPUT_BOUNDED;        // in a run for each strip: its first place, its records
+    hdst_status status = HDST_OK;
+    for (uint64_t i = 0; i + bounded < executor->readback_words && status == HDST_OK; i += 1 + bounded) {
+        const uint64_t at = bounded ? slot->readback[i] * size : 0, bytes = slot->readback[i + bounded] * size;
+        if (bytes) status = device->ops->read(device, slot->output, at, (char *)slot->output->host + at, bytes, true, error);
+        pass->stats->bytes_from_device += bytes;
+        if (!bounded) break;
+    }
+    return status;
+}
+
 static hdst_status take_output(hdst__executor *executor, const hdst__slot *slot, hdst__pass *pass, hdst_error *error)
 {
     hdst__device *device = executor->device;
@@ -292,11 +311,7 @@ static hdst_status take_output(hdst__executor *executor, const hdst__slot *slot,
         return HDST_OK;
     }
     if (pass->output->store) return add_runs(executor, slot, pass, error);
-    if (pass->way == IR_OUTPUT_COUNTED && !device->unified) {
-        const uint64_t bytes = slot->readback[0] * pass->output->record_bytes;
-        if (bytes) status = device->ops->read(device, slot->output, 0, slot->output->host, bytes, true, error);
-        pass->stats->bytes_from_device += bytes;
-    }
+    if (pass->way != IR_OUTPUT_DENSE && !device->unified) status = read_output(executor, slot, pass, error);
     if (status == HDST_OK) status = device->ops->to_host(device, slot->output, error);
     if (status == HDST_OK) status = add_runs(executor, slot, pass, error);
     if (status == HDST_OK) status = device->ops->to_device(device, slot->output, error);

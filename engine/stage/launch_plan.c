@@ -360,6 +360,14 @@ static hdst_status take_strips(hdst__launch_plan *plan, hdst_error *error)
     return status == HDST_OK && merges ? plan->device->ops->fill(plan->device, plan->strips, tables * plan->private_words, 0, error) : status;
 }
 
+static hdst_status take_text_constants(hdst__launch_plan *plan, hdst_error *error)
+{
+    const hdst__kernel *kernel = plan->kernel;
+    hdst_status status = device_memory(plan, HDST__OWNER_VALUES, kernel->text_constant_bytes, "a function's own texts", &plan->text_constants, error);
+    if (status != HDST_OK) return status;
+    return plan->device->ops->write(plan->device, plan->text_constants, 0, kernel->text_constants, kernel->text_constant_bytes, true, error);
+}
+
 static hdst_status take_memory(hdst__launch_plan *plan, hdst_error *error)
 {
     const ir_func *func = plan->func;
@@ -372,6 +380,7 @@ static hdst_status take_memory(hdst__launch_plan *plan, hdst_error *error)
         status = device_memory(plan, HDST__OWNER_ACCUMULATORS, (scales + 1) * sizeof(int32_t), "scales", &plan->scales, error);
         if (status == HDST_OK) status = plan->device->ops->write(plan->device, plan->scales, 0, plan->scale, scales * sizeof(int32_t), true, error);
     }
+    if (status == HDST_OK && plan->kernel && plan->kernel->text_constants) status = take_text_constants(plan, error);
     for (size_t i = 0; i < func->param_count && status == HDST_OK; i++)
         if (func->params[i].kind == IR_BROADCAST_TABLE && !plan->wrapped[i])
             status = device_memory(plan, HDST__OWNER_VALUES, plan->rows[i] * func->params[i].record->size, func->params[i].name, &plan->broadcast[i], error);
@@ -499,7 +508,7 @@ void hdst__launch_plan_destroy(hdst__launch_plan *plan)
     hdst__device *device = plan->device;
     hdst__executor_destroy(plan->executor);
     hdst__plan_tuning_end(plan);
-    hdst__memory *const memories[] = {plan->strips, plan->scales, plan->overflow, plan->partitions, plan->tuples};
+    hdst__memory *const memories[] = {plan->strips, plan->scales, plan->overflow, plan->partitions, plan->tuples, plan->text_constants};
     release_table(plan);
     hdst__plan_fixed_point_forget(plan);
     for (size_t i = 0; i < sizeof memories / sizeof *memories; i++) device->ops->release(device, memories[i]);

@@ -119,6 +119,7 @@ static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cach
         .tuning = tuning, .tries = tuning ? plan->tuning->program : NULL,
         .launch = {.broadcast = plan->bound, .values = plan->host, .rows = plan->rows, .table = plan->table, .strips = plan->strips,
             .scales = plan->scales, .overflow = plan->overflow, .partitions = plan->partitions, .tuples = plan->tuples,
+                   .text_constants = plan->text_constants,
                    .error = plan->error_word, .flush = plan->flush, .finished = plan->finished},
         .slice_least = plan->slice_least, .slice_most = plan->slice_most, .slice_records = plan->device->limits->slice_records,
         .output = plan->output_param ? output : NULL, .group = plan->code.fold ? HDST__FOLD_RECORDS : 1, .way = plan->way, .room = plan->room,

@@ -110,7 +110,8 @@ static hdst_status prepare(hdst__sort *sort, hdst_error *error)
 {
     if (sort->on_device || hdst__sort_has_texts(sort->field, sort->field_count)) return HDST_OK;       // the host knows where their bytes are
     hdst_status status = hdst__engine_open(sort->engine, &sort->device, error);
-    if (status != HDST_OK || !sort->device->ops->work) return status;
+    const bool stays_apart = sort->record->has_text && !sort->device->unified;      // what texts refer to would be out of the device's reach
+    if (status != HDST_OK || !sort->device->ops->work || stays_apart) return status;
     sort->on_device = hdst__device_sort_create(sort->device, sort->record, sort->field, sort->field_count);
     return sort->on_device ? HDST_OK : hdst__error_memory(error, "a sort");
 }

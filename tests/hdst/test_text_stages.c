@@ -100,13 +100,17 @@ static hdst_text_span span_at(const hdst_view *view, uint64_t row)
     return span;
 }
 
+// "gpu-form" is the CPU device with kernels as a GPU gets them, "apart" with its own; both have memory that is not shared with the host.
 static hdst_context *open_with(const char *device, uint64_t memory)
 {
+    const bool gpu_form = !strcmp(device, "gpu-form"), apart = !strcmp(device, "apart");
     hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
-    options.device = device;
+    options.device = gpu_form || apart ? "cpu" : device;
     options.memory = memory;
     hdst_context *context = hdst_context_create(&options);
     if (strchr(device, ',')) hdst__engine_limits(context->engine)->share_bytes = 0;
+    if (gpu_form) context->engine->options.gpu_form_on_cpu = true;        // no device is open yet
+    if (apart) context->engine->options.no_mapping = true;
     return context;
 }
 
@@ -357,18 +361,15 @@ Test(text_stages, on_a_cpu_and_in_the_interpreter_at_once)
     check_all("0,1", 48 << 20);
 }
 
-Test(text_stages, a_device_with_memory_of_its_own_says_that_it_cannot)
+Test(text_stages, on_a_cpu_in_the_form_of_a_gpu)
 {
-    if (!has_cpu()) return;
-    hdst_error error = HDST_ERROR_INIT;
-    hdst_context *context = context_in_form("gpu-form");
-    hdst_module *module = module_of(context, functions);
-    hdst_source *lines = hdst_source_open_lines(context, path);
-    hdst_result *result = hdst_result_create(hdst_filter_function(hdst_read(lines, module, "text"), module, "has_ab"));
-    cr_assert_eq(hdst_run(result, &error), HDST_E_UNSUPPORTED);
-    cr_assert_not_null(strstr(error.message, "'has_ab' works on texts"));
-    hdst_result_destroy(result);
-    hdst_source_destroy(lines);
-    hdst_module_destroy(module);
-    hdst_context_destroy(context);
+    if (has_cpu()) check_all("gpu-form", 0);
+}
+Test(text_stages, on_a_cpu_in_the_form_of_a_gpu_with_little_memory)
+{
+    if (has_cpu()) check_all("gpu-form", 24 << 20);
+}
+Test(text_stages, on_a_cpu_with_memory_of_its_own)
+{
+    if (has_cpu()) check_all("apart", 0);
 }

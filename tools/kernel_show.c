@@ -43,7 +43,7 @@ static const hdst__kernel *make_kernel(show *s, const ast_function *function, co
     for (size_t i = 0; i < func->param_count; i++) rows[i] = func->params[i].is_table ? SHOWN_ROWS : 1;
     const hdst__kernel_options options = {.facts = usual_facts(target_of(s->request)),
                                           .input = hdst__storage_make(s->arena, record, record->layout, record->block, SHOWN_RECORDS),
-                                          .rows = rows,
+                                          .rows = rows, .texts_apart = target_of(s->request) == HDST__TARGET_GPU,
                                           .fast_sums = s->request->fast_sums};
     hdst__diags diags;
     hdst__diags_init(&diags, s->arena);

@@ -449,6 +449,20 @@ static hdst_status build(hdst__launch_plan *plan, const hdst__launch_plan_reques
     return HDST_OK;
 }
 
+// Texts refer to the host's memory (record/text_span.h): a device with memory of its own gets a copy of what those of its input do (memory/text_mirror.h).
+static hdst_status copy_texts(hdst__launch_plan *plan, bool fold, hdst_error *error)
+{
+    const ir_func *func = plan->func;
+    bool can = !fold;
+    if (plan->device->unified || !hdst__ir_works_on_texts(func)) return HDST_OK;
+    for (size_t i = 0; i < func->param_count; i++) can &= func->params[i].kind != IR_BROADCAST_TABLE || !func->params[i].record->has_text;
+    plan->reader.copies_texts = can;
+    if (can) return HDST_OK;
+    hdst__error_set(error, HDST_E_UNSUPPORTED, "'%s' works on texts, which %s cannot reach: it has memory of its own", func->name, plan->device->info->name);
+    hdst__error_hint(error, "such a reduction, and values with texts, are for CPU devices and the interpreter: choose one, with --device cpu");
+    return HDST_E_UNSUPPORTED;
+}
+
 hdst_status hdst__launch_plan_create(const hdst__launch_plan_request *request, hdst__launch_plan **out, hdst_error *error)
 {
     hdst__device *device = request->device;
@@ -468,7 +482,8 @@ hdst_status hdst__launch_plan_create(const hdst__launch_plan_request *request, h
     plan->base = request->base;
     hdst__arena_init(&plan->arena, hdst__budget_owned(&device->runtime->memory, HDST__OWNER_COMPILER), NULL);
     hdst__arena_init(&plan->pieces, hdst__budget_owned(&device->runtime->memory, HDST__OWNER_COMPILER), NULL);
-    hdst_status status = build(plan, request, error);
+    hdst_status status = copy_texts(plan, request->fold, error);
+    if (status == HDST_OK) status = build(plan, request, error);
     plan->arena.out_of_memory = NULL;
     // Nothing ends the driver's compiler while it works: it is asked before and behind it.
     if (status == HDST_OK) status = hdst__cancel_check(device->runtime->cancel, 0, 0, error);
@@ -497,7 +512,9 @@ static bool choose_again(hdst__launch_plan *plan, uint64_t most_records)
 
 hdst_status hdst__launch_plan_move(hdst__launch_plan *plan, const hdst__reader *reader, uint64_t most_records, hdst_error *error)
 {
+    const bool copies_texts = plan->reader.copies_texts;
     plan->reader = *reader;
+    plan->reader.copies_texts = copies_texts;
     if (!plan->shares) plan->whole = *reader;
     return choose_again(plan, most_records) ? hdst__launch_plan_slots(plan, error) : hdst__error_memory(error, "a plan");
 }

@@ -92,27 +92,9 @@ static bool has_bits(const hdst__stage *stage)
     return all;
 }
 
-// Texts refer to the host's memory (record/text_span.h): a device with memory of its own gets a copy of what those of its input do (memory/text_mirror.h).
-static bool texts_are_apart(const hdst__stage *stage)
-{
-    return !stage->device->unified && stage->spec.kind != HDST__STAGE_FOLD_ORDERED && hdst__ir_works_on_texts(stage->spec.func);
-}
-
-static hdst_status check_texts(const hdst__stage *stage, hdst_error *error)
-{
-    const ir_func *func = stage->spec.func;
-    bool can = stage->spec.kind != HDST__STAGE_FOLD;
-    for (size_t i = 0; i < func->param_count; i++) can &= func->params[i].kind != IR_BROADCAST_TABLE || !func->params[i].record->has_text;
-    if (can || !texts_are_apart(stage)) return HDST_OK;
-    hdst__error_set(error, HDST_E_UNSUPPORTED, "'%s' works on texts, which %s cannot reach: it has memory of its own", func->name, stage->device->info->name);
-    hdst__error_hint(error, "such a reduction, and values with texts, are for CPU devices and the interpreter: choose one, with --device cpu");
-    return HDST_E_UNSUPPORTED;
-}
-
 static hdst_status make_plan(hdst__stage *stage, const hdst__stage_values *values, hdst_error *error)
 {
     hdst_status status = hdst__engine_open(stage->engine, &stage->device, error);
-    if (status == HDST_OK) status = check_texts(stage, error);
     if (status != HDST_OK || stage->spec.kind == HDST__STAGE_FOLD_ORDERED) return status;
     hdst__dataset_cache *cache = stage->spec.cache;
     const bool shares = hdst__stage_may_share(stage, values);
@@ -120,7 +102,6 @@ static hdst_status make_plan(hdst__stage *stage, const hdst__stage_values *value
     if (cache && status == HDST_OK) status = hdst__dataset_cache_prepare(cache, stage->device, error);
     if (status != HDST_OK) return status;
     if (cache) stage->reader = cache->reader;
-    stage->reader.copies_texts = texts_are_apart(stage);
     bool fold = stage->spec.kind == HDST__STAGE_FOLD;
     const uint64_t pieces = shares ? 0 : piece_records(stage);
     const bool keeps_parts = shares && hdst__stage_may_keep_parts(stage), kept_parts = stage->keeps_parts;

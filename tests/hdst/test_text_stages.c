@@ -58,6 +58,12 @@ static const char functions[] =
     "    for (uint32_t i = 0; i < len(line); i++) if (line[i] == ',') c.commas++;\n"
     "    c.last = \"none\"; for (text t : tokens(line, chars(\",;\"))) c.last = t; return c; }\n";
 
+static const char long_line[] = "a line of more than forty bytes, with words", short_line[] = "one of fewer bytes than that";
+static const char label_function[] =
+    "struct label { text what, loud, line; };\n"
+    "map labelled(text line) -> label { label l; if (len(line) > 40) l.what = \"a line of more than forty bytes, with words\";\n"
+    "    else l.what = \"one of fewer bytes than that\"; l.loud = upper(l.what[2:len(l.what) - 1]); l.line = line; return l; }\n";
+
 typedef struct item { char *bytes; size_t length; uint64_t n; } item;
 
 static int by_bytes(const void *a, const void *b)
@@ -238,6 +244,32 @@ static void check_map(const char *device, uint64_t memory, bool cached)
     hdst_context_destroy(context);
 }
 
+// Texts of the function's own, parts of them, and the line as it is.
+static void check_constants(const char *device, uint64_t memory)
+{
+    hdst_context *context = open_with(device, memory);
+    hdst_module *module = module_of(context, label_function);
+    hdst_source *lines = hdst_source_open_lines(context, path);
+    hdst_result *result = run(hdst_map_function(hdst_read(lines, module, "text"), module, "labelled"));
+    const hdst_view what = hdst_result_field(result, NULL, "what"), loud = hdst_result_field(result, NULL, "loud");
+    const hdst_view line = hdst_result_field(result, NULL, "line");
+    uint64_t row = 0;
+    const char *start;
+    for (size_t at = 0, n; next_line(&at, &start, &n); row++) {
+        const char *label = n > 40 ? long_line : short_line;
+        char upper[sizeof long_line];
+        for (size_t i = 0; label[i]; i++) upper[i] = (char)toupper((unsigned char)label[i]);
+        expect_text(&what, row, label, strlen(label));
+        expect_text(&loud, row, upper + 2, strlen(label) - 3);
+        expect_text(&line, row, start, n);
+    }
+    cr_assert_eq(what.rows, row);
+    hdst_result_destroy(result);
+    hdst_source_destroy(lines);
+    hdst_module_destroy(module);
+    hdst_context_destroy(context);
+}
+
 static size_t split(item *lines)
 {
     const char *start;
@@ -340,6 +372,7 @@ static void check_all(const char *device, uint64_t memory)
     check_filter(device, memory);
     check_map(device, memory, false);
     check_map(device, memory, true);
+    check_constants(device, memory);
     check_sort(device, memory);
 }
 

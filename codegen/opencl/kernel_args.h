@@ -29,7 +29,7 @@ typedef enum hdst__arg_kind {
     HDST__ARG_TEXTS,            // buffer: a copy of the stretch of the host's memory that the slice's long texts lie in
     HDST__ARG_TEXT_BYTES,       // ulong: its bytes
     HDST__ARG_TEXT_HOST,        // ulong: its address on the host
-    HDST__ARG_TEXT_CONSTANTS,   // buffer: hdst__kernel.text_constants
+    HDST__ARG_TEXT_CONSTANTS,   // buffer: hdst__kernel.text_constants, and behind them those of values
     HDST__ARG_TEXT_CONSTANTS_HOST,      // ulong: their address on the host
     HDST__ARG_FINISHED,         // buffer: rows of accumulator number `index` of the tables as C structs (of finish_name only)
     HDST__ARG_LOCAL,            // local memory: constant + sum over params of rows * per_row[param] bytes

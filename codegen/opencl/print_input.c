@@ -24,7 +24,8 @@ const char *hdst__element_offset(hdst__arena *arena, const hdst__leaf *leaf)
 }
 
 // `address` is of bytes. Misaligned leaves go through a function of the prelude.
-static void define_macro(hdst__printer *p, const char *name, const char *index, const char *space, const hdst__leaf *leaf, bool aligned, const char *address)
+static void define_macro(hdst__printer *p, const char *name, const char *index, const char *space, const hdst__leaf *leaf, bool aligned, bool is_value,
+                         const char *address)
 {
     const char *type = hdst__scalar_cl_name(leaf->kind);
     if (aligned && leaf->kind != HDST__TEXT) {
@@ -32,7 +33,7 @@ static void define_macro(hdst__printer *p, const char *name, const char *index, 
         return;
     }
     if (leaf->kind == HDST__TEXT && p->text_copies)
-        hdst__write_line(&p->out, "#define %s(%s, e) read_text_apart(%s, " HDST__TEXT_COPY ")", name, index, address);
+        hdst__write_line(&p->out, "#define %s(%s, e) read_text_apart(%s, %s)", name, index, address, is_value ? HDST__TEXT_CONSTANTS : HDST__TEXT_COPY);
     else
         hdst__write_line(&p->out, "#define %s(%s, e) read_%s(%s)", name, index, type, address);
 }
@@ -81,7 +82,7 @@ void hdst__print_inputs(hdst__printer *p)
         for (size_t l = 0; l < param->record->leaf_count; l++) {
             if (!hdst__leaf_is_used(param, l)) continue;
             const bool aligned = input->layout != HDST__AOS || hdst__leaf_is_aligned(param->record, &param->record->leaves[l]);
-            define_macro(p, p->leaf_name[i][l], "i", "__global", &param->record->leaves[l], aligned, input_address(p, i, l));
+            define_macro(p, p->leaf_name[i][l], "i", "__global", &param->record->leaves[l], aligned, false, input_address(p, i, l));
             if (hdst__has_part(p, i, l)) define_part_of_word(p, i, l);
         }
     }
@@ -119,7 +120,7 @@ void hdst__print_broadcasts(hdst__printer *p)
             const bool local = hdst__broadcast_is_local(&p->func->params[i]);
             const char *address = hdst__arena_printf(p->arena, "%sAt + (ulong)(row) * %" PRIu64 " + %" PRIu64 "%s", p->param_name[i], param->record->size,
                                                      leaf->offset, hdst__element_offset(p->arena, leaf));
-            define_macro(p, p->leaf_name[i][l], "row", local ? "__local" : "__global", leaf, aligned, address);
+            define_macro(p, p->leaf_name[i][l], "row", local ? "__local" : "__global", leaf, aligned, true, address);
         }
     }
 }

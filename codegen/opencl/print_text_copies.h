@@ -10,6 +10,8 @@
 // Names that stand for the copies among a kernel's arguments.
 #define HDST__TEXT_COPY "text_copy_of(texts, text_bytes, text_host, text_constants, text_constants_host)"
 
+#define HDST__TEXT_CONSTANTS "text_copy_of(text_constants, 0, text_constants_host, text_constants, text_constants_host)"      // the same for values
+
 // Makes p->text_copies where the options ask for it and the function works on texts.
 void hdst__text_copies_begin(hdst__printer *p, const ir_func *func);
 // A text of the function's own; NULL is the empty one.

@@ -60,7 +60,8 @@ typedef struct hdst__launch {
     hdst__memory *const *finished;          // by accumulator: where `finish_table` puts rows; NULL: it is not asked for
     const hdst__memory *texts;              // NULL, or a copy of what the slice's long texts refer to
     uint64_t text_bytes, text_host;         //     its bytes; its address on the host
-    const hdst__memory *text_constants;     // NULL, or the function's own texts, for a kernel that has them apart
+    const hdst__memory *text_constants;     // NULL, or texts of the function and of values, for a kernel that has them apart
+    uint64_t text_constants_host;           //     their address on the host
     uint64_t flush, room;                   // room: records that fit `output`
 } hdst__launch;
 

@@ -312,7 +312,7 @@ static void fill_argument(const hdst__code *code, const hdst__arg *what, const h
     case HDST__ARG_TEXT_BYTES: set_number(arg, at->text_bytes); break;
     case HDST__ARG_TEXT_HOST: set_number(arg, at->text_host); break;
     case HDST__ARG_TEXT_CONSTANTS: set_memory(arg, at->text_constants); break;
-    case HDST__ARG_TEXT_CONSTANTS_HOST: set_number(arg, (uint64_t)(uintptr_t)code->kernel->text_constants); break;
+    case HDST__ARG_TEXT_CONSTANTS_HOST: set_number(arg, at->text_constants_host); break;
     case HDST__ARG_LOCAL:
         arg->size = local_bytes(what, code->kernel->func, at->rows);
         arg->value = NULL;

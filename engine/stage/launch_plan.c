@@ -9,6 +9,7 @@
 #include "engine/stage/launch_fixed_point.h"
 #include "engine/stage/launch_shape.h"
 #include "engine/stage/launch_strips.h"
+#include "engine/stage/launch_texts.h"
 #include "engine/device/callback.h"
 #include "engine/memory/store.h"
 #include "base/clock.h"
@@ -360,14 +361,6 @@ static hdst_status take_strips(hdst__launch_plan *plan, hdst_error *error)
     return status == HDST_OK && merges ? plan->device->ops->fill(plan->device, plan->strips, tables * plan->private_words, 0, error) : status;
 }
 
-static hdst_status take_text_constants(hdst__launch_plan *plan, hdst_error *error)
-{
-    const hdst__kernel *kernel = plan->kernel;
-    hdst_status status = device_memory(plan, HDST__OWNER_VALUES, kernel->text_constant_bytes, "a function's own texts", &plan->text_constants, error);
-    if (status != HDST_OK) return status;
-    return plan->device->ops->write(plan->device, plan->text_constants, 0, kernel->text_constants, kernel->text_constant_bytes, true, error);
-}
-
 static hdst_status take_memory(hdst__launch_plan *plan, hdst_error *error)
 {
     const ir_func *func = plan->func;
@@ -380,7 +373,6 @@ static hdst_status take_memory(hdst__launch_plan *plan, hdst_error *error)
         status = device_memory(plan, HDST__OWNER_ACCUMULATORS, (scales + 1) * sizeof(int32_t), "scales", &plan->scales, error);
         if (status == HDST_OK) status = plan->device->ops->write(plan->device, plan->scales, 0, plan->scale, scales * sizeof(int32_t), true, error);
     }
-    if (status == HDST_OK && plan->kernel && plan->kernel->text_constants) status = take_text_constants(plan, error);
     for (size_t i = 0; i < func->param_count && status == HDST_OK; i++)
         if (func->params[i].kind == IR_BROADCAST_TABLE && !plan->wrapped[i])
             status = device_memory(plan, HDST__OWNER_VALUES, plan->rows[i] * func->params[i].record->size, func->params[i].name, &plan->broadcast[i], error);
@@ -453,13 +445,11 @@ static hdst_status build(hdst__launch_plan *plan, const hdst__launch_plan_reques
 static hdst_status copy_texts(hdst__launch_plan *plan, bool fold, hdst_error *error)
 {
     const ir_func *func = plan->func;
-    bool can = !fold;
     if (plan->device->unified || !hdst__ir_works_on_texts(func)) return HDST_OK;
-    for (size_t i = 0; i < func->param_count; i++) can &= func->params[i].kind != IR_BROADCAST_TABLE || !func->params[i].record->has_text;
-    plan->reader.copies_texts = can;
-    if (can) return HDST_OK;
+    plan->reader.copies_texts = !fold;
+    if (!fold) return HDST_OK;
     hdst__error_set(error, HDST_E_UNSUPPORTED, "'%s' works on texts, which %s cannot reach: it has memory of its own", func->name, plan->device->info->name);
-    hdst__error_hint(error, "such a reduction, and values with texts, are for CPU devices and the interpreter: choose one, with --device cpu");
+    hdst__error_hint(error, "such a reduction is for CPU devices and the interpreter: choose one, with --device cpu");
     return HDST_E_UNSUPPORTED;
 }
 
@@ -525,9 +515,10 @@ void hdst__launch_plan_destroy(hdst__launch_plan *plan)
     hdst__device *device = plan->device;
     hdst__executor_destroy(plan->executor);
     hdst__plan_tuning_end(plan);
-    hdst__memory *const memories[] = {plan->strips, plan->scales, plan->overflow, plan->partitions, plan->tuples, plan->text_constants};
+    hdst__memory *const memories[] = {plan->strips, plan->scales, plan->overflow, plan->partitions, plan->tuples};
     release_table(plan);
     hdst__plan_fixed_point_forget(plan);
+    hdst__plan_texts_free(plan);
     for (size_t i = 0; i < sizeof memories / sizeof *memories; i++) device->ops->release(device, memories[i]);
     for (size_t i = 0; plan->broadcast && i < plan->func->param_count; i++) device->ops->release(device, plan->broadcast[i]);
     device->ops->unload(device, plan->program);

@@ -49,7 +49,8 @@ typedef struct hdst__launch_plan {
     uint32_t fixed_point_bits;          // launch_fixed_point.h; 0: the device table has superaccumulators
     bool may_take_tuples;                  // by way of tuples, if the kernel can
     hdst__memory *overflow;           // its overflow cells, or NULL
-    hdst__memory *text_constants;   // on the device, of a kernel that has them apart, or NULL
+    hdst__memory *text_constants;   // of a kernel that has texts apart: the function's and those of values (launch_texts.h); NULL: none yet
+    char *text_host;                //     and on the host
     hdst__memory *partitions, *tuples;    // of a kernel that goes by way of tuples
     uint64_t overflow_cells, overflow_last_place;
     bool overflow_is_clean, overflow_is_full;     // full: some did not get one in the last run

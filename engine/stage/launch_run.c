@@ -7,6 +7,7 @@
 #include "engine/stage/launch_first_level.h"
 #include "engine/stage/launch_power.h"
 #include "engine/stage/launch_shape.h"
+#include "engine/stage/launch_texts.h"
 #include "engine/memory/value_rows.h"
 #include "engine/memory/window.h"
 
@@ -57,15 +58,19 @@ static hdst_status unwrap_broadcasts(hdst__launch_plan *plan, hdst_status status
 static hdst_status bind_broadcasts(hdst__launch_plan *plan, const hdst__stage_values *values, hdst__run_stats *stats, hdst_error *error)
 {
     hdst_status status = HDST_OK;
+    bool writes_texts = plan->kernel && plan->kernel->text_constants && !plan->written;
     for (size_t i = 0; i < plan->func->param_count && status == HDST_OK; i++) {
         if (plan->wrapped[i]) status = wrap_broadcast(plan, values, i, error);
         if (!plan->broadcast[i]) continue;
         const hdst__value_rows *resident = values->resident ? values->resident[i] : NULL;
-        const bool is_there = resident && resident->device == plan->device;
+        const bool has_texts = hdst__plan_texts_has(plan, i), is_there = resident && resident->device == plan->device && !has_texts;
+        const bool writes = !is_there && !(plan->written && plan->version[i] == values->version[i]);
         plan->bound[i] = is_there ? resident->memory : plan->broadcast[i];
-        if (!is_there && !(plan->written && plan->version[i] == values->version[i])) status = write_broadcast(plan, values, i, stats, error);
+        writes_texts |= has_texts && writes;
+        if (writes && !has_texts) status = write_broadcast(plan, values, i, stats, error);
         if (status == HDST_OK && plan->code.callback) status = hdst__stage_value_on_host(values, i, &plan->host[i], error);
     }
+    if (status == HDST_OK && writes_texts) status = hdst__plan_texts_write(plan, values, stats, error);
     plan->written = status == HDST_OK;
     return status;
 }
@@ -119,7 +124,7 @@ static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cach
         .tuning = tuning, .tries = tuning ? plan->tuning->program : NULL,
         .launch = {.broadcast = plan->bound, .values = plan->host, .rows = plan->rows, .table = plan->table, .strips = plan->strips,
             .scales = plan->scales, .overflow = plan->overflow, .partitions = plan->partitions, .tuples = plan->tuples,
-                   .text_constants = plan->text_constants,
+                   .text_constants = plan->text_constants, .text_constants_host = (uint64_t)(uintptr_t)plan->text_host,
                    .error = plan->error_word, .flush = plan->flush, .finished = plan->finished},
         .slice_least = plan->slice_least, .slice_most = plan->slice_most, .slice_records = plan->device->limits->slice_records,
         .output = plan->output_param ? output : NULL, .group = plan->code.fold ? HDST__FOLD_RECORDS : 1, .way = plan->way, .room = plan->room,

@@ -365,8 +365,38 @@ static void check_broadcast(const char *device, uint64_t memory)
     hdst_context_destroy(context);
 }
 
+// As many texts as in the run before, but others.
+static void check_broadcast_anew(const char *device, uint64_t memory)
+{
+    static const char *const wanted[] = {"no such text in any of the lines of this book", "ab"};
+    hdst_context *context = open_with(device, memory);
+    hdst_module *module = module_of(context, "filter has(text line, broadcast text what[]) { return find(line, what[0]) >= 0; }\n");
+    hdst_source *lines = hdst_source_open_lines(context, path);
+    hdst_value *value = hdst_value_create(module, "text", 1);
+    hdst_map_spec *spec = hdst_map_spec_create(module, "has");
+    cr_assert_eq(hdst_bind_value(spec, "what", value), HDST_OK);
+    hdst_result *found = hdst_result_create(hdst_filter(hdst_read(lines, module, "text"), spec));
+    for (int turn = 0; turn < 4; turn++) {
+        hdst_error error = HDST_ERROR_INIT;
+        const hdst_text_span span = hdst_text_span_of(wanted[turn % 2], (uint32_t)strlen(wanted[turn % 2]));
+        uint64_t n = 0;
+        const char *start;
+        for (size_t at = 0, bytes; next_line(&at, &start, &bytes);) n += has_text(start, bytes, wanted[turn % 2]);
+        cr_assert_eq(hdst_value_set(value, &span, 1), HDST_OK);
+        cr_assert_eq(hdst_run(found, &error), HDST_OK, "%s: %s", error.message, error.cause);
+        cr_assert_eq(hdst_result_field(found, NULL, NULL).rows, n);
+    }
+    hdst_result_destroy(found);
+    hdst_map_spec_destroy(spec);
+    hdst_value_destroy(value);
+    hdst_source_destroy(lines);
+    hdst_module_destroy(module);
+    hdst_context_destroy(context);
+}
+
 static void check_all(const char *device, uint64_t memory)
 {
+    check_broadcast_anew(device, memory);
     check_broadcast(device, memory);
     check_words(device, memory);
     check_filter(device, memory);

@@ -80,13 +80,22 @@ static hdst_status create_context(hdst__opencl_device *self, hdst_error *error)
     return status;
 }
 
+// Of CPU devices that stand in for GPUs: what PoCL calls local memory is a cache, as large as this processor's happens to be.
+enum { MOST_LOCAL_OF_A_STAND_IN = 512 << 10 };
+
+static uint64_t local_bytes(const hdst__device_info *info, const hdst__engine_options *options)
+{
+    const bool stands_in = options->gpu_form_on_cpu && info->class_ != HDST__DEVICE_GPU;
+    const uint64_t has = stands_in && info->local_bytes > MOST_LOCAL_OF_A_STAND_IN ? MOST_LOCAL_OF_A_STAND_IN : info->local_bytes;
+    return options->local_bytes && options->local_bytes < has ? options->local_bytes : has;
+}
+
 static hdst__target_facts facts_of(const hdst__device_info *info, const hdst__engine_options *options)
 {
     const bool gpu = info->class_ == HDST__DEVICE_GPU || options->gpu_form_on_cpu;
-    const bool less_local = options->local_bytes && options->local_bytes < info->local_bytes;
     return (hdst__target_facts){
         .target = gpu ? HDST__TARGET_GPU : HDST__TARGET_CPU, .max_group = info->max_group, .compute_units = info->compute_units,
-        .local_bytes = less_local ? options->local_bytes : info->local_bytes,
+        .local_bytes = local_bytes(info, options),
         .correctly_rounded = info->correctly_rounded, .has_double = info->has_double, .has_int64_atomics = info->has_int64_atomics,
         .foreign_nans = options->foreign_nans, .no_vectors = options->no_vectors,
         .portable = options->portable_kernels || !strcmp(info->platform, "Oclgrind"),     // which has no compiler built-ins

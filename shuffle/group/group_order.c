@@ -118,7 +118,7 @@ static bool sort_entries(const ordering *o, worker *w, uint64_t begin, uint64_t 
         entries[i].index = i;
         hdst__group_number_of(o->g, o->parted + (begin + i) * o->size, &entries[i].key);
     }
-    const hdst__radix_entry *sorted = hdst__radix_sort_entries(entries, entries + count, count);
+    const hdst__radix_entry *sorted = hdst__radix_sort_entries(entries, entries + count, count, NULL);
     for (uint64_t i = 0; i < count; i++) copy_row(o->rows + (begin + i) * o->size, o->parted + (begin + sorted[i].index) * o->size, o->size);
     return true;
 }

@@ -5,6 +5,8 @@
 #ifndef HDST_SHUFFLE_SORT_RADIX_SORT_H
 #define HDST_SHUFFLE_SORT_RADIX_SORT_H
 
+#include "base/cancel.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -12,7 +14,8 @@ typedef struct hdst__radix_entry {
     uint64_t key, index;            // the number; which record
 } hdst__radix_entry;
 
-hdst__radix_entry *hdst__radix_sort_entries(hdst__radix_entry *entries, hdst__radix_entry *scratch, uint64_t count);        // by key
+// By key. NULL: cancelled; the arrays hold anything then.
+hdst__radix_entry *hdst__radix_sort_entries(hdst__radix_entry *entries, hdst__radix_entry *scratch, uint64_t count, const hdst__cancel *cancel);
 uint64_t *hdst__radix_sort_words(uint64_t *words, uint64_t *scratch, uint64_t count);                                       // by their upper 32 bits
 // Bottom up, merging two runs at a time. compare: below 0, 0, above 0.
 typedef int (*hdst__compare_words)(const void *user, uint64_t a, uint64_t b);

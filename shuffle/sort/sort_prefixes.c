@@ -42,6 +42,9 @@ static bool stopped(sorting *s)
     return atomic_load_explicit(&s->stops, memory_order_relaxed);
 }
 
+// Now and then in a loop over entries.
+static bool stopped_at(sorting *s, uint64_t i) { return i % HDST__HOST_CANCEL_RECORDS == 0 && stopped(s); }
+
 // --- Few entries ---
 
 // By the numbers alone, or with what is behind them.
@@ -87,7 +90,10 @@ static void sort_range(sorting *s, hdst__sort_entry *e, hdst__sort_entry *scratc
 static void sort_from(sorting *s, hdst__sort_entry *e, hdst__sort_entry *scratch, uint64_t count, size_t field)
 {
     if (count < 2 || field == s->field_count) return;
-    for (uint64_t i = 0; i < count; i++) e[i].key = hdst__sort_prefix(s->fields + field, s->field_count - field, row_of(s, &e[i]));
+    for (uint64_t i = 0; i < count; i++) {
+        if (stopped_at(s, i)) return;
+        e[i].key = hdst__sort_prefix(s->fields + field, s->field_count - field, row_of(s, &e[i]));
+    }
     sort_range(s, e, scratch, count, (part){field, 0});
 }
 
@@ -119,14 +125,15 @@ static void sort_by_number(sorting *s, hdst__sort_entry *e, hdst__sort_entry *sc
         merge_all(s, e, scratch, count, false);
         return;
     }
-    const hdst__sort_entry *sorted = hdst__radix_sort_entries(e, scratch, count);
-    if (sorted != e) memcpy(e, sorted, count * sizeof *e);
+    const hdst__sort_entry *sorted = hdst__radix_sort_entries(e, scratch, count, s->cancel);
+    if (sorted && sorted != e) memcpy(e, sorted, count * sizeof *e);
 }
 
 // Of texts that end within the bytes that are equal the shorter ones come first; those as long are equal.
 static void sort_ended(sorting *s, hdst__sort_entry *e, hdst__sort_entry *scratch, uint64_t count, size_t field)
 {
     for (uint64_t i = 0; i < count; i++) {
+        if (stopped_at(s, i)) return;
         const uint64_t length = text_of(s, &e[i], field).length;
         e[i].key = s->fields[field].descending ? UINT32_MAX - length : length;
     }
@@ -144,6 +151,7 @@ static void sort_next(sorting *s, hdst__sort_entry *e, hdst__sort_entry *scratch
     const hdst__sort_field *field = &s->fields[at.field];
     uint64_t ended = 0, going = 0;
     for (uint64_t i = 0; i < count; i++) {
+        if (stopped_at(s, i)) return;
         const hdst__text_span span = text_of(s, &e[i], at.field);
         if (span.length <= from) scratch[ended++] = e[i];
         else e[going++] = (hdst__sort_entry){hdst__sort_text_prefix(field, &span, from), e[i].index};
@@ -158,7 +166,7 @@ static void sort_next(sorting *s, hdst__sort_entry *e, hdst__sort_entry *scratch
 // Entries of one number.
 static void sort_equal(sorting *s, hdst__sort_entry *e, hdst__sort_entry *scratch, uint64_t count, part at)
 {
-    if (count < 2) return;
+    if (count < 2 || stopped(s)) return;
     const bool is_text = s->fields[at.field].kind == HDST__TEXT;
     if (count <= HANDFUL || (is_text && at.level == MOST_LEVELS)) merge_all(s, e, scratch, count, true);
     else if (is_text) sort_next(s, e, scratch, count, at);
@@ -180,12 +188,19 @@ static void sort_range(sorting *s, hdst__sort_entry *e, hdst__sort_entry *scratc
 
 static uint64_t piece_start(const sorting *s, uint64_t piece) { return s->count / s->pieces * piece + s->count % s->pieces * piece / s->pieces; }
 
+// The part of a piece from `first` on that is gone through before the next look at whether the run was cancelled. Empty: the piece is over, or it was.
+static uint64_t end_of_block(sorting *s, uint64_t piece, uint64_t first)
+{
+    const uint64_t end = piece_start(s, piece + 1);
+    if (stopped(s)) return first;
+    return end - first < HDST__HOST_CANCEL_RECORDS ? end : first + HDST__HOST_CANCEL_RECORDS;
+}
+
 static void make_keys(void *user, uint64_t piece)
 {
     sorting *s = user;
-    const uint64_t end = piece_start(s, piece + 1);
-    for (uint64_t i = piece_start(s, piece); i < end; i++)
-        s->entries[i] = (hdst__sort_entry){hdst__sort_prefix(s->fields, s->field_count, s->rows + i * s->size), i};
+    for (uint64_t i = piece_start(s, piece), end; (end = end_of_block(s, piece, i)) > i;)
+        for (; i < end; i++) s->entries[i] = (hdst__sort_entry){hdst__sort_prefix(s->fields, s->field_count, s->rows + i * s->size), i};
 }
 
 static uint32_t bucket_of(const sorting *s, uint64_t key)
@@ -202,15 +217,15 @@ static uint32_t bucket_of(const sorting *s, uint64_t key)
 static void count_piece(void *user, uint64_t piece)
 {
     sorting *s = user;
-    const uint64_t end = piece_start(s, piece + 1);
-    for (uint64_t i = piece_start(s, piece); i < end; i++) s->place[piece][bucket_of(s, s->entries[i].key)]++;
+    for (uint64_t i = piece_start(s, piece), end; (end = end_of_block(s, piece, i)) > i;)
+        for (; i < end; i++) s->place[piece][bucket_of(s, s->entries[i].key)]++;
 }
 
 static void deal_piece(void *user, uint64_t piece)
 {
     sorting *s = user;
-    const uint64_t end = piece_start(s, piece + 1);
-    for (uint64_t i = piece_start(s, piece); i < end; i++) s->scratch[s->place[piece][bucket_of(s, s->entries[i].key)]++] = s->entries[i];
+    for (uint64_t i = piece_start(s, piece), end; (end = end_of_block(s, piece, i)) > i;)
+        for (; i < end; i++) s->scratch[s->place[piece][bucket_of(s, s->entries[i].key)]++] = s->entries[i];
 }
 
 static void sort_bucket(void *user, uint64_t bucket)
@@ -226,7 +241,7 @@ static void choose_splitters(sorting *s)
     hdst__sort_entry sample[MOST_BUCKETS * SAMPLES_OF_A_BUCKET], other[MOST_BUCKETS * SAMPLES_OF_A_BUCKET];
     const uint64_t samples = (uint64_t)s->buckets * SAMPLES_OF_A_BUCKET;
     for (uint64_t i = 0; i < samples; i++) sample[i] = s->entries[s->count / samples * i];
-    const hdst__sort_entry *sorted = hdst__radix_sort_entries(sample, other, samples);
+    const hdst__sort_entry *sorted = hdst__radix_sort_entries(sample, other, samples, NULL);
     for (uint32_t b = 0; b + 1 < s->buckets; b++) s->splitter[b] = sorted[(b + 1) * SAMPLES_OF_A_BUCKET].key;
 }
 

@@ -82,7 +82,7 @@ static void swap_rows(picking *p)
 static void cut(const hdst__top_k *top, picking *p)
 {
     const uint64_t size = top->record->size, count = p->count < top->wanted ? p->count : top->wanted;
-    hdst__radix_entry *sorted = hdst__radix_sort_entries(p->entries, p->scratch, p->count);
+    hdst__radix_entry *sorted = hdst__radix_sort_entries(p->entries, p->scratch, p->count, NULL);
     for (uint64_t i = 0; i < count; i++) {
         memcpy(p->spare + i * size, p->rows + sorted[i].index * size, size);
         p->entries[i] = (hdst__radix_entry){sorted[i].key, i};

@@ -2,6 +2,8 @@
 // Sorts of words against qsort over number and place, which is what stable means: words by their upper half, entries by their key, words by comparing.
 #include "shuffle/sort/radix_sort.h"
 
+#include "base/costs_host.h"
+
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
@@ -37,10 +39,31 @@ Test(radix_sort, entries_are_in_the_order_of_their_keys)
         for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
             for (uint64_t i = 0; i < counts[c]; i++) expected[i] = entries[i] = (hdst__radix_entry){number(&state, form), i};
             qsort(expected, counts[c], sizeof *expected, by_key_and_place);
-            const hdst__radix_entry *sorted = hdst__radix_sort_entries(entries, scratch, counts[c]);
+            const hdst__radix_entry *sorted = hdst__radix_sort_entries(entries, scratch, counts[c], NULL);
             for (uint64_t i = 0; i < counts[c]; i++) cr_assert_eq(sorted[i].index, expected[i].index, "form %d, %d of %d", form, (int)i, (int)counts[c]);
         }
     }
+}
+
+// Through several looks at whether it was cancelled; and one that is.
+Test(radix_sort, many_entries_are_in_order_and_a_cancel_ends_it)
+{
+    const uint64_t count = 2 * HDST__HOST_CANCEL_RECORDS + 5;
+    hdst__radix_entry *entries = calloc(count, sizeof *entries), *scratch = calloc(count, sizeof *scratch), *sorted;
+    hdst__cancel cancel = {0};
+    uint64_t state = 3, sum = 0;
+    cr_assert(entries && scratch);
+    for (uint64_t i = 0; i < count; i++) entries[i] = (hdst__radix_entry){number(&state, 4), i};
+    hdst__cancel_begin(&cancel);
+    cr_assert_not_null(sorted = hdst__radix_sort_entries(entries, scratch, count, &cancel));
+    for (uint64_t i = 1; i < count; i++) cr_assert(by_key_and_place(&sorted[i - 1], &sorted[i]) < 0, "entry %d", (int)i);
+    for (uint64_t i = 0; i < count; i++) sum += sorted[i].index;
+    cr_assert_eq(sum, count * (count - 1) / 2);
+    sorted[count - 1].key = 0;
+    hdst__cancel_ask(&cancel);
+    cr_assert_null(hdst__radix_sort_entries(sorted, sorted == entries ? scratch : entries, count, &cancel));
+    free(entries);
+    free(scratch);
 }
 
 static int by_lower_bits(const void *user, uint64_t a, uint64_t b)

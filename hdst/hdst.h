@@ -392,7 +392,7 @@ HDST_API hdst_status hdst_dataset_take(hdst_dataset *dataset, uint64_t first, ui
 
 // What a function of a module is called with. Copied by the operator it is given to; values are retained.
 HDST_API hdst_map_spec *hdst_map_spec_create(hdst_module *module, const char *function);
-HDST_API hdst_status hdst_bind_value(hdst_map_spec *spec, const char *parameter, hdst_value *value);   // the error sticks to the spec too
+HDST_API hdst_status hdst_bind_value(hdst_map_spec *spec, const char *parameter, hdst_value *value);   // broadcast or lookup; the error sticks to the spec too
 HDST_API hdst_status hdst_bind_accum(hdst_map_spec *spec, const char *parameter, uint64_t rows);      // a table of `rows` accumulators
 // The first error of all calls on the spec, which is what a dataset made with it has too.
 HDST_API hdst_status hdst_map_spec_status(const hdst_map_spec *spec, hdst_error *error);

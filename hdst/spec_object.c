@@ -35,11 +35,12 @@ static const ast_decl *find_parameter(const hdst_map_spec *spec, const char *nam
     for (size_t i = 0; i < spec->function->param_count; i++) {
         const ast_decl *param = spec->function->params[i];
         if (!strcmp(param->name, name)) {
-            if (param->qualifier == wanted) return param;
+            const bool reads = param->qualifier == AST_BROADCAST || param->qualifier == AST_LOOKUP;
+            if (param->qualifier == wanted || (reads && wanted == AST_BROADCAST)) return param;
             hdst__error_set(error, HDST_E_USAGE, "parameter '%s' of '%s' is %s, not %s", name, spec->function->name,
                             qualifier_word(param->qualifier), qualifier_word(wanted));
             hdst__error_hint(error, param->qualifier == AST_ACCUM ? "bind it with hdst_bind_accum"
-                             : param->qualifier == AST_BROADCAST ? "bind it with hdst_bind_value" : "records come from the dataset and are not bound");
+                             : reads ? "bind it with hdst_bind_value" : "records come from the dataset and are not bound");
             return NULL;
         }
         if (n < MOST) names[n++] = param->name;

@@ -94,10 +94,10 @@ hdst_status hdst__map_spec_complete(const hdst_map_spec *spec, hdst_error *error
         const ast_decl *param = spec->function->params[i];
         bool bound = false;
         for (size_t j = 0; j < spec->binding_count; j++) bound |= !strcmp(spec->bindings[j].parameter, param->name);
-        bool needed = param->qualifier == AST_BROADCAST || (param->qualifier == AST_ACCUM && param->is_table);
-        if (bound || !needed) continue;
+        const bool reads = param->qualifier == AST_BROADCAST || param->qualifier == AST_LOOKUP;
+        if (bound || (!reads && (param->qualifier != AST_ACCUM || !param->is_table))) continue;
         hdst__error_set(error, HDST_E_USAGE, "parameter '%s' of '%s' is not bound", param->name, spec->function->name);
-        hdst__error_hint(error, param->qualifier == AST_BROADCAST ? "give it a value with hdst_bind_value" : "give it a number of rows with hdst_bind_accum");
+        hdst__error_hint(error, reads ? "give it a value with hdst_bind_value" : "give it a number of rows with hdst_bind_accum");
         return HDST_E_USAGE;
     }
     if (spec->function->body || spec->separate) return HDST_OK;

@@ -162,14 +162,10 @@ static ast_expr *text_index(hdst__checker *c, ast_expr *e)
     return e;
 }
 
+// A row of a table that is looked up by key; rows that go by number are those of any table.
 static ast_expr *lookup_row(hdst__checker *c, ast_expr *e, const ast_decl *table)
 {
-    const hdst__type *key = table->key ? table->key : hdst__type_scalar(HDST__U64);
-    e->right = hdst__check_value(c, e->right);
-    if (!table->key && !hdst__check_is_poison(e->right->type) && !hdst__kind_is_integer(e->right->type->kind))
-        hdst__diag_error(c->diags, e->right->span, NULL, "the table '%s' is looked up by an integer, not %s", table->name,
-                         hdst__check_type_name(c, e->right->type));
-    else e->right = hdst__check_to_type(c, e->right, key, "the key");
+    e->right = hdst__check_to_type(c, hdst__check_value(c, e->right), table->key, "the key");
     e->type = table->type;
     return e;
 }
@@ -208,7 +204,7 @@ static ast_expr *index_expr(hdst__checker *c, ast_expr *e)
     const ast_decl *table = hdst__check_find(c, e->left->name);
     bool is_table = table && table->kind == AST_PARAM && table->is_table && table->qualifier != AST_ACCUM;
     e->left = is_table ? resolve_name(c, e->left) : name(c, e->left);
-    if (is_table && table->qualifier == AST_LOOKUP && !e->third) return lookup_row(c, e, table);
+    if (is_table && table->key && !e->third) return lookup_row(c, e, table);
     return element(c, e, is_table);
 }
 

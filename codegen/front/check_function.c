@@ -81,7 +81,7 @@ static bool parameter(hdst__checker *c, const ast_function *f, ast_decl *p)
     }
     if (p->qualifier == AST_LOOKUP) {
         p->key = p->written_key ? hdst__check_type(c, p->written_key) : NULL;
-        hdst__check_unsupported(c, p->span, "lookup tables");
+        if (p->key) hdst__check_unsupported(c, p->span, "lookup tables by key");
     }
     if (p->qualifier == AST_ACCUM && (p->type->kind == HDST__TEXT || (p->type->kind == HDST__RECORD && p->type->record->has_text))) {
         hdst__diag_error(c->diags, p->span, NULL, "text cannot be accumulated");

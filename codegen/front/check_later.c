@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions of the language that hdst does not support yet. They are typed like the rest, so that a program can be checked; a
 // function that uses one is marked as not available yet.
+#include "codegen/front/builtins.h"
 #include "codegen/front/check.h"
 
 #include <string.h>
@@ -26,6 +27,23 @@ static void all_texts(hdst__checker *c, ast_expr *call)
     for (size_t i = 0; i < call->arg_count; i++) call->args[i] = hdst__check_to_type(c, call->args[i], hdst__type_scalar(HDST__TEXT), "the argument");
 }
 
+// has(t, k) of a table whose rows go by number is `k < len(t)`; a negative number is none.
+static void has_row(hdst__checker *c, ast_expr *call)
+{
+    ast_expr *key = call->args[1], *rows = HDST__NEW(c->arena, ast_expr);
+    if (hdst__check_is_poison(key->type) || !hdst__kind_is_integer(key->type->kind)) {
+        if (!hdst__check_is_poison(key->type))
+            hdst__diag_error(c->diags, key->span, NULL, "the rows of '%s' go by number, an integer, not %s", call->args[0]->name,
+                             hdst__check_type_name(c, key->type));
+        hdst__check_poisoned(call);
+        return;
+    }
+    *rows = (ast_expr){.kind = AST_CALL, .span = call->span, .name = "len", .builtin = HDST__BI_LEN, .args = call->args, .arg_count = 1,
+                       .type = hdst__type_scalar(HDST__U64)};
+    *call = (ast_expr){.kind = AST_BINARY, .op = AST_LT, .span = call->span, .type = call->type, .right = rows,
+                       .left = hdst__check_to_kind(c, key, HDST__U64)};
+}
+
 // has(o) of an optional side of a join, has(t, k) of a lookup table
 static void has(hdst__checker *c, ast_expr *call)
 {
@@ -41,9 +59,11 @@ static void has(hdst__checker *c, ast_expr *call)
     }
     of->decl = decl;
     of->type = decl->type;
-    if (call->arg_count == 1) return;
-    call->args[1] = hdst__check_value(c, call->args[1]);
-    call->args[1] = hdst__check_to_type(c, call->args[1], decl->key ? decl->key : hdst__type_scalar(HDST__U64), "the key");
+    decl->used = true;
+    if (call->arg_count == 2) call->args[1] = hdst__check_value(c, call->args[1]);
+    if (call->arg_count == 2 && !decl->key) has_row(c, call);
+    else hdst__check_unsupported(c, call->span, "has()");
+    if (decl->key) call->args[1] = hdst__check_to_type(c, call->args[1], decl->key, "the key");
 }
 
 static void typed(hdst__checker *c, ast_expr *call, later_typing typing)
@@ -66,7 +86,7 @@ bool hdst__check_later_call(hdst__checker *c, ast_expr *call)
 {
     for (size_t i = 0; i < sizeof later / sizeof *later; i++) {
         if (strcmp(later[i].name, call->name)) continue;
-        hdst__check_unsupported(c, call->span, hdst__arena_printf(c->arena, "%s()", call->name));
+        if (later[i].typing != HAS) hdst__check_unsupported(c, call->span, hdst__arena_printf(c->arena, "%s()", call->name));
         if (!hdst__check_argument_count(c, call, later[i].least, later[i].most)) hdst__check_poisoned(call);
         else if (later[i].typing == HAS) has(c, call);
         else typed(c, call, later[i].typing);

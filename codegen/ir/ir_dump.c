@@ -350,7 +350,8 @@ static void dump_params(const ir_func *func, hdst__buffer *out)
     static const char *const words[] = {"input", "broadcast", "accum", "output"};
     for (size_t i = 0; i < func->param_count; i++) {
         const ir_param *p = &func->params[i];
-        hdst__buffer_printf(out, "  %s %s %s%s", words[p->kind], p->record->name ? p->record->name : "?", p->name, p->is_table ? "[]" : "");
+        const char *word = p->is_lookup ? "lookup" : words[p->kind];
+        hdst__buffer_printf(out, "  %s %s %s%s", word, p->record->name ? p->record->name : "?", p->name, p->is_table ? "[]" : "");
         dump_leaves(p, out);
         if (p->leaf_used) {
             hdst__buffer_puts(out, " reads");

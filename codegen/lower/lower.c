@@ -105,13 +105,23 @@ const hdst__record *hdst__lower_row_record(hdst__arena *arena, const hdst__type 
     return record;
 }
 
-static void add_params(lowerer *l, const ast_function *function, ast_qualifier qualifier, ir_param_kind kind)
+static bool becomes(ast_qualifier qualifier, ir_param_kind kind)
+{
+    switch (qualifier) {
+    case AST_PLAIN: return kind == IR_INPUT;
+    case AST_BROADCAST: case AST_LOOKUP: return kind == IR_BROADCAST_TABLE;
+    case AST_ACCUM: return kind == IR_ACCUM_TABLE;
+    default: return false;
+    }
+}
+
+static void add_params(lowerer *l, const ast_function *function, ir_param_kind kind)
 {
     static const lower_base bases[] = {PLACE_INPUT, PLACE_BROADCAST, PLACE_ACCUM, PLACE_OUTPUT};
     for (size_t i = 0; i < function->param_count; i++) {
         const ast_decl *decl = function->params[i];
-        if (decl->qualifier != qualifier) continue;
-        ir_param param = {.kind = kind, .name = decl->name, .bind = decl->name, .is_table = decl->is_table};
+        if (!becomes(decl->qualifier, kind)) continue;
+        ir_param param = {.kind = kind, .name = decl->name, .bind = decl->name, .is_table = decl->is_table, .is_lookup = decl->qualifier == AST_LOOKUP};
         param.record = hdst__lower_row_record(l->arena, decl->type);
         lower_place place = {.base = bases[kind], .type = decl->type, .name = decl->name};
         place.first = hdst__ir_add_param(l->func, param);
@@ -140,8 +150,8 @@ void hdst__lower_emit(lowerer *l, ir_expr *cond, hdst__span span)
 // Lowers the parameters behind the input, and the body; the input is there already.
 static void lower_function(lowerer *l, const ast_function *function)
 {
-    add_params(l, function, AST_BROADCAST, IR_BROADCAST_TABLE);
-    add_params(l, function, AST_ACCUM, IR_ACCUM_TABLE);
+    add_params(l, function, IR_BROADCAST_TABLE);
+    add_params(l, function, IR_ACCUM_TABLE);
     l->is_filter = function->kind == AST_FILTER;
     const bool is_flat_map = function->kind == AST_FLAT_MAP;
     l->func->emits = l->is_filter || is_flat_map;
@@ -168,8 +178,8 @@ ir_func *hdst__lower_signature(hdst__arena *arena, const ast_module *module, con
     ir_func *func = HDST__NEW(arena, ir_func);
     *func = (ir_func){.arena = arena, .name = function->name, .diags = module->diags};
     lowerer l = {.arena = arena, .func = func, .block = &func->body, .switch_continue = IR_NO_VAR};
-    add_params(&l, function, AST_PLAIN, IR_INPUT);
-    add_params(&l, function, AST_BROADCAST, IR_BROADCAST_TABLE);
+    add_params(&l, function, IR_INPUT);
+    add_params(&l, function, IR_BROADCAST_TABLE);
     func->emits = function->kind == AST_FILTER;         // the records that stay
     add_output(&l, func->emits ? function->params[0]->type : function->result);
     return func;
@@ -186,7 +196,7 @@ ir_func *hdst__lower_group(hdst__arena *arena, const ast_module *module, const a
     ir_func *func = HDST__NEW(arena, ir_func);
     *func = (ir_func){.arena = arena, .name = function->name, .diags = module->diags};
     lowerer l = {.arena = arena, .func = func, .block = &func->body, .switch_continue = IR_NO_VAR};
-    if (function->kind != AST_GROUP) add_params(&l, function, AST_PLAIN, IR_INPUT);
+    if (function->kind != AST_GROUP) add_params(&l, function, IR_INPUT);
     else if (!hdst__lower_group_params(&l, function, key)) return NULL;
     lower_function(&l, function);
     if (l.statements >= HDST__LOWER_LIMIT) {

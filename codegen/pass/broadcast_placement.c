@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // GPU form: which broadcasts are copied into local memory: tables of aligned rows, in order, as long as they have room
-// in half of what the accumulators leave.
+// in half of what the accumulators leave. A lookup is read where it lies, however few its rows are.
 //
 // Before: broadcast c c[] {f32 x}
 // After:  broadcast c c[] {f32 x}      place c local
@@ -25,7 +25,8 @@ void hdst__pass_broadcast_placement(ir_func *func, const ir_func *loops, const h
     uint64_t room = free_bytes(func, loops, tables, limits);
     for (size_t i = 0; i < func->param_count; i++) {
         const ir_param *param = &func->params[i];
-        if (param->kind != IR_BROADCAST_TABLE || !param->is_table || param->record->has_text) continue;      // short texts are read where they lie
+        if (param->kind != IR_BROADCAST_TABLE || !param->is_table || param->is_lookup) continue;
+        if (param->record->has_text) continue;      // short texts are read where they lie
         if (!all_aligned(param) || !limits->rows || limits->rows[i] > room) continue;
         const uint64_t bytes = limits->rows[i] * param->record->size + HDST__LOCAL_ALIGN;
         if (bytes > room) continue;

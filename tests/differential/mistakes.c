@@ -196,6 +196,7 @@ static const char *const typed[] = {
     "flat_map x_(text line) -> (text word, uint64_t n) { for (text w : tokens(line, chars(\",;\"))) emit(upper(w), (uint64_t)len(w)); }",
     "filter x_(text line) { return starts_with(line, \"a\") && ends_with(line, \"b\") || find(line, \"c\") > 0 || line < \"d\"; }",
     "map x_(text line) -> double { return parse_int(line) + parse_float(line[0:3]) + line[0]; }",
+    "map x_(item v, lookup float t[], lookup item u[]) -> float { return has(t, FIVE) && !has(u, -1) ? t[record_index()] : len(u); }",
     "map x_(item v, lookup float t[uint32_t], lookup float u[]) -> float { return has(t, 3) ? t[3] : u[record_index()]; }",
     "group x_(key uint32_t k, stream item v) -> uint64_t { uint64_t n = 0; for (item e : v) n += 1; return n; }",
     "join x_(item v, optional item w) -> float { return has(w) ? 1 : 2; }",

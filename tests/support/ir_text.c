@@ -553,6 +553,7 @@ static void read_func(reader *r)
         int k = 0;
         while (k < 4 && !accept(r, words[k])) k++;
         if (k < 4) read_param(r, (ir_param_kind)k);
+        else if (accept(r, "lookup")) read_param(r, IR_BROADCAST_TABLE), r->func->params[r->func->param_count - 1].is_lookup = true;
         else if (accept(r, "block")) r->func->block = (uint32_t)whole(r);
         else if (accept(r, "rows")) r->func->rows = true;
         else if (accept(r, "place")) ir_text_placement(r);

@@ -31,7 +31,7 @@ int main(void)
     // one iteration: what the edges carry, summed at their ends, settled into the next ranks
     hdst_value *v = hdst_value_create(hk, "vertex", n), *rest = hdst_value_create(hk, "double", 1), *d = hdst_value_create(hk, "double", 1);
     hdst_map_spec *send = hdst_map_spec_create(hk, "send"), *settle = hdst_map_spec_create(hk, "settle"), *lost = hdst_map_spec_create(hk, "dangling");
-    hdst_bind_value(send, "v", v);                                                              // later: a lookup table is bound like a broadcast
+    hdst_bind_value(send, "v", v);                                                              // a lookup table is bound like a broadcast
     hdst_bind_value(settle, "v", v);
     hdst_bind_value(settle, "damping", d);
     hdst_bind_value(settle, "rest", rest);

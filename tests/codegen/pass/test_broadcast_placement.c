@@ -63,6 +63,8 @@ Test(broadcast_placement, accumulators_come_first)
 Test(broadcast_placement, other_rows_stay)
 {
     static const char single[] = "  input p p {f32 x}\n  broadcast c c {f32 y, u32 k}\n", odd[] = "  input p p {f32 x}\n  broadcast c c[] {u16 y}\n";
+    static const char lookup[] = "  input p p {f32 x}\n  lookup c c[] {f32 y, u32 k}\n";
+    cr_expect(!is_local(lookup, (uint64_t[]){0, 1}, "place c"));        // read where it lies, however small
     cr_expect(!is_local(single, (uint64_t[]){0, 1}, "place c"));
     cr_expect(!is_local(odd, (uint64_t[]){0, 1}, "place c"));
 }

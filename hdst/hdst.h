@@ -21,6 +21,7 @@
 
 #include "hdst/api.h"
 #include "hdst/error.h"
+#include "hdst/graph.h"
 #include "hdst/text.h"
 
 #include <stdbool.h>
@@ -236,8 +237,7 @@ HDST_API hdst_source *hdst_source_open(hdst_context *context, const char *path);
 // a point, other files and folders in it are passed over.
 // columns: names or 0-based indices, comma-separated ("x,y" or "0,3-5"); NULL: all.
 HDST_API hdst_source *hdst_source_open_columns(hdst_context *context, const char *path, const char *columns);
-// Several files of equal columns, their rows one after another.
-HDST_API hdst_source *hdst_source_open_all(hdst_context *context, const char *const *paths, size_t count, const char *columns);
+HDST_API hdst_source *hdst_source_open_all(hdst_context *context, const char *const *paths, size_t count, const char *columns);    // rows one after another
 // Lines of texts (docs/io.md, "Lines"), as records with the fields `text`, `offset`, `source` and `line`, or some of these, or as a record that is one text.
 // `path`: a file, "-" (the standard input), a pipe, a folder, or a pattern with * ? or [; what is compressed by gzip, zstd or xz is unpacked on the way.
 HDST_API hdst_source *hdst_source_open_lines(hdst_context *context, const char *path);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sources of the public interface: a thin shell around io/source.h.
+#include "io/source_edges.h"
 #include "plan/input_source.h"
 
 #include <string.h>
@@ -81,17 +82,33 @@ static bool missing_path(const char *const *paths, size_t count)
     return missing;
 }
 
-static hdst__source *open_all(const hdst_context *context, const char *const *paths, size_t count, const char *columns, hdst_error *error)
+// A file as a table of chosen columns, or as a graph.
+typedef hdst__source *(*file_opener)(const hdst__allocator *allocator, const char *path, const hdst__cancel *cancel, const void *options, hdst_error *error);
+
+static hdst__source *open_table(const hdst__allocator *allocator, const char *path, const hdst__cancel *cancel, const void *columns, hdst_error *error)
+{
+    return hdst__source_open(allocator, path, columns, cancel, error);
+}
+
+static hdst__source *open_graph(const hdst__allocator *allocator, const char *path, const hdst__cancel *cancel, const void *given, hdst_error *error)
+{
+    const hdst_edges_options *options = given;
+    const hdst__edges_options edges = {.sizes_first = options->sizes_first, .cancel = cancel};
+    return hdst__source_edges(allocator, path, &edges, error);
+}
+
+static hdst__source *open_files(const hdst_context *context, const char *const *paths, size_t count, file_opener open, const void *options,
+                                hdst_error *error)
 {
     const hdst__allocator *allocator = hdst__owned_by(context, HDST__OWNER_READERS);
-    if (count == 1) return hdst__source_open(allocator, paths[0], columns, &context->cancel, error);
+    if (count == 1) return open(allocator, paths[0], &context->cancel, options, error);
     hdst__source **parts = hdst__alloc_zero(allocator, count * sizeof *parts);
     if (!parts) {
         hdst__error_memory(error, "a list of files");
         return NULL;
     }
     size_t opened = 0;
-    while (opened < count && (parts[opened] = hdst__source_open(allocator, paths[opened], columns, &context->cancel, error))) opened++;
+    while (opened < count && (parts[opened] = open(allocator, paths[opened], &context->cancel, options, error))) opened++;
     hdst__source *all = NULL;
     if (opened == count) all = hdst__source_concat(allocator, parts, count, error);
     else while (opened) hdst__source_close(parts[--opened]);
@@ -101,7 +118,25 @@ static hdst__source *open_all(const hdst_context *context, const char *const *pa
 
 hdst_source *hdst_source_open_all(hdst_context *context, const char *const *paths, size_t count, const char *columns)
 {
-    OPEN("paths", missing_path(paths, count) ? NULL : "", open_all(context, paths, count, columns, &error));
+    OPEN("paths", missing_path(paths, count) ? NULL : "", open_files(context, paths, count, open_table, columns, &error));
+}
+
+static hdst__source *open_edges(const hdst_context *context, const char *const *paths, size_t count, const hdst_edges_options *given, hdst_error *error)
+{
+    hdst_edges_options options = HDST_EDGES_OPTIONS_INIT;
+    if (given && hdst__read_options("hdst_edges_options", "HDST_EDGES_OPTIONS_INIT", &options, sizeof options, sizeof options, given, given->size, error))
+        return NULL;
+    return open_files(context, paths, count, open_graph, &options, error);
+}
+
+hdst_source *hdst_source_open_edges(hdst_context *context, const char *path)
+{
+    OPEN("path", path, open_edges(context, &path, 1, NULL, &error));
+}
+
+hdst_source *hdst_source_open_all_edges(hdst_context *context, const char *const *paths, size_t count, const hdst_edges_options *options)
+{
+    OPEN("paths", missing_path(paths, count) ? NULL : "", open_edges(context, paths, count, options, &error));
 }
 
 // NULL after an error.
@@ -147,6 +182,20 @@ uint64_t hdst_source_rows(const hdst_source *source)
     const uint64_t rows = count_rows(counted);
     hdst__unlock(source->object.context);
     return rows;
+}
+
+uint64_t hdst_source_vertices(const hdst_source *source)
+{
+    hdst_error error = HDST_ERROR_INIT;
+    uint64_t vertices = 0;
+    if (!opened(source)) return 0;
+    hdst_source *scanned = (hdst_source *)source;
+    hdst__lock(source->object.context);
+    hdst_status status = hdst__input_count(scanned, &error);
+    if (status == HDST_OK) status = hdst__edges_vertices(scanned->source, hdst__engine_threads(source->object.context->engine), &vertices, &error);
+    if (status != HDST_OK) hdst__object_fail(&scanned->object, &error);
+    hdst__unlock(source->object.context);
+    return status == HDST_OK ? vertices : 0;
 }
 
 uint32_t hdst_source_columns(const hdst_source *source) { return opened(source) ? (uint32_t)source->source->width : 0; }

@@ -199,8 +199,26 @@ static void note_header(hdst__bound_source *bound)
     snprintf(bound->note, sizeof bound->note, "%.300s: the first row ('%.60s' ...) is taken for a header", source->name, source->columns[0].name);
 }
 
+// Number by number, as the format says.
+static hdst_status bind_matched(hdst__bound_source *bound, hdst_error *error)
+{
+    const hdst__source *source = bound->source;
+    size_t columns[HDST__MOST_MATCHED], *from = columns;
+    bound->moves = hdst__alloc(source->allocator, HDST__MOST_MATCHED * sizeof *bound->moves);
+    hdst_status status = bound->moves ? source->format->match(source, bound->record, columns, error) : hdst__error_memory(error, source->name);
+    for (size_t i = 0; i < bound->record->leaf_count && status == HDST_OK; i++)
+        for (uint64_t e = 0; e < bound->record->leaves[i].elements; e++, from++) {
+            const hdst__column *c = &source->columns[*from];
+            bound->moves[bound->move_count++] = (hdst__move){(uint32_t)i, e, 1, c->kind, c->offset, *from, 0};
+        }
+    if (status != HDST_OK || source->format->is_text) return status == HDST_OK ? choose_kinds(bound, error) : status;
+    note_conversions(bound);
+    return HDST_OK;
+}
+
 static hdst_status bind_columns(hdst__bound_source *bound, hdst_error *error)
 {
+    if (bound->source->format->match) return bind_matched(bound, error);
     const hdst__record *record = bound->record;
     const bool one_text = is_one_text(bound->source, record);
     size_t matches = bound->source->in_order || one_text ? 0 : count_matches(bound->source, record);

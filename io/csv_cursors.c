@@ -37,10 +37,12 @@ static hdst__csv_cursor *make_cursor(hdst__csv_cursors *cursors, hdst_error *err
         return NULL;
     }
     cursor->place.row = UINT64_MAX;
-    if (hdst__csv_reader_open(&cursor->reader, cursors->allocator, cursors->file, cursors->shape.delimiter, cursors->window_bytes, error) == HDST_OK)
-        return cursor;
-    end_cursor(cursors, cursor);
-    return NULL;
+    if (hdst__csv_reader_open(&cursor->reader, cursors->allocator, cursors->file, cursors->shape.delimiter, cursors->window_bytes, error) != HDST_OK) {
+        end_cursor(cursors, cursor);
+        return NULL;
+    }
+    cursor->reader.comment = cursors->shape.comment;
+    return cursor;
 }
 
 // With the mutex held.

@@ -135,23 +135,23 @@ static inline const char *read_field(row_text *t, const char *p, const hdst__csv
     return read_number(t, p, wanted->as, cells + wanted->cell);
 }
 
-static inline const char *read_row(row_text *t, const hdst__csv_wanted *wanted, size_t field_count, bool has_texts, const char *p, char *cells)
+static inline const char *read_row(row_text *t, const hdst__csv_shape *shape, const hdst__csv_wanted *wanted, bool has_texts, const char *p, char *cells)
 {
-    if (!hdst__csv_begins_plain(p)) return NULL;
-    for (size_t i = 0; i < field_count; i++) {
+    if (!hdst__csv_begins_plain(shape, p)) return NULL;
+    for (size_t i = 0; i < shape->field_count; i++) {
         p = skip_blanks(t, p);
         p = read_field(t, p, &wanted[i], has_texts, cells);
         if (!p) return NULL;
-        p = i + 1 < field_count ? take_delimiter(t, p) : take_line_end(t, p);
+        p = i + 1 < shape->field_count ? take_delimiter(t, p) : take_line_end(t, p);
         if (!p) return NULL;
     }
     return p <= t->limit ? p : NULL;
 }
 
 // Behind the line, if it has no data.
-static inline const char *skip_line(const row_text *t, const char *p)
+static inline const char *skip_line(const row_text *t, const hdst__csv_shape *shape, const char *p)
 {
-    const char *end = hdst__csv_is_skipped(p) ? memchr(p, '\n', (size_t)(t->limit - p)) : NULL;
+    const char *end = hdst__csv_is_skipped(shape, p) ? memchr(p, '\n', (size_t)(t->limit - p)) : NULL;
     return end ? end + 1 : NULL;
 }
 
@@ -163,7 +163,7 @@ static inline __attribute__((always_inline)) hdst__csv_stretch read_plain(const 
     hdst__csv_stretch all = {text, 0, 0};
     while (all.rows < most && all.behind < limit) {
         t.lines = 0;
-        const char *row = read_row(&t, wanted, shape->field_count, has_texts, all.behind, cells), *next = row ? row : skip_line(&t, all.behind);
+        const char *row = read_row(&t, shape, wanted, has_texts, all.behind, cells), *next = row ? row : skip_line(&t, shape, all.behind);
         if (!next) break;
         all = (hdst__csv_stretch){next, all.rows + (row != NULL), all.lines + (row ? t.lines : 0) + 1};
         if (row) cells += row_bytes;

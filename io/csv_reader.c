@@ -197,7 +197,7 @@ static split_result skip_line(splitter *s, bool *skipped)
     while (p < s->limit && (*p == ' ' || *p == '\t' || *p == '\r')) p++;
     *skipped = false;
     if (p == s->limit && !s->at_end) return SPLIT_MORE;
-    if (p < s->limit && *p != '\n' && *p != '#') return SPLIT_DONE;
+    if (p < s->limit && *p != '\n' && *p != '#' && (!s->reader->comment || *p != s->reader->comment)) return SPLIT_DONE;
     const char *end = p < s->limit ? memchr(p, '\n', (size_t)(s->limit - p)) : NULL;
     if (!end && !s->at_end) return SPLIT_MORE;
     s->at = end ? end : s->limit;

@@ -34,6 +34,7 @@ typedef struct hdst__csv_reader {
     const hdst__allocator *allocator;
     const hdst__csv_file *file;
     char delimiter;         // ' ' means runs of blanks and tabs
+    char comment;           // lines that begin with it are skipped as those with '#' are; 0: no others. Set by who opened the reader
     char *window;           // followed by HDST__CSV_SLACK zero bytes
     uint64_t base, length, capacity;
     bool fixed;             // the window stays as it is: what is wanted lies in it, or the file changed

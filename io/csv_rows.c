@@ -34,7 +34,8 @@ static hdst_status bad_number(const hdst__source *source, const hdst__csv_reader
     else hdst__error_set(error, HDST_E_FORMAT, "'%s' is not a number, in %s", text, column_words(source, column, words));
     hdst__csv_reader_locate(reader, field->text, field->length, error);
     bool decimal_comma = !what && memchr(field->text, ',', field->length);
-    if (decimal_comma) hdst__error_hint(error, "numbers are written with a point, as in 1.5");
+    if (state->list && (!what || text[0] == '-')) hdst__error_hint(error, "%s", what ? state->list->sign_hint : state->list->row_hint);
+    else if (decimal_comma) hdst__error_hint(error, "numbers are written with a point, as in 1.5");
     else if (what) hdst__error_hint(error, "declare the field with a type that holds it");
     else hdst__error_hint(error, "choose the columns that hold numbers, by name or index");
     return HDST_E_FORMAT;

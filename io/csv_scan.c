@@ -103,8 +103,8 @@ HDST__WIDE_VECTORS hdst__csv_stretch hdst__csv_scan(const hdst__csv_shape *shape
         for (; newlines && row.start < stop; newlines &= newlines - 1) {
             const uint64_t line = rest & (newlines ^ (newlines - 1));       // what the chunk has of the row, its newline too
             take_part(&row, &m, line);
-            const bool is_row = row.fields == expected && !row.odd && hdst__csv_begins_plain(row.start);
-            if (all.rows == most || (!is_row && (row.quotes || !hdst__csv_is_skipped(row.start)))) return all;
+            const bool is_row = row.fields == expected && !row.odd && hdst__csv_begins_plain(shape, row.start);
+            if (all.rows == most || (!is_row && (row.quotes || !hdst__csv_is_skipped(shape, row.start)))) return all;
             all = (hdst__csv_stretch){p + __builtin_ctzll(newlines) + 1, all.rows + is_row, all.lines + row.inner + 1};
             row = (row_so_far){.start = all.behind};
             rest &= ~line;

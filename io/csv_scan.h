@@ -13,6 +13,7 @@ enum { HDST__CSV_SLACK = 128 };     // zero bytes behind a text
 typedef struct hdst__csv_shape {
     char delimiter;         // ' ' means runs of blanks and tabs
     size_t field_count;     // of every row
+    char comment;           // lines that begin with it are skipped as those with '#' are; 0: no others
 } hdst__csv_shape;
 
 typedef struct hdst__csv_stretch {      // of a text that was gone through
@@ -25,17 +26,17 @@ typedef struct hdst__csv_stretch {      // of a text that was gone through
 hdst__csv_stretch hdst__csv_scan(const hdst__csv_shape *shape, const char *text, const char *stop, const char *limit, uint64_t most);
 
 // Whether a row may begin so: neither blank nor a comment.
-static inline bool hdst__csv_begins_plain(const char *row)
+static inline bool hdst__csv_begins_plain(const hdst__csv_shape *shape, const char *row)
 {
     while (*row == ' ' || *row == '\t') row++;
-    return (unsigned char)*row > '#' || *row == '"';        // so are digits, signs, letters, the delimiters that are no blanks
+    return ((unsigned char)*row > '#' && *row != shape->comment) || *row == '"';        // so are digits, signs, letters, the delimiters that are no blanks
 }
 
 // Whether a line has no data: it is blank, or a comment.
-static inline bool hdst__csv_is_skipped(const char *line)
+static inline bool hdst__csv_is_skipped(const hdst__csv_shape *shape, const char *line)
 {
     while (*line == ' ' || *line == '\t' || *line == '\r') line++;
-    return *line == '\n' || *line == '#';
+    return *line == '\n' || *line == '#' || (shape->comment && *line == shape->comment);
 }
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "io/bound.h"
 #include "io/csv_index.h"
+#include "io/source_csv.h"
 
 typedef struct hdst__csv_state {
     hdst__csv_file file;
@@ -19,6 +20,9 @@ typedef struct hdst__csv_state {
     uint64_t model_line;        // the row whose number of fields the others must have
     hdst__csv_index index;
     size_t *fields;             // by column of the source: the field
+    const hdst__csv_list *list; // NULL: a table that may have a header
+    char first_row[160];        // of a list whose first row stands for itself, as far as it fits
+    uint64_t first_row_line;
     char **names;               // of all fields, NULL without a header
 } hdst__csv_state;
 

@@ -94,6 +94,7 @@ static hdst_status load(filling *f, uint64_t count, hdst_error *error)
     if (status != HDST_OK) return status;
     memset(at + bytes, 0, HDST__CSV_SLACK);
     hdst__csv_reader_over(&f->cursor.reader, f->bound->source->allocator, &state->file, state->cursors.shape.delimiter, at, begin, bytes);
+    f->cursor.reader.comment = state->cursors.shape.comment;
     return HDST_OK;
 }
 

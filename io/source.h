@@ -22,6 +22,8 @@ typedef struct hdst__column {
     uint64_t count;             // numbers of this column in a row (structured .npy may have arrays), packed
 } hdst__column;
 
+enum { HDST__MOST_MATCHED = 8 };
+
 // One format: a struct of functions. A NULL slot is an operation that the format does not have.
 typedef struct hdst__source_format {
     const char *name;           // ".npy", "memory" ...
@@ -42,6 +44,9 @@ typedef struct hdst__source_format {
     bool is_text;
     // What the source needs to know of the record before reading (a callback, raw records: the row is the C struct). NULL: columns are matched.
     hdst_status (*bind)(hdst__source *source, const hdst__record *record, hdst_error *error);
+    // Of a format that knows itself which column each number of a record comes from, column[element] by element in the order of the fields; `column` has room
+    // for HDST__MOST_MATCHED, records of more are refused. NULL: by name or in order (hdst__source_bind).
+    hdst_status (*match)(const hdst__source *source, const hdst__record *record, size_t column[], hdst_error *error);
     void (*close)(hdst__source *source);
     const char *(*file)(const hdst__source *source, uint64_t number);       // the path of one of its files, NULL behind the last; NULL: there is one, or none
     bool in_process;            // rows are made in this process: addresses in the spans of texts are its own

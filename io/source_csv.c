@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Separated text as a source. Opening reads the first rows: it finds the delimiter, the header and the columns. Rows are counted when their number is asked for
-// (io/csv_index.h). Numbers are parsed when they are read, straight to the type of their field, by any number of threads at once.
+// Separated text as a source: tables, and lists (io/source_csv.h). Opening reads the first rows: it finds the delimiter, the header and the columns. Rows are
+// counted when their number is asked for (io/csv_index.h). Numbers are parsed when they are read, straight to the type of their field, by any number of threads
+// at once.
 #define _GNU_SOURCE
 #include "io/source_csv.h"
 
@@ -25,8 +26,8 @@ static void close_csv(hdst__source *source)
     hdst__csv_cursors_destroy(&state->cursors);
     hdst__csv_file_close(&state->file);
     if (state->c_locale) freelocale(state->c_locale);
-    for (size_t i = 0; state->names && i < state->field_count; i++) hdst__free(source->allocator, state->names[i]);
-    hdst__free(source->allocator, state->names);
+    for (size_t i = 0; state->names && !state->list && i < state->field_count; i++) hdst__free(source->allocator, state->names[i]);
+    if (!state->list) hdst__free(source->allocator, state->names);
     hdst__csv_index_free(&state->index, source->allocator);
     hdst__free(source->allocator, state->fields);
     hdst__free(source->allocator, state);
@@ -254,19 +255,76 @@ static hdst_status read_first_row(hdst__source *source, const char *list, hdst_e
     return status;
 }
 
+// --- Opening: lists ---
+
+// The first row stands for itself.
+static hdst_status take_first_row(csv_state *state, hdst_error *error)
+{
+    bool more;
+    state->reader.delimiter = ' ';
+    hdst_status status = hdst__csv_reader_data(&state->reader, &state->first, &more, error);
+    if (status != HDST_OK || !more) return status;
+    snprintf(state->first_row, sizeof state->first_row, "%.*s", (int)(state->reader.end - state->reader.start), state->reader.start);
+    state->first_row_line = state->reader.line;
+    state->first.row = 0;
+    return HDST_OK;
+}
+
+static hdst_status look_at_start(csv_state *state, hdst__csv_start start, void *user, hdst_error *error)
+{
+    char bytes[1024];
+    bool apart = false;
+    const uint64_t from = state->first.offset, left = state->file.bytes - from, count = left < sizeof bytes ? left : sizeof bytes;
+    hdst_status status = start ? hdst__csv_file_read(&state->file, from, bytes, count, error) : HDST_OK;
+    if (status == HDST_OK && start) status = start(user, bytes, count, &apart, error);
+    return status == HDST_OK && apart ? take_first_row(state, error) : status;
+}
+
+static hdst_status check_list_width(csv_state *state, hdst_error *error)
+{
+    const hdst__csv_list *list = state->list;
+    const size_t have = state->reader.field_count;
+    if (have >= list->least && have <= list->most) return HDST_OK;
+    hdst__error_set(error, HDST_E_FORMAT, "the row has %zu field%s, where %zu or %zu are due", have, have == 1 ? "" : "s", list->least, list->most);
+    hdst__csv_reader_locate(&state->reader, have < list->least ? state->reader.end : state->reader.fields[list->most].text, 1, error);
+    hdst__error_hint(error, "%s", list->row_hint);
+    return HDST_E_FORMAT;
+}
+
+static void find_list_delimiter(csv_state *state)
+{
+    static const char candidates[] = {',', ';', ' '};
+    for (size_t i = 0; i < sizeof candidates; i++)
+        if (delimiter_fits(state, candidates[i])) return;
+    state->reader.delimiter = ' ';      // the error is about the row that differs
+}
+
+static hdst_status read_list_row(hdst__source *source, hdst_error *error)
+{
+    csv_state *state = source->state;
+    hdst__csv_place after = state->first;
+    bool more;
+    find_list_delimiter(state);
+    hdst_status status = hdst__csv_reader_data(&state->reader, &after, &more, error);
+    if (status == HDST_OK && more) status = check_list_width(state, error);
+    if (status != HDST_OK) return status;
+    state->field_count = more ? state->reader.field_count : state->list->least;
+    state->model_line = more ? state->reader.line : 0;
+    state->names = (char **)state->list->names;
+    return add_columns(source, NULL, state->field_count, error);
+}
+
 // --- Opening ---
 
-static hdst_status open_text(hdst__source *source, const char *columns, uint64_t window_bytes, hdst_error *error)
+static hdst_status open_text(hdst__source *source, uint64_t window_bytes, hdst_error *error)
 {
     csv_state *state = source->state;
     state->c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     if (!state->c_locale) return hdst__error_memory(error, source->name);
     hdst_status status = hdst__csv_file_open(&state->file, source->allocator, source->name, state->cancel, error);
     if (status == HDST_OK) status = hdst__csv_reader_open(&state->reader, source->allocator, &state->file, ',', window_bytes, error);
-    if (status == HDST_OK) status = check_start(state, error);
-    if (status == HDST_OK) status = find_delimiter(state, error);
-    if (status == HDST_OK) status = read_first_row(source, columns, error);
-    return status;
+    if (status == HDST_OK) state->reader.comment = state->list ? state->list->comment : 0;
+    return status == HDST_OK ? check_start(state, error) : status;
 }
 
 // "a.tsv", "a.TSV.gz"
@@ -283,8 +341,9 @@ static uint64_t block_bytes(const csv_state *state, uint64_t given)
     return given ? given : least > HDST__HOST_CSV_BLOCK_BYTES ? least : HDST__HOST_CSV_BLOCK_BYTES;
 }
 
-hdst__source *hdst__source_csv_in_blocks(const hdst__allocator *allocator, const char *path, const char *columns, uint64_t bytes, const hdst__cancel *cancel,
-                                         hdst_error *error)
+// An open text of which nothing is known yet. NULL: it cannot be opened.
+static hdst__source *begin_source(const hdst__allocator *allocator, const char *path, const hdst__csv_list *list, uint64_t bytes, const hdst__cancel *cancel,
+                                  hdst_error *error)
 {
     hdst__source *source = hdst__source_new(allocator, &csv_format, path, error);
     if (!source) return NULL;
@@ -293,19 +352,74 @@ hdst__source *hdst__source_csv_in_blocks(const hdst__allocator *allocator, const
     if (state) {
         const uint64_t window_bytes = bytes ? bytes : HDST__HOST_CSV_WINDOW_BYTES;
         state->file.plain.fd = -1;
+        state->list = list;
         state->cancel = cancel;
         state->escaped = is_tsv(path);
         source->concurrent = true;
         hdst__csv_cursors_init(&state->cursors, allocator, &state->file, window_bytes);
-        if (open_text(source, columns, window_bytes, error) == HDST_OK) {
-            state->block_bytes = block_bytes(state, bytes);
-            state->cursors.shape = (hdst__csv_shape){state->reader.delimiter, state->field_count};
-            hdst__csv_reader_close(&state->reader);
-            return source;
-        }
+        if (open_text(source, window_bytes, error) == HDST_OK) return source;
     }
     hdst__source_close(source);
     return NULL;
+}
+
+static hdst__source *end_opening(hdst__source *source, uint64_t bytes, hdst_status status)
+{
+    csv_state *state = source->state;
+    if (status != HDST_OK) {
+        hdst__source_close(source);
+        return NULL;
+    }
+    state->block_bytes = block_bytes(state, bytes);
+    state->cursors.shape = (hdst__csv_shape){state->reader.delimiter, state->field_count, state->reader.comment};
+    hdst__csv_reader_close(&state->reader);
+    return source;
+}
+
+hdst__source *hdst__source_csv_in_blocks(const hdst__allocator *allocator, const char *path, const char *columns, uint64_t bytes, const hdst__cancel *cancel,
+                                         hdst_error *error)
+{
+    hdst__source *source = begin_source(allocator, path, NULL, bytes, cancel, error);
+    if (!source) return NULL;
+    hdst_status status = find_delimiter(source->state, error);
+    if (status == HDST_OK) status = read_first_row(source, columns, error);
+    return end_opening(source, bytes, status);
+}
+
+hdst__source *hdst__source_csv_list(const hdst__allocator *allocator, const char *path, const hdst__csv_list *list, uint64_t bytes, hdst__csv_start start,
+                                    void *user, const hdst__cancel *cancel, hdst_error *error)
+{
+    hdst__source *source = begin_source(allocator, path, list, bytes, cancel, error);
+    if (!source) return NULL;
+    hdst_status status = look_at_start(source->state, start, user, error);
+    if (status == HDST_OK) status = read_list_row(source, error);
+    return end_opening(source, bytes, status);
+}
+
+const char *hdst__source_csv_first_row(const hdst__source *source, uint64_t *line)
+{
+    const csv_state *state = source->state;
+    *line = state->first_row_line;
+    return state->first_row;
+}
+
+uint64_t hdst__source_csv_model_line(const hdst__source *source) { return ((const csv_state *)source->state)->model_line; }
+
+void hdst__source_csv_locate(const hdst__source *source, uint64_t row, size_t column, hdst_error *error)
+{
+    csv_state *state = source->state;
+    hdst__csv_cursor *cursor = error ? hdst__csv_cursors_take(&state->cursors, UINT64_MAX, NULL) : NULL;
+    bool more = false;
+    if (!cursor) return;
+    cursor->reader.until = hdst__csv_index_reach(&state->index, row + 1);
+    cursor->place = hdst__csv_index_find(&state->index, row);
+    hdst_status status = hdst__csv_read_rows(source, cursor, &(hdst__csv_cells){0}, row, NULL, NULL);
+    if (status == HDST_OK) status = hdst__csv_reader_data(&cursor->reader, &cursor->place, &more, NULL);
+    const size_t field = state->fields[column];
+    if (status == HDST_OK && more && field < cursor->reader.field_count)
+        hdst__csv_reader_locate(&cursor->reader, cursor->reader.fields[field].text, cursor->reader.fields[field].length, error);
+    cursor->place.row = UINT64_MAX;
+    hdst__csv_cursors_give(&state->cursors, cursor);
 }
 
 hdst__source *hdst__source_csv(const hdst__allocator *allocator, const char *path, const char *columns, const hdst__cancel *cancel, hdst_error *error)

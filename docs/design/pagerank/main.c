@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // PageRank of the graph in edges.txt: twenty iterations, damping 0.85.
-// Not there yet: hdst_read_value, hdst_source_open_edges, hdst_source_vertices. This program does not compile today.
+// Not there yet: hdst_read_value. This program does not compile today.
 #include "hdst/hdst.h"
 
 #include <stdio.h>
@@ -15,8 +15,8 @@ int main(void)
     const double damping = 0.85;
     hdst_error err = HDST_ERROR_INIT;
     hdst_context *ctx = hdst_context_create(NULL);
-    hdst_source *in = hdst_source_open_edges(ctx, "edges.txt");                                 // later: SNAP edge list
-    uint64_t n = hdst_source_vertices(in);                                                      // later
+    hdst_source *in = hdst_source_open_edges(ctx, "edges.txt");
+    uint64_t n = hdst_source_vertices(in);
     hdst_module *hk = hdst_module_load(ctx, "pagerank.hk", HDST_NO_PARAMS);
     hdst_dataset *edges = hdst_cache(hdst_read(in, hk, "edge"));
 

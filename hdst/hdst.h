@@ -434,8 +434,8 @@ HDST_API hdst_dataset *hdst_flat_map_function(hdst_dataset *dataset, hdst_module
 // The whole dataset reduced to one record by a `reduce`.
 HDST_API hdst_dataset *hdst_reduce(hdst_dataset *dataset, hdst_module *module, const char *function);
 // The record with the smallest, or the largest, value of a field: "price", "from.x", "line[2].x" (NULL: of records with one field). Of several the first in the
-// order of the dataset; -0 and +0 are equal; a record whose value is NaN is taken only when all are. One record; an empty dataset is an error of the run, as
-// for a reduce without identity.
+// order of the dataset; -0 and +0 are equal; a record whose value is NaN is taken only when all are; texts are compared byte for byte. One record; an empty
+// dataset is an error of the run, as for a reduce without identity.
 HDST_API hdst_dataset *hdst_min_by(hdst_dataset *dataset, const char *field);
 HDST_API hdst_dataset *hdst_max_by(hdst_dataset *dataset, const char *field);
 // The `count` records with the largest values of a field, or as many as there are, in descending order; records of equal values stay in the order of the

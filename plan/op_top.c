@@ -5,7 +5,7 @@
 //
 // A sample through the same stage tells the limit: the value of the last of the best in it. There are as many as wanted that are not worse, so all
 // that are better than it are the candidates; where those are too few, because many are equal to it, a second run asks for just these, until there
-// are enough.
+// are enough. Of texts kernels compare the first 8 bytes, as a number; all that are not less than the limit's are candidates.
 #include "plan/top_node.h"
 #include "plan/stage_node.h"
 #include "record/field_path.h"
@@ -149,7 +149,7 @@ static uint64_t next_to(hdst__kind kind, uint64_t bits, bool larger)
 // Lets through what is better than `limit`, or (same) equal to it as well.
 static void limit_to(top_node *top, uint64_t limit, bool same)
 {
-    const hdst__kind kind = top->best.kind;
+    const hdst__kind kind = hdst__top_k_value_kind(&top->best);
     const bool largest = top->best.largest;
     const uint64_t end = last_of(kind, largest), from = same ? limit : next_to(kind, limit, largest);
     if (!same && limit == end) set_limits(top, last_of(kind, true), last_of(kind, false), false);       // nothing is better
@@ -236,7 +236,7 @@ static bool limit_of(const top_node *top, uint64_t *limit)
 {
     const hdst__top_k *best = &top->best;
     if (best->row_count < best->wanted || !best->wanted) return false;
-    *limit = hdst__key_field_read(&(hdst__key_field){best->offset, best->kind}, best->rows + (best->wanted - 1) * best->record->size);
+    *limit = hdst__top_k_value(best, best->rows + (best->wanted - 1) * best->record->size);
     return !hdst__kind_is_float(best->kind) || !isnan(double_of_bits(best->kind, *limit));
 }
 
@@ -304,7 +304,8 @@ static hdst_status run_filtered(hdst__node *node, hdst__run_stats *stats, hdst_e
     top_node *top = node->own;
     hdst_error ignored = HDST_ERROR_INIT;
     const uint64_t records = records_of_sample(node);
-    const bool adds_up = node->inputs[0]->table_count > 0;      // it must see each record once
+    // A stage that accumulates must see each record once; texts that begin like the limit may be better than it.
+    const bool once = node->inputs[0]->table_count > 0 || top->best.kind == HDST__TEXT;
     uint64_t limit = 0;
     hdst_status status = records ? run_sample(node, records, stats, &ignored) : HDST_OK;
     const bool has_limit = records && status == HDST_OK && limit_of(top, &limit);
@@ -313,11 +314,11 @@ static hdst_status run_filtered(hdst__node *node, hdst__run_stats *stats, hdst_e
         return status;                  // a record that fails is told with its own number, by the run over all
     }
     let_all_through(top);
-    if (has_limit) limit_to(top, limit, adds_up);
+    if (has_limit) limit_to(top, limit, once);
     status = run_stage(node, 0, stats, error);
     hdst__node_drop_work(node->inputs[0]);
     if (status == HDST_OK) status = pick(node, &node->inputs[0]->reader, stats, error);
-    return status == HDST_OK && has_limit && !adds_up && top->best.row_count < top->best.wanted ? add_equal_ones(node, limit, stats, error) : status;
+    return status == HDST_OK && has_limit && !once && top->best.row_count < top->best.wanted ? add_equal_ones(node, limit, stats, error) : status;
 }
 
 static hdst_status no_record(const hdst__node *node, hdst_error *error)
@@ -337,6 +338,7 @@ static hdst_status run(hdst__plan *plan, hdst__node *node, hdst_error *error)
     node->ran = true;
     node->rows = top->best.rows;
     node->row_count = top->best.row_count;
+    node->texts = hdst__text_heap_hold(top->best.texts);
     node->reader = hdst__node_rows_reader(node, node->dataset->record);
     return HDST_OK;
 }
@@ -390,8 +392,6 @@ static hdst_status find_value(hdst_dataset *dataset, const char *what, const cha
     hdst_status status = hdst__dataset_has_records(dataset, what, error);
     if (status == HDST_OK) status = hdst__field_find_scalar(dataset->record, field, &own->place, error);
     if (status != HDST_OK) return status;
-    const hdst__leaf *leaf = &dataset->record->leaves[own->place.leaf];
-    if (leaf->kind == HDST__TEXT) return hdst__error_set(error, HDST_E_UNSUPPORTED, "%s by '%s' is not available yet: it is a text", what, leaf->path);
     hdst__dataset_as_structs(dataset);
     return HDST_OK;
 }

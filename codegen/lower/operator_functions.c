@@ -267,7 +267,29 @@ static uint32_t add_limit(ir_func *func, const char *name, hdst__kind kind)
     return hdst__ir_add_param(func, (ir_param){.kind = IR_BROADCAST_TABLE, .name = name, .bind = name, .record = number_record(func->arena, kind)});
 }
 
-static hdst__kind threshold_kind(const hdst__leaf *leaf) { return leaf->kind == HDST__BOOL ? HDST__U32 : leaf->kind; }
+static hdst__kind threshold_kind(const hdst__leaf *leaf)
+{
+    return leaf->kind == HDST__BOOL ? HDST__U32 : leaf->kind == HDST__TEXT ? HDST__U64 : leaf->kind;
+}
+
+// (value >> by & mask) | (value & mask) << by
+static ir_expr *swapped(ir_func *func, ir_expr *value, uint64_t by, uint64_t mask)
+{
+    const uint32_t var = set(func, "value", HDST__U64, value);
+    ir_expr *high = hdst__ir_binary(func, IR_SHR, HDST__U64, hdst__ir_var(func, var), hdst__ir_const(func, HDST__U32, by));
+    ir_expr *low = hdst__ir_binary(func, IR_AND, HDST__U64, hdst__ir_var(func, var), hdst__ir_const(func, HDST__U64, mask));
+    return hdst__ir_binary(func, IR_OR, HDST__U64, hdst__ir_binary(func, IR_AND, HDST__U64, high, hdst__ir_const(func, HDST__U64, mask)),
+                           hdst__ir_binary(func, IR_SHL, HDST__U64, low, hdst__ir_const(func, HDST__U32, by)));
+}
+
+// The first 8 bytes of a text as a number that grows with it: the first byte highest.
+static ir_expr *text_number(ir_func *func, ir_expr *text)
+{
+    ir_expr *word = hdst__ir_binary(func, IR_TEXT_WORD, HDST__U64, text, hdst__ir_const(func, HDST__U32, 0));
+    word = swapped(func, word, 8, UINT64_C(0x00ff00ff00ff00ff));
+    word = swapped(func, word, 16, UINT64_C(0x0000ffff0000ffff));
+    return swapped(func, word, 32, UINT64_C(0x00000000ffffffff));
+}
 
 // The value in the kind in which it is compared.
 static ir_expr *compared(ir_func *func, uint32_t leaf, uint64_t element)
@@ -275,6 +297,7 @@ static ir_expr *compared(ir_func *func, uint32_t leaf, uint64_t element)
     const hdst__leaf *of = &func->params[0].record->leaves[leaf];
     ir_expr *value = leaf_expr(func, IR_FIELD, 0, leaf, of->kind);
     if (of->elements > 1) value->a = hdst__ir_const(func, HDST__U64, element);
+    if (of->kind == HDST__TEXT) return text_number(func, value);
     return of->kind == HDST__BOOL ? hdst__ir_convert(func, HDST__U32, value) : value;
 }
 

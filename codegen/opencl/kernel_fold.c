@@ -8,6 +8,7 @@
 #include "codegen/opencl/print_expr.h"
 #include "codegen/opencl/print_input.h"
 #include "codegen/opencl/print_stmt.h"
+#include "codegen/opencl/print_text_copies.h"
 #include "codegen/opencl/print_vectors.h"
 #include "codegen/opencl/private_memory.h"
 
@@ -74,6 +75,14 @@ static void print_fold_body(hdst__printer *p)
         print_each(p, l, hdst__arena_printf(p->arena, "%sOf[e] = %sOf[e]", p->leaf_name[0][l], p->leaf_name[output_of(p->func)][l]));
 }
 
+static const char *store_text(hdst__printer *p, size_t l, const char *to, const char *from)
+{
+    const hdst__leaf *leaf = leaf_of(p, l);
+    if (leaf->kind == HDST__TEXT && p->text_copies) return hdst__arena_printf(p->arena, "write_text_apart(%s, %s, " HDST__TEXT_COPY ")", to, from);
+    const bool aligned = hdst__leaf_is_aligned(p->func->params[output_of(p->func)].record, leaf) && leaf->kind != HDST__TEXT;
+    return aligned ? hdst__arena_printf(p->arena, "%s = %s", to, from) : hdst__arena_printf(p->arena, "write_%s(%s, %s)", hdst__cl_name(leaf->kind), to, from);
+}
+
 static void print_fold_store(hdst__printer *p)
 {
     const uint32_t output = output_of(p->func);
@@ -81,9 +90,7 @@ static void print_fold_store(hdst__printer *p)
         const char *to = hdst__arena_printf(p->arena, "%s(%sAt, n, e)", p->leaf_name[output][l], p->param_name[output]),
                    *from = hdst__arena_printf(p->arena, "%sOf[e]", p->leaf_name[0][l]);
         if (p->func->makes && hdst__kind_is_float(leaf_of(p, l)->kind)) from = hdst__canonical_text(p->arena, leaf_of(p, l)->kind, from);
-        const bool aligned = hdst__leaf_is_aligned(p->func->params[output].record, leaf_of(p, l));
-        print_each(p, l, aligned ? hdst__arena_printf(p->arena, "%s = %s", to, from)
-                                 : hdst__arena_printf(p->arena, "write_%s(%s, %s)", hdst__cl_name(leaf_of(p, l)->kind), to, from));
+        print_each(p, l, store_text(p, l, to, from));
     }
 }
 
@@ -98,6 +105,7 @@ const hdst__kernel *hdst__kernel_make_fold(hdst__arena *arena, const ir_func *fu
     all->params[0].leaf_used = all->params[1].leaf_used = NULL;
     const bool gpu = options->facts.target == HDST__TARGET_GPU;
     hdst__printer *p = hdst__printer_create(arena, all, options, hdst__ir_accum_tables(arena, all, NULL), gpu ? &gpu_form : &cpu_form);
+    hdst__text_copies_begin(p, all);
     if (gpu) p->vectors = hdst__vectors_create(arena);
     if (gpu && !options->facts.portable) hdst__pass_unroll_hints(all, options->shape.unroll);
     p->first_read_input = 1;

@@ -442,15 +442,9 @@ static hdst_status build(hdst__launch_plan *plan, const hdst__launch_plan_reques
 }
 
 // Texts refer to the host's memory (record/text_span.h): a device with memory of its own gets a copy of what those of its input do (memory/text_mirror.h).
-static hdst_status copy_texts(hdst__launch_plan *plan, bool fold, hdst_error *error)
+static void copy_texts(hdst__launch_plan *plan)
 {
-    const ir_func *func = plan->func;
-    if (plan->device->unified || !hdst__ir_works_on_texts(func)) return HDST_OK;
-    plan->reader.copies_texts = !fold;
-    if (!fold) return HDST_OK;
-    hdst__error_set(error, HDST_E_UNSUPPORTED, "'%s' works on texts, which %s cannot reach: it has memory of its own", func->name, plan->device->info->name);
-    hdst__error_hint(error, "such a reduction is for CPU devices and the interpreter: choose one, with --device cpu");
-    return HDST_E_UNSUPPORTED;
+    plan->reader.copies_texts = !plan->device->unified && hdst__ir_works_on_texts(plan->func);
 }
 
 hdst_status hdst__launch_plan_create(const hdst__launch_plan_request *request, hdst__launch_plan **out, hdst_error *error)
@@ -472,8 +466,8 @@ hdst_status hdst__launch_plan_create(const hdst__launch_plan_request *request, h
     plan->base = request->base;
     hdst__arena_init(&plan->arena, hdst__budget_owned(&device->runtime->memory, HDST__OWNER_COMPILER), NULL);
     hdst__arena_init(&plan->pieces, hdst__budget_owned(&device->runtime->memory, HDST__OWNER_COMPILER), NULL);
-    hdst_status status = copy_texts(plan, request->fold, error);
-    if (status == HDST_OK) status = build(plan, request, error);
+    copy_texts(plan);
+    hdst_status status = build(plan, request, error);
     plan->arena.out_of_memory = NULL;
     // Nothing ends the driver's compiler while it works: it is asked before and behind it.
     if (status == HDST_OK) status = hdst__cancel_check(device->runtime->cancel, 0, 0, error);

@@ -25,9 +25,13 @@ void hdst__top_k_release(hdst__top_k *top)
 {
     if (!top->engine) return;
     hdst__free(hdst__engine_owned(top->engine, HDST__OWNER_SORTS), top->rows);
+    hdst__text_heap_drop(top->texts);
     top->rows = NULL;
+    top->texts = NULL;
     top->row_count = 0;
 }
+
+// --- Values ---
 
 // The bits of a number of this kind; signed integers extended. Always inline, so that loops over many numbers know the kind.
 static inline __attribute__((always_inline)) uint64_t bits_at(const char *at, hdst__kind kind)
@@ -60,6 +64,31 @@ static inline __attribute__((always_inline)) uint64_t number_at(const char *at, 
     return kind >= HDST__I8 && kind <= HDST__I64 ? bits ^ (uint64_t)1 << 63 : bits;
 }
 
+static hdst__text_span text_at(const char *at)
+{
+    hdst__text_span span;
+    memcpy(&span, at, sizeof span);
+    return span;
+}
+
+// The first 8 bytes, the first one highest; what is behind the end of the text is zero. So texts of equal numbers may differ.
+static uint64_t text_number(const char *at)
+{
+    const hdst__text_span span = text_at(at);
+    char start[sizeof(uint64_t)] = {0};
+    uint64_t word;
+    memcpy(start, hdst__text_bytes(&span), span.length < sizeof start ? span.length : sizeof start);
+    memcpy(&word, start, sizeof word);
+    return __builtin_bswap64(word);     // little-endian hosts
+}
+
+hdst__kind hdst__top_k_value_kind(const hdst__top_k *top) { return top->kind == HDST__TEXT ? HDST__U64 : top->kind; }
+
+uint64_t hdst__top_k_value(const hdst__top_k *top, const char *row)
+{
+    return top->kind == HDST__TEXT ? text_number(row + top->offset) : hdst__key_field_read(&(hdst__key_field){top->offset, top->kind}, row);
+}
+
 // --- Candidates ---
 
 typedef struct picking {
@@ -69,6 +98,8 @@ typedef struct picking {
     uint64_t count, room;
     bool full;                      // `wanted` were found: from then on only better ones than the worst of them come in
     uint64_t worst;                 // its key
+    const char *worst_row;
+    hdst__text_writer texts;        // of the records in `rows`, with garbage of those that left
 } picking;
 
 static void swap_rows(picking *p)
@@ -78,11 +109,59 @@ static void swap_rows(picking *p)
     p->spare = rows;
 }
 
-// The best `wanted`, in order.
-static void cut(const hdst__top_k *top, picking *p)
+static int compare_texts(const hdst__top_k *top, const char *a, const char *b)
 {
+    const hdst__text_span x = text_at(a + top->offset), y = text_at(b + top->offset);
+    const int order = hdst__text_compare(&x, &y);
+    return top->largest ? -order : order;
+}
+
+static int compare_tied(const void *user, uint64_t a, uint64_t b)
+{
+    const picking *p = user;
+    const uint64_t size = p->top->record->size;
+    return compare_texts(p->top, p->rows + a * size, p->rows + b * size);
+}
+
+// Texts that begin alike, in order: those of equal numbers, whose records lie in the order of the input. `words`: room for two numbers for each.
+static void order_tied(const picking *p, hdst__radix_entry *entries, uint64_t *words, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) words[i] = entries[i].index;
+    const uint64_t *sorted = hdst__merge_sort_words(words, words + count, count, compare_tied, p);
+    for (uint64_t i = 0; i < count; i++) entries[i].index = sorted[i];
+}
+
+static hdst__radix_entry *sort_candidates(const picking *p)
+{
+    hdst__radix_entry *sorted = hdst__radix_sort_entries(p->entries, p->scratch, p->count, NULL), *other = sorted == p->entries ? p->scratch : p->entries;
+    for (uint64_t i = 0, n; p->top->kind == HDST__TEXT && i < p->count; i += n) {
+        for (n = 1; i + n < p->count && sorted[i + n].key == sorted[i].key;) n++;
+        if (n > 1) order_tied(p, sorted + i, (uint64_t *)(other + i), n);
+    }
+    return sorted;
+}
+
+static bool keeps_texts(const hdst__top_k *top) { return top->engine && top->record->has_text; }
+
+// Texts of records that left are garbage: those of the others move to a heap of their own.
+static hdst_status move_texts(picking *p, hdst_error *error)
+{
+    const hdst__top_k *top = p->top;
+    hdst__text_writer fresh = {hdst__text_heap_create(hdst__engine_runtime(top->engine), HDST__OWNER_SORTS), NULL, NULL};
+    if (!fresh.heap) return hdst__error_memory(error, "texts of the largest records");
+    const hdst_status status = hdst__text_keep_rows(&fresh, top->record, p->rows, p->count, error);
+    hdst__text_heap_drop(status == HDST_OK ? p->texts.heap : fresh.heap);
+    if (status == HDST_OK) p->texts = fresh;
+    return status;
+}
+
+// The best `wanted`, in order.
+static hdst_status cut(picking *p, hdst_error *error)
+{
+    const hdst__top_k *top = p->top;
     const uint64_t size = top->record->size, count = p->count < top->wanted ? p->count : top->wanted;
-    hdst__radix_entry *sorted = hdst__radix_sort_entries(p->entries, p->scratch, p->count, NULL);
+    const bool drops = count < p->count;
+    const hdst__radix_entry *sorted = sort_candidates(p);
     for (uint64_t i = 0; i < count; i++) {
         memcpy(p->spare + i * size, p->rows + sorted[i].index * size, size);
         p->entries[i] = (hdst__radix_entry){sorted[i].key, i};
@@ -90,52 +169,69 @@ static void cut(const hdst__top_k *top, picking *p)
     swap_rows(p);
     p->count = count;
     p->full = count == top->wanted;
-    if (count) p->worst = p->entries[count - 1].key;
+    if (count) p->worst = p->entries[count - 1].key, p->worst_row = p->rows + (count - 1) * size;
+    return drops && keeps_texts(top) ? move_texts(p, error) : HDST_OK;
 }
 
-static void take(hdst__top_k *top, picking *p, const char *record, uint64_t key)
+// Whether it comes in where all places are taken: of equal ones the earlier stays.
+static inline __attribute__((always_inline)) bool is_better(const picking *p, const char *record, uint64_t key)
+{
+    if (key != p->worst) return key < p->worst;
+    return p->top->kind == HDST__TEXT && compare_texts(p->top, record, p->worst_row) < 0;
+}
+
+static hdst_status take(hdst__top_k *top, picking *p, const char *record, uint64_t key, hdst_error *error)
 {
     const uint64_t size = top->record->size;
-    if (p->count == p->room) cut(top, p);
-    if (p->full && key >= p->worst) return;
-    memcpy(p->rows + p->count * size, record, size);
+    hdst_status status = p->count == p->room ? cut(p, error) : HDST_OK;
+    if (status != HDST_OK || (p->full && !is_better(p, record, key))) return status;
+    char *to = p->rows + p->count * size;
+    memcpy(to, record, size);
+    if (keeps_texts(top)) status = hdst__text_keep_rows(&p->texts, top->record, to, 1, error);
     p->entries[p->count] = (hdst__radix_entry){key, p->count};
-    p->count++;
+    p->count += status == HDST_OK;
     top->kept++;
+    return status;
 }
 
 // Smaller for what comes earlier; NaN comes last.
 static inline __attribute__((always_inline)) uint64_t key_of(const hdst__top_k *top, const char *record, hdst__kind kind)
 {
-    const uint64_t number = number_at(record + top->offset, kind);
+    const uint64_t number = kind == HDST__TEXT ? text_number(record + top->offset) : number_at(record + top->offset, kind);
     return top->largest ? ~number : hdst__kind_is_float(kind) ? number - 1 : number;
 }
 
-uint64_t hdst__top_k_key(const hdst__top_k *top, const char *row) { return key_of(top, row, top->kind); }
+int hdst__top_k_order(const hdst__top_k *top, const char *a, const char *b)
+{
+    if (top->kind == HDST__TEXT) return compare_texts(top, a, b);
+    const uint64_t x = key_of(top, a, top->kind), y = key_of(top, b, top->kind);
+    return (x > y) - (x < y);
+}
 
-static inline __attribute__((always_inline)) void look_at_kind(hdst__top_k *top, picking *p, const char *records, uint64_t count, hdst__kind kind)
+static inline __attribute__((always_inline)) hdst_status look_at_kind(hdst__top_k *top, picking *p, const char *records, uint64_t count, hdst__kind kind,
+                                                                      hdst_error *error)
 {
     const uint64_t size = top->record->size;
-    for (uint64_t i = 0; i < count; i++) {
+    hdst_status status = HDST_OK;
+    for (uint64_t i = 0; i < count && status == HDST_OK; i++) {
         const uint64_t key = key_of(top, records + i * size, kind);
-        if (!p->full || key < p->worst) take(top, p, records + i * size, key);      // of equal ones the earlier stays
+        if (!p->full || key < p->worst || (kind == HDST__TEXT && is_better(p, records + i * size, key))) status = take(top, p, records + i * size, key, error);
     }
+    return status;
 }
 
 static hdst_status look_at(void *user, const void *records, uint64_t count, hdst_error *error)
 {
     picking *p = user;
     hdst__top_k *top = p->top;
-    (void)error;
-    switch (top->kind) {
-    case HDST__F32: look_at_kind(top, p, records, count, HDST__F32); break;
-    case HDST__F64: look_at_kind(top, p, records, count, HDST__F64); break;
-    case HDST__I32: look_at_kind(top, p, records, count, HDST__I32); break;
-    case HDST__U32: look_at_kind(top, p, records, count, HDST__U32); break;
-    default: look_at_kind(top, p, records, count, top->kind);
-    }
     top->seen += count;
-    return HDST_OK;
+    switch (top->kind) {
+    case HDST__F32: return look_at_kind(top, p, records, count, HDST__F32, error);
+    case HDST__F64: return look_at_kind(top, p, records, count, HDST__F64, error);
+    case HDST__I32: return look_at_kind(top, p, records, count, HDST__I32, error);
+    case HDST__U32: return look_at_kind(top, p, records, count, HDST__U32, error);
+    default: return look_at_kind(top, p, records, count, top->kind, error);
+    }
 }
 
 // --- Memory ---
@@ -156,7 +252,10 @@ static hdst_status take_memory(hdst__top_k *top, picking *p, const hdst__reader 
     p->spare = p->rows ? hdst__budget_alloc(budget, HDST__OWNER_SORTS, p->room * size, what, error) : NULL;
     p->entries = p->spare ? hdst__budget_alloc(budget, HDST__OWNER_SORTS, p->room * sizeof *p->entries, what, error) : NULL;
     p->scratch = p->entries ? hdst__budget_alloc(budget, HDST__OWNER_SORTS, p->room * sizeof *p->scratch, what, error) : NULL;
-    return p->scratch ? HDST_OK : HDST_E_MEMORY;
+    if (!p->scratch) return HDST_E_MEMORY;
+    if (!keeps_texts(top)) return HDST_OK;
+    p->texts.heap = hdst__text_heap_create(hdst__engine_runtime(top->engine), HDST__OWNER_SORTS);
+    return p->texts.heap ? HDST_OK : hdst__error_memory(error, "texts of the largest records");
 }
 
 static void end_picking(hdst__top_k *top, picking *p)
@@ -166,6 +265,7 @@ static void end_picking(hdst__top_k *top, picking *p)
     hdst__free(allocator, p->spare);
     hdst__free(allocator, p->entries);
     hdst__free(allocator, p->scratch);
+    hdst__text_heap_drop(p->texts.heap);
 }
 
 // --- Running ---
@@ -174,11 +274,13 @@ static void end_picking(hdst__top_k *top, picking *p)
 static hdst_status give(hdst__top_k *top, picking *p, hdst_error *error)
 {
     const uint64_t size = top->record->size;
-    cut(top, p);
+    const hdst_status status = cut(p, error);
+    if (status != HDST_OK) return status;
     top->rows = hdst__budget_alloc(hdst__engine_memory(top->engine), HDST__OWNER_SORTS, p->count * size, "the records with the largest values", error);
     if (!top->rows) return HDST_E_MEMORY;
     memcpy(top->rows, p->rows, p->count * size);
     top->row_count = p->count;
+    top->texts = hdst__text_heap_hold(p->texts.heap);
     return HDST_OK;
 }
 
@@ -210,5 +312,12 @@ hdst_status hdst__top_k_append(hdst__top_k *top, const void *rows, uint64_t coun
     memcpy(grown + top->row_count * size, rows, bytes);
     top->rows = grown;
     top->row_count += count;
-    return HDST_OK;
+    if (!keeps_texts(top)) return HDST_OK;
+    hdst__text_writer writer = {hdst__text_heap_hold(top->texts), NULL, NULL};
+    if (!writer.heap) writer.heap = hdst__text_heap_create(hdst__engine_runtime(top->engine), HDST__OWNER_SORTS);
+    if (!writer.heap) return hdst__error_memory(error, "texts of the largest records");
+    if (!top->texts) top->texts = hdst__text_heap_hold(writer.heap);
+    const hdst_status status = hdst__text_keep_rows(&writer, top->record, grown + (top->row_count - count) * size, count, error);
+    hdst__text_heap_drop(writer.heap);
+    return status;
 }

@@ -11,7 +11,7 @@ static uint64_t merge_rows(const hdst__top_k *top, const char *left, uint64_t le
     uint64_t i = 0, j = 0, n = 0;
     for (; n < top->wanted && (i < left_count || j < right_count); n++) {
         const char *a = left + i * size, *b = right + j * size;
-        const bool from_left = j == right_count || (i < left_count && hdst__top_k_key(top, a) <= hdst__top_k_key(top, b));
+        const bool from_left = j == right_count || (i < left_count && hdst__top_k_order(top, a, b) <= 0);
         memcpy(to + n * size, from_left ? a : b, size);
         i += from_left;
         j += !from_left;
@@ -36,7 +36,7 @@ bool hdst__top_range_is_sound(void *user, const hdst__record_range *range)
     const uint64_t size = of->top.record->size;
     if (range->row_count > of->top.wanted) return false;
     for (uint64_t i = 1; i < range->row_count; i++)
-        if (hdst__top_k_key(&of->top, range->rows + (i - 1) * size) > hdst__top_k_key(&of->top, range->rows + i * size)) return false;
+        if (hdst__top_k_order(&of->top, range->rows + (i - 1) * size, range->rows + i * size) > 0) return false;
     return true;
 }
 

@@ -465,3 +465,83 @@ Test(pick, values_that_depend_on_the_index)
         hdst_context_destroy(context);
     }
 }
+
+// --- Texts ---
+
+typedef struct titled { hdst_text_span title; uint32_t i; } titled;
+
+static titled books[MORE];
+static char titles[MORE][24];
+
+// Titles that begin alike, most of them longer than eight bytes; a NUL is no end.
+static void fill_books(void)
+{
+    static const char *const starts[] = {"", "a", "b\0", "the same eight bytes", "the same eight", "\xff\xff\xff"};
+    static const size_t lengths[] = {0, 1, 2, 20, 14, 3};
+    srand(11);
+    for (uint32_t i = 0; i < MORE; i++) {
+        const size_t which = (size_t)rand() % 6;
+        size_t length = lengths[which];
+        memcpy(titles[i], starts[which], length);
+        for (int more = rand() % 4; more; more--) titles[i][length++] = (char)("az\0\xfe"[rand() % 4]);
+        books[i] = (titled){hdst_text_span_of(titles[i], (uint32_t)length), i};
+    }
+}
+
+static int by_title(const void *a, const void *b)
+{
+    const titled *x = a, *y = b;
+    const uint32_t least = x->title.length < y->title.length ? x->title.length : y->title.length;
+    const int order = memcmp(hdst_text_bytes(&x->title), hdst_text_bytes(&y->title), least);
+    if (order) return order;
+    return x->title.length != y->title.length ? (x->title.length > y->title.length) - (x->title.length < y->title.length) : 0;
+}
+
+static int largest_title(const void *a, const void *b)
+{
+    const titled *x = a, *y = b;
+    const int order = by_title(b, a);
+    return order ? order : (x->i > y->i) - (x->i < y->i);
+}
+
+static int smallest_title(const void *a, const void *b)
+{
+    const titled *x = a, *y = b;
+    const int order = by_title(a, b);
+    return order ? order : (x->i > y->i) - (x->i < y->i);
+}
+
+static void expect_titles(hdst_dataset *dataset, const titled *sorted, uint64_t count, const char *explains)
+{
+    hdst_result *r = hdst_result_create(dataset);
+    uint64_t n;
+    RUN(r);
+    const titled *got = hdst_result_rows(r, NULL, &n);
+    cr_assert_eq(n, count);
+    for (uint64_t i = 0; i < n; i++) cr_assert(got[i].i == sorted[i].i && !by_title(&got[i], &sorted[i]), "number %d is %u", (int)i, got[i].i);
+    cr_assert(strstr(hdst_explain(r, NULL), explains), "%s", hdst_explain(r, NULL));
+    hdst_result_destroy(r);
+}
+
+Test(pick, texts_by_their_first_bytes_and_then_the_rest)
+{
+    static titled up[MORE], down[MORE];
+    fill_books();
+    memcpy(up, books, sizeof books);
+    memcpy(down, books, sizeof books);
+    qsort(up, MORE, sizeof *up, smallest_title);
+    qsort(down, MORE, sizeof *down, largest_title);
+    for (size_t f = 0; f < 3; f++) {
+        if (f && !have_cpu()) return;
+        const char *stage = f ? "a sample of" : "records were among the best so far";
+        hdst_context *context = context_in_form(forms[f]);
+        context->engine->limits.pick_least = 1000;
+        hdst_module *module = module_of(context, "struct titled { text title; uint32_t i; };\n");
+        hdst_dataset *data = hdst_read(hdst_source_from_memory(context, books, MORE, sizeof *books), module, "titled");
+        expect_titles(hdst_top(data, 9, "title"), down, 9, stage);
+        expect_titles(hdst_min_by(data, "title"), up, 1, stage);
+        expect_titles(hdst_max_by(data, "title"), down, 1, stage);
+        expect_titles(hdst_top(data, MORE, "title"), down, MORE, "while the records pass by");
+        hdst_context_destroy(context);
+    }
+}

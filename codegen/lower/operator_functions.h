@@ -27,7 +27,8 @@ ir_func *hdst__operator_dense(hdst__arena *arena, const ir_func *reduce, const h
 // Records as they are, of which those fail that the function above would, with the same words: the key is no row of "rows" (a broadcast, uint64_t).
 ir_func *hdst__operator_key_in_range(hdst__arena *arena, const hdst__record *keyed, uint32_t key, hdst__span span, const hdst__diags *diags);
 // A threshold filter: keeps a record if element `element` of leaf `leaf` lies between the broadcasts "low" and "high", both
-// included (of the leaf's kind; of uint32_t for a bool; of a text the first 8 bytes as a uint64_t, the first byte highest), or if the broadcast "all" (uint32_t) is not 0.
+// included (of the leaf's kind; of uint32_t for a bool; of a text the first 8 bytes as a uint64_t, the first byte highest),
+// or if the broadcast "all" (uint32_t) is not 0.
 ir_func *hdst__operator_threshold(hdst__arena *arena, const hdst__record *record, uint32_t leaf, uint64_t element);
 
 #endif

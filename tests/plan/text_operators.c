@@ -215,10 +215,16 @@ static hdst_dataset *part_sums(const run *r, hdst_dataset *d) { return sums(r, p
 static hdst_dataset *part_groups(const run *r, hdst_dataset *d) { return by_word(r, partition(r, d)); }
 static hdst_dataset *keys(const run *r, hdst_dataset *d) { return hdst_distinct(hdst_map_function(d, r->module, "key_of")); }
 static hdst_dataset *pairs(const run *r, hdst_dataset *d) { return hdst_distinct(hdst_map_function(d, r->module, "pair_of")); }
-static hdst_dataset *words(const run *r, hdst_dataset *d) { return hdst_reduce_by_key(hdst_flat_map_function(d, r->module, "words"), r->module, "total"); }
+static hdst_dataset *words(const run *r, hdst_dataset *d)
+{
+    return hdst_reduce_by_key(hdst_flat_map_function(d, r->module, "words"), r->module, "total");
+}
 static hdst_dataset *sorted(const run *r, hdst_dataset *d) { return (void)r, hdst_sort(d, "key desc, size, text"); }
 static hdst_dataset *slices(const run *r, hdst_dataset *d) { return (void)r, hdst_union(hdst_slice(d, 20, 30), hdst_slice(d, 3, 9)); }
-static hdst_dataset *twice(const run *r, hdst_dataset *d) { return (void)r, hdst_union(hdst_top(d, TOP, "text"), hdst_filter_function(d, r->module, "has_ab")); }
+static hdst_dataset *twice(const run *r, hdst_dataset *d)
+{
+    return hdst_union(hdst_top(d, TOP, "text"), hdst_filter_function(d, r->module, "has_ab"));
+}
 static hdst_dataset *indexed(const run *r, hdst_dataset *d) { return hdst_zip_with_index(hdst_filter_function(d, r->module, "has_ab"), r->module, "indexed"); }
 static hdst_dataset *sample(const run *r, hdst_dataset *d) { return (void)r, hdst_sample(d, 1, 7); }
 static hdst_dataset *longer(const run *r, hdst_dataset *d) { return hdst_reduce(d, r->module, "longer"); }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Operators over records with texts, beside Python: groups, the largest, parts, what is distinct, folds, and partials whose bytes meet in other contexts; in the
-interpreter, on a CPU, in the form of a GPU, on several devices; with plenty of memory and little.
+"""Operators over records with texts, beside Python: groups, the largest, parts, what is distinct, folds, and partials whose bytes meet in other contexts;
+in the interpreter, on a CPU, in the form of a GPU, on several devices; with plenty of memory and little.
 
 usage: text_operators.py DRIVER FORM...        FORM: DEVICE[:MEMORY-IN-MEGABYTES][:streamed]"""
 import random

@@ -25,8 +25,10 @@ HDST_API hdst_source *hdst_source_open_edges(hdst_context *context, const char *
 typedef struct hdst_edges_options {     // start from HDST_EDGES_OPTIONS_INIT; `size` lets the struct grow
     size_t size;
     bool sizes_first;           // the first row of a list says how many vertices and how many edges there are, and is no edge; the latter must be right
+    bool adjacency;             // a list has a line for each vertex: its number, a colon or none, the numbers of its neighbours; it goes through a temporary
+                                // file
 } hdst_edges_options;
-#define HDST_EDGES_OPTIONS_INIT {sizeof(hdst_edges_options), false}
+#define HDST_EDGES_OPTIONS_INIT {sizeof(hdst_edges_options), false, false}
 // Several files, the edges of one behind those of the other. options: NULL for the defaults.
 HDST_API hdst_source *hdst_source_open_all_edges(hdst_context *context, const char *const *paths, size_t count, const hdst_edges_options *options);
 // One more than the largest number of a vertex in the edges; 0 where there are none, and after an error, which sticks to the source. All edges are read for it,

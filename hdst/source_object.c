@@ -83,17 +83,18 @@ static bool missing_path(const char *const *paths, size_t count)
 }
 
 // A file as a table of chosen columns, or as a graph.
-typedef hdst__source *(*file_opener)(const hdst__allocator *allocator, const char *path, const hdst__cancel *cancel, const void *options, hdst_error *error);
+typedef hdst__source *(*file_opener)(const hdst_context *context, const hdst__allocator *allocator, const char *path, const void *options, hdst_error *error);
 
-static hdst__source *open_table(const hdst__allocator *allocator, const char *path, const hdst__cancel *cancel, const void *columns, hdst_error *error)
+static hdst__source *open_table(const hdst_context *context, const hdst__allocator *allocator, const char *path, const void *columns, hdst_error *error)
 {
-    return hdst__source_open(allocator, path, columns, cancel, error);
+    return hdst__source_open(allocator, path, columns, &context->cancel, error);
 }
 
-static hdst__source *open_graph(const hdst__allocator *allocator, const char *path, const hdst__cancel *cancel, const void *given, hdst_error *error)
+static hdst__source *open_graph(const hdst_context *context, const hdst__allocator *allocator, const char *path, const void *given, hdst_error *error)
 {
     const hdst_edges_options *options = given;
-    const hdst__edges_options edges = {.sizes_first = options->sizes_first, .cancel = cancel};
+    const hdst__edges_options edges = {.sizes_first = options->sizes_first, .adjacency = options->adjacency, .cancel = &context->cancel,
+                                       .runtime = hdst__engine_runtime(context->engine)};
     return hdst__source_edges(allocator, path, &edges, error);
 }
 
@@ -101,14 +102,14 @@ static hdst__source *open_files(const hdst_context *context, const char *const *
                                 hdst_error *error)
 {
     const hdst__allocator *allocator = hdst__owned_by(context, HDST__OWNER_READERS);
-    if (count == 1) return open(allocator, paths[0], &context->cancel, options, error);
+    if (count == 1) return open(context, allocator, paths[0], options, error);
     hdst__source **parts = hdst__alloc_zero(allocator, count * sizeof *parts);
     if (!parts) {
         hdst__error_memory(error, "a list of files");
         return NULL;
     }
     size_t opened = 0;
-    while (opened < count && (parts[opened] = open(allocator, paths[opened], &context->cancel, options, error))) opened++;
+    while (opened < count && (parts[opened] = open(context, allocator, paths[opened], options, error))) opened++;
     hdst__source *all = NULL;
     if (opened == count) all = hdst__source_concat(allocator, parts, count, error);
     else while (opened) hdst__source_close(parts[--opened]);

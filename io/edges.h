@@ -19,7 +19,7 @@ typedef struct hdst__matrix {       // of Matrix Market
 typedef struct hdst__edges {
     hdst__source *inner;            // rows as they stand in the file
     const hdst__cancel *cancel;
-    bool sizes_first;
+    bool sizes_first, adjacency;
     hdst__matrix matrix;
     uint64_t vertices;
     bool has_vertices;              // they are known

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "io/source_edges.h"
 
+#include "io/adjacency.h"
 #include "io/csv_source.h"
 #include "io/edges.h"
 #include "io/file.h"
@@ -82,6 +83,10 @@ static hdst_status count_edges(hdst__source *source, hdst_error *error)
     source->rows = edges->inner->rows;
     source->text_bytes = edges->inner->text_bytes;
     memcpy(source->note, edges->inner->note, sizeof source->note);
+    if (edges->adjacency) {
+        edges->vertices = hdst__adjacency_vertices(edges->inner);
+        edges->has_vertices = true;
+    }
     if (edges->matrix.is_matrix) return hdst__matrix_count(source, error);
     return edges->sizes_first ? check_sizes(source, error) : HDST_OK;
 }
@@ -153,6 +158,16 @@ static hdst_status open_array(hdst__source *source, hdst_error *error)
     return HDST_E_USAGE;
 }
 
+static hdst_status open_adjacency(hdst__source *source, const hdst__edges_options *options, hdst_error *error)
+{
+    hdst__edges *edges = source->state;
+    if (options->sizes_first) return hdst__error_set(error, HDST_E_USAGE, "'%s' is read as an adjacency list, which has no row of sizes", source->name);
+    edges->inner = hdst__source_adjacency(source->allocator, source->name, options->cancel, options->runtime, error);
+    edges->adjacency = true;
+    source->format = &array_format;
+    return edges->inner ? HDST_OK : error ? error->code : HDST_E_IO;
+}
+
 static hdst_status open_list(hdst__source *source, const hdst__edges_options *options, hdst_error *error)
 {
     hdst__edges *edges = source->state;
@@ -180,7 +195,9 @@ static hdst_status open_edges(hdst__source *source, const hdst__edges_options *o
     if (!edges) return hdst__error_memory(error, source->name);
     edges->sizes_first = options->sizes_first;
     edges->cancel = options->cancel;
-    hdst_status status = is_array(source->name) ? open_array(source, error) : open_list(source, options, error);
+    hdst_status status = options->adjacency         ? open_adjacency(source, options, error)
+                         : is_array(source->name) ? open_array(source, error)
+                                                  : open_list(source, options, error);
     if (status == HDST_OK) status = add_columns(source, error);
     if (status != HDST_OK) return status;
     source->row_bytes = edges->inner->row_bytes;

@@ -78,6 +78,7 @@ def make_inputs(folder):
         line = 3 + 0.5 * x[0] - 0.25 * (x[1] - 100) + 7 * x[2]
         table.append(x + [numbers.hill(line, 1), 1.0 if line + numbers.hill(0, 4) > 6 else 0.0])
     write_npy(f"{folder}/table.npy", table, "d")
+    write_npy(f"{folder}/graph.npy", [[numbers.bits() % 3000, numbers.bits() % 3000] for _ in range(4000)], "d")
     write_npy(f"{folder}/matrix.npy", [[numbers.uniform(-1, 1) + (3 if i == j else 0) for j in range(80)] for i in range(80)], "f")
 
 
@@ -88,6 +89,7 @@ def workloads(at):
         ("black-scholes", ["--input", f"{at}/options.npy", "--output", "OUT"]),
         ("bloom-filter", points + ["--bits", "20000", "--lookup", f"{at}/centers.npy", "--output", "OUT"]),
         ("classification", points + ["--centers", f"{at}/centers.npy", "--output", "OUT"]),
+        ("connected-components", ["--input", f"{at}/graph.npy", "--output", "OUT"]),
         ("fuzzy-cmeans", points + ["--clusters", "5", "--iterations", "8", "--output", "OUT"]),
         ("genetic", points + ["--clusters", "5", "--generations", "6", "--population", "16", "--output", "OUT"]),
         ("hist-movies", ["--input", f"{at}/classes.npy", "--columns", "4,0", "--output", "OUT"]),

@@ -120,6 +120,7 @@ static hdst_status check(const common_options *c, const program_steps *steps, vo
     if (steps->no_input && (c->inputs.count || c->columns)) return options_misuse(error, "leave --input and --columns out", "this program reads no input");
     if (!steps->no_input && c->inputs.count == 0) return options_misuse(error, "--input data.csv; --help lists all options", "no --input given");
     if (reads_lines(steps) && c->columns) return options_misuse(error, "leave --columns out", "lines of text have no columns");
+    if (steps->edges && c->columns) return options_misuse(error, "leave --columns out", "edges have no columns to choose");
     if (c->json && uses_stdout(c)) return options_misuse(error, "give --output a file, or leave --json out", "--json and --output - both want standard output");
     return steps->check ? steps->check(settings, error) : HDST_OK;
 }
@@ -153,7 +154,8 @@ static hdst_status run_program(program_run *run, const program_steps *steps, voi
     hdst_status status = hdst_context_status(run->context, error);
     signals_watch(run->context);
     if (status == HDST_OK && !steps->no_input) {
-        if (reads_lines(steps)) run->source = hdst_source_open_all_lines(run->context, c->inputs.items, c->inputs.count, NULL);
+        if (steps->edges) run->source = hdst_source_open_all_edges(run->context, c->inputs.items, c->inputs.count, steps->edges);
+        else if (reads_lines(steps)) run->source = hdst_source_open_all_lines(run->context, c->inputs.items, c->inputs.count, NULL);
         else run->source = hdst_source_open_all(run->context, c->inputs.items, c->inputs.count, c->columns);
         status = hdst_source_status(run->source, error);
     }

@@ -18,6 +18,7 @@ typedef struct program_run {
 typedef struct program_steps {
     bool no_input;                                                      // --input and --columns are refused; otherwise at least one --input is needed
     bool lines;                                                         // the input is lines of text; --columns is refused
+    const hdst_edges_options *edges;                                    // the input is a graph (graph.h); --columns is refused. NULL: it is none
     const bool *lines_wanted;                                           // the same where the user asks for it; NULL: he cannot
     hdst_status (*check)(void *settings, hdst_error *error);            // of the program's own options; may be NULL
     hdst_status (*work)(program_run *run, void *settings, hdst_error *error);

@@ -11,7 +11,7 @@ static uint64_t block_bytes;        // a target runs in one thread
 
 static hdst__source *open_edges(const hdst__allocator *allocator, const char *path, const char *columns, hdst_error *error)
 {
-    const hdst__edges_options options = {.sizes_first = columns != NULL, .block_bytes = block_bytes};
+    const hdst__edges_options options = {.sizes_first = columns && columns[0] == '0', .adjacency = columns && columns[0] != '0', .block_bytes = block_bytes};
     hdst__source *source = hdst__source_edges(allocator, path, &options, error);
     uint64_t vertices;
     hdst_error failed = HDST_ERROR_INIT;

@@ -150,6 +150,56 @@ Test(source_edges, compressed)
     expect_edges(path_of("list.txt.gz"), want, 2, 5);
 }
 
+static const edge neighbours[] = {{3, 1}, {3, 4}, {0, 0}, {0, 0}};
+static hdst_error adjacency_failure(const char *text)
+{
+    const hdst__edges_options options = {.adjacency = true};
+    hdst__source *source = OPEN_OK(hdst__source_edges(NULL, write_text("wrong.txt", text), &options, error));
+    return failure_of(source, edge_record(HDST__U32), (hdst_error)HDST_ERROR_INIT);
+}
+
+Test(source_edges, adjacency_lists)
+{
+    static const char *const lists[] = {"3: 1 4\n# c\n9\n0:0,0\n", "3 1 4\r\n9\r\n%\n0\t0\t0", "3 :1\n3:\n3,4\n\n9:\n 0 0\n0:0\n"};
+    const hdst__edges_options options = {.adjacency = true};
+    for (size_t i = 0; i < 3; i++) {
+        hdst__source *source = OPEN_OK(hdst__source_edges(NULL, write_text("list.txt", lists[i]), &options, error));
+        expect_records(source, edge_record(HDST__U32), neighbours, 4);
+        expect_vertices(source, 10);
+        hdst__source_close(source);
+    }
+    hdst__source *source = OPEN_OK(hdst__source_edges(NULL, write_text("none.txt", ""), &options, error));
+    expect_records(source, edge_record(HDST__U32), NULL, 0);
+    expect_vertices(source, 0);
+    hdst__source_close(source);
+    static const struct { const char *text; uint32_t line, column; } wrong[] = {{"1: 2\n3: x\n", 2, 4}, {"1 -2\n", 1, 3}, {"1::2\n", 1, 3}, {": 2\n", 1, 1},
+        {"1 2:3\n", 1, 4}, {"1 9223372036854775808\n", 1, 21}, {"1 2.5\n", 1, 4}, {"1 2 # c\n", 1, 5}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        const hdst_error error = adjacency_failure(wrong[i].text);
+        cr_assert(error.code == HDST_E_FORMAT && error.line == wrong[i].line && error.column == wrong[i].column, "%s: %s at %u:%u", wrong[i].text,
+                  error.message, error.line, error.column);
+    }
+}
+
+// More pairs than are written at once.
+Test(source_edges, adjacency_list_of_many_neighbours)
+{
+    enum { COUNT = 30000 };
+    edge *want = malloc(COUNT * sizeof *want);
+    FILE *file = fopen(path_of("hub.txt"), "w");
+    fprintf(file, "7:");
+    for (uint32_t i = 0; i < COUNT; i++) {
+        want[i] = (edge){7, i * UINT32_C(2654435761)};
+        fprintf(file, " %u", want[i].to);
+    }
+    fclose(file);
+    const hdst__edges_options options = {.adjacency = true};
+    hdst__source *source = OPEN_OK(hdst__source_edges(NULL, path_of("hub.txt"), &options, error));
+    expect_records(source, edge_record(HDST__U32), want, COUNT);
+    hdst__source_close(source);
+    free(want);
+}
+
 Test(source_edges, sizes_first)
 {
     static const edge want[] = {{1, 2}, {3, 4}};

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What programs over graphs have in common: options of their input, which vertices there are, a number for each of them.
+#ifndef EXAMPLES_GRAPH_H
+#define EXAMPLES_GRAPH_H
+
+#include "program.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// OPTION_GRAPH as members of a program's own options.
+#define OPTION_GRAPH(graph)                                                                                                                        \
+    {"vertices", OPTION_TEXT, &(graph).vertices, "FILE|N", "vertices that there are also without edges: their numbers, or how many", true},        \
+    {"sizes-first", OPTION_FLAG, &(graph).edges.sizes_first, NULL, "the first line says how many vertices and edges there are", true},              \
+    {"weighted", OPTION_FLAG, &(graph).weighted, NULL, "edges have a weight, which is not looked at", true},                                        \
+    {"adjacency", OPTION_FLAG, &(graph).edges.adjacency, NULL, "lines are a vertex and all its neighbours", true}
+
+typedef struct graph {
+    hdst_edges_options edges;   // HDST_EDGES_OPTIONS_INIT; program_steps.edges refers to it
+    bool weighted;              // edges have a weight that the program does not look at
+    const char *vertices;       // of --vertices; NULL: not given
+    uint64_t size;              // graph_open: one more than the largest number of a vertex
+    uint64_t edge_count;
+    bool *is_there;             // by number: whether there is such a vertex; of `size`
+    uint64_t count;             // how many there are
+} graph;
+
+enum { GRAPH_NOWHERE = UINT32_MAX };        // no number of a vertex
+
+// Finds size, edge_count and, by --vertices, vertices that have no edges. Those of edges are found by graph_mark.
+hdst_status graph_open(graph *g, program_run *run, hdst_error *error);
+// The edges, cached, as records `edge` of the module; weighted ones are read as its `weighted`, of which its map `ends` makes an `edge`.
+hdst_dataset *graph_edges(const graph *g, const program_run *run, hdst_module *module);
+// Runs `function` of the module, a map over `edges` with a parameter `accum bool seen[]`, and marks what it saw.
+hdst_status graph_mark(graph *g, program_run *run, hdst_dataset *edges, hdst_module *module, const char *function, hdst_error *error);
+void graph_close(graph *g);
+
+// Writes a line for each vertex that is there: its number, a blank, and what `print` prints.
+hdst_status graph_save(const graph *g, const char *path, void (*print)(FILE *out, uint64_t vertex, const void *user), const void *user, hdst_error *error);
+
+#endif

@@ -22,6 +22,7 @@
 #include "hdst/api.h"
 #include "hdst/error.h"
 #include "hdst/graph.h"
+#include "hdst/loop.h"
 #include "hdst/text.h"
 
 #include <stdbool.h>
@@ -337,17 +338,13 @@ HDST_API hdst_status hdst_module_status(const hdst_module *module, hdst_error *e
 HDST_API uint64_t hdst_module_record_size(hdst_module *module, const char *record);    // bytes of the C struct; 0: no such record
 HDST_API void hdst_module_destroy(hdst_module *module);
 
-// --- Values: what broadcast parameters read ------------------------------------------------------------------------------------------------------
+// --- Values: what broadcast and lookup parameters read (loop.h has more) -------------------------------------------------------------------------
 
 // `rows` rows of a record of the module ("center") or of a scalar type ("float"), all zero at first.
 HDST_API hdst_value *hdst_value_create(hdst_module *module, const char *type, uint64_t rows);
 // Copies `rows` rows of C structs. The number may change; the next run sees it. A run with a value that is bound to a parameter of one row and has others is
 // HDST_E_USAGE, one with a value that has an error ends with that.
 HDST_API hdst_status hdst_value_set(hdst_value *value, const void *data, uint64_t rows);
-// Takes the rows of an accumulator table of the result's last run, or (table NULL) its records, as they are now; rows may be of any record with the same
-// struct. In a loop: run a result, give what it computed to the value that its next run reads; records of a map stay on the device then (docs/datasets.md). On
-// failure the value is as it was, but for a device that fails while it copies: that error sticks to the value.
-HDST_API hdst_status hdst_value_set_result(hdst_value *value, hdst_result *result, const char *table, hdst_error *error);
 HDST_API hdst_status hdst_value_status(const hdst_value *value, hdst_error *error);
 HDST_API void hdst_value_destroy(hdst_value *value);
 

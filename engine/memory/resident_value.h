@@ -18,4 +18,11 @@ hdst_status hdst__value_rows_take(hdst__value_rows *rows, const hdst__dataset_ca
 // A copy on the host, made when it is asked for; it belongs to `rows` and is valid until they change.
 hdst_status hdst__value_rows_read(hdst__value_rows *rows, const void **host, hdst_error *error);
 
+// A value's rows as records of their own that a stage reads: a copy within the device, which stays as it is when the value changes.
+typedef struct hdst__value_records hdst__value_records;
+hdst__value_records *hdst__value_records_create(hdst__runtime *runtime, const hdst__record *record);   // empty; NULL: out of memory
+void hdst__value_records_destroy(hdst__value_records *records);     // NULL is fine. No run may be using it.
+// The records, in place of those it had; *taken belongs to `records`. It is NULL where the device has no room for them.
+hdst_status hdst__value_records_take(hdst__value_records *records, const hdst__value_rows *rows, hdst__dataset_cache **taken, hdst_error *error);
+
 #endif

@@ -183,6 +183,7 @@ static void null_in_datasets(const objects o)
     MAKES(hdst_read, "source", NULL, o.module, "item");
     MAKES(hdst_read, "module", o.source, NULL, "item");
     MAKES(hdst_read, "record", o.source, o.module, NULL);
+    MAKES(hdst_read_value, "value", NULL);
     GIVES(hdst_dataset_status, "dataset", NULL, &error);
     MAKES(hdst_with_layout, "dataset", NULL, HDST_SOA);
     MAKES(hdst_cache, "dataset", NULL);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // PageRank of the graph in edges.txt: twenty iterations, damping 0.85.
-// Not there yet: hdst_read_value. This program does not compile today.
 #include "hdst/hdst.h"
 
 #include <stdio.h>
@@ -39,7 +38,7 @@ int main(void)
     hdst_value_set(v, start, n);
     hdst_dataset *received = hdst_reduce_dense(hdst_map(edges, send), hk, "add", n);            // always n records, 0 where nothing came
     hdst_result *ranks = hdst_result_create(hdst_map(received, settle));
-    hdst_result *dangling = hdst_result_create(hdst_map(hdst_read_value(v), lost));             // later
+    hdst_result *dangling = hdst_result_create(hdst_map(hdst_read_value(v), lost));
     for (int i = 0; i < 20 && err.code == HDST_OK; i++) {
         if (hdst_run(dangling, &err) != HDST_OK) break;
         double base = (1 - damping) / (double)n + damping * single(dangling, "rank") / (double)n;

@@ -11,4 +11,5 @@
 #define LOOK_LOCAL(word) (*(word))
 #define TRUNC_FLOAT __builtin_truncf
 #define TRUNC_DOUBLE __builtin_trunc
+#define TEXT_VECTORS __AVX512BW__
 #define PREFETCH(FIRST, SIZE) for (int r = 0; r < BLOCK; r += 64 / (SIZE)) __builtin_prefetch((FIRST) + r);

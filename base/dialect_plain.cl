@@ -9,3 +9,4 @@
 #define TRUNC_FLOAT trunc
 #define TRUNC_DOUBLE trunc
 #define PREFETCH(FIRST, SIZE)
+#define TEXT_VECTORS 0

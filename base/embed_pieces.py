@@ -266,7 +266,7 @@ def names_of(text):
     if text.startswith("#pragma"):
         return []
     if text.startswith("#"):
-        return list(dict.fromkeys(re.findall(r"^#define (\w+)", text, re.M) + re.findall(r"^inline [^(]*?(\w+)\(", text, re.M)))
+        return list(dict.fromkeys(re.findall(r"^#define (\w+)", text, re.M) + re.findall(r"^(?:inline|INLINED) [^(]*?(\w+)\(", text, re.M)))
     if text.startswith("enum"):
         return re.findall(r"[{,] *(\w+)", text)
     if text.startswith("typedef struct {"):

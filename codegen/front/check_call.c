@@ -8,7 +8,7 @@
 typedef enum typing {
     FLOAT, NUMERIC, TO_BOOL, BITS_F32_U32, BITS_F32_I32, BITS_32_F32, BITS_F64_U64, BITS_F64_I64, BITS_64_F64, LENGTH, TO_U64, ACCUMULATE, OVER_ARRAYS, GIVE,
     MATH, DRAW, OF_ANY, LOOSE_F32_U32, LOOSE_F32_I32, LOOSE_F64_U64, LOOSE_F64_I64,
-    COUNT_BITS, VIEW, TEXT_WORD, TEXT_BYTE, TEXT_OPEN, PARSE, CHECK,
+    COUNT_BITS, VIEW, TEXT_WORD, TEXT_BYTE, PARSE, CHECK,
 } typing;
 
 static const struct builtin { const char *name; size_t args; typing typing; } builtins[] = {
@@ -36,7 +36,7 @@ static bool gives_way(int id)
 static bool is_inner(int id)
 {
     const typing t = builtins[id].typing;
-    return t == TEXT_WORD || t == TEXT_BYTE || t == TEXT_OPEN || t == CHECK || t == LOOSE_F32_U32 || t == LOOSE_F32_I32 || t == LOOSE_F64_U64 ||
+    return t == TEXT_WORD || t == TEXT_BYTE || t == CHECK || t == LOOSE_F32_U32 || t == LOOSE_F32_I32 || t == LOOSE_F64_U64 ||
            t == LOOSE_F64_I64;
 }
 
@@ -195,6 +195,7 @@ static ast_expr *of_text(hdst__checker *c, ast_expr *call, hdst__kind result)
 {
     if (call->args[0]->type->kind != HDST__TEXT) return wrong_argument(c, call, 0, "a text", NULL);
     if (call->arg_count > 1) call->args[1] = hdst__check_to_kind(c, call->args[1], HDST__U32);
+    if (call->arg_count > 2) call->args[2] = hdst__check_to_kind(c, call->args[2], HDST__U64);
     call->type = hdst__type_scalar(result);
     return call;
 }
@@ -229,7 +230,6 @@ static ast_expr *builtin_call(hdst__checker *c, ast_expr *call, int id)
     case COUNT_BITS: return count_bits(c, call);
     case VIEW: return of_text(c, call, HDST__TEXT);
     case TEXT_WORD: return of_text(c, call, HDST__U64);
-    case TEXT_OPEN: return of_text(c, call, HDST__BOOL);
     case TEXT_BYTE: return of_text(c, call, HDST__U8);
     case CHECK: return of_text(c, call, HDST__VOID);
     case LENGTH: case ACCUMULATE: case GIVE: case DRAW: case PARSE: break;     // elsewhere

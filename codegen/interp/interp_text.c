@@ -88,8 +88,7 @@ static uint64_t apply(interp_state *s, const ir_expr *e, const hdst__text_value 
     switch (e->op) {
     case IR_TEXT_LENGTH: return text ? text->length : 0;
     case IR_TEXT_BYTE: return hdst__text_byte(text, b);
-    case IR_TEXT_OPEN: return hdst__text_is_open(text, b);
-    case IR_TEXT_RAW: return hdst__text_raw(text, b);
+    case IR_TEXT_BITS: return hdst__text_bits(text, b, c);
     case IR_TEXT_WORD: return hdst__text_word(text, b);
     case IR_TEXT_VIEW: return text ? hdst__interp_text_new(s, (hdst__text_value){text->at, text->length, (uint32_t)e->bits}) : 0;
     default: return hdst__interp_text_new(s, hdst__text_slice(text, b, c));

@@ -68,8 +68,7 @@ typedef enum ir_op {
     IR_TEXT_LENGTH, // bytes of a, u32
     IR_TEXT_BYTE,   // u8: byte b of a; 0 behind its end
     IR_TEXT_WORD,   // u64: eight bytes of a from b on, the first one lowest; zero behind its end
-    IR_TEXT_OPEN,   // bool: 64 bytes from byte b of a on can be read, though some may lie behind its end
-    IR_TEXT_RAW,    // u64: eight bytes of a from b on as they lie in memory, whatever view. What stands around it has tested that they can be read
+    IR_TEXT_BITS,   // u64: which of the 64 bytes of a from b on lie in the ranges c (u64, hdst__text_bits); none of those behind its end
     IR_TEXT_SLICE,  // text: bytes b to c - 1 of a, as far as there are such
     IR_TEXT_VIEW,   // text: a with letters looked at as `bits` says, a hdst__text_view
     // Put in by pass_block_accumulation (block form); see accum/tables.h for what the words mean. The cell is

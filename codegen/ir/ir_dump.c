@@ -39,7 +39,7 @@ static const char *const op_names[] = {
     [IR_OR] = "or", [IR_XOR] = "xor", [IR_SHL] = "shl", [IR_SHR] = "shr", [IR_MIN] = "min", [IR_MAX] = "max", [IR_LT] = "lt", [IR_LE] = "le",
     [IR_GT] = "gt", [IR_GE] = "ge", [IR_EQ] = "eq", [IR_NE] = "ne", [IR_FMA] = "fma", [IR_SELECT] = "select", [IR_CONVERT] = "convert",
     [IR_BITCAST] = "bitcast", [IR_TEXT_LENGTH] = "text_length", [IR_TEXT_BYTE] = "text_byte", [IR_TEXT_WORD] = "text_word",
-    [IR_TEXT_OPEN] = "text_open", [IR_TEXT_RAW] = "text_raw",
+    [IR_TEXT_BITS] = "text_bits",
     [IR_TEXT_SLICE] = "text_slice", [IR_TEXT_VIEW] = "text_view", [IR_FIXED] = "fixed", [IR_FITS] = "fits", [IR_KEY_MIN] = "key_min", [IR_KEY_MAX] = "key_max",
 };
 

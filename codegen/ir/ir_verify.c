@@ -36,7 +36,7 @@ static int operand_count(ir_op op)
     case IR_ELEM: case IR_NEG: case IR_BITNOT: case IR_NOT: case IR_ABS: case IR_SQRT: case IR_CANONICAL: case IR_ISNAN: case IR_CONVERT: case IR_BITCAST:
     case IR_CTZ: case IR_TEXT_LENGTH: case IR_TEXT_VIEW:
     case IR_FIXED: case IR_FITS: case IR_KEY_MIN: case IR_KEY_MAX: return 1;
-    case IR_FMA: case IR_SELECT: case IR_TEXT_SLICE: return 3;
+    case IR_FMA: case IR_SELECT: case IR_TEXT_SLICE: case IR_TEXT_BITS: return 3;
     default: return 2;
     }
 }
@@ -125,8 +125,8 @@ static bool binary_ok(verifier *v, const ir_expr *e, const char *where)
         REQUIRE(e->kind == a && hdst__kind_is_integer(a) && b == HDST__U32, "operand types of a shift", where);
         return true;
     }
-    if (e->op == IR_TEXT_BYTE || e->op == IR_TEXT_WORD || e->op == IR_TEXT_OPEN || e->op == IR_TEXT_RAW) {
-        const hdst__kind kind = e->op == IR_TEXT_BYTE ? HDST__U8 : e->op == IR_TEXT_OPEN ? HDST__BOOL : HDST__U64;
+    if (e->op == IR_TEXT_BYTE || e->op == IR_TEXT_WORD) {
+        const hdst__kind kind = e->op == IR_TEXT_BYTE ? HDST__U8 : HDST__U64;
         REQUIRE(a == HDST__TEXT && b == HDST__U32 && e->kind == kind, "operand types of a text", where);
         return true;
     }
@@ -144,6 +144,10 @@ static bool binary_ok(verifier *v, const ir_expr *e, const char *where)
 
 static bool ternary_ok(verifier *v, const ir_expr *e, const char *where)
 {
+    if (e->op == IR_TEXT_BITS) {
+        REQUIRE(e->kind == HDST__U64 && e->a->kind == HDST__TEXT && e->b->kind == HDST__U32 && e->c->kind == HDST__U64, "operand types of a text", where);
+        return true;
+    }
     if (e->op == IR_TEXT_SLICE) {
         REQUIRE(e->kind == HDST__TEXT && e->a->kind == HDST__TEXT && e->b->kind == HDST__U32 && e->c->kind == HDST__U32, "operand types of a text", where);
         return true;

@@ -42,19 +42,22 @@ static inline uint64_t hdst__text_word(const hdst__text_value *text, uint64_t in
     return hdst__text_viewed(word, text->view);
 }
 
-// Here none that are not in the text.
-static inline bool hdst__text_is_open(const hdst__text_value *text, uint64_t index) { return text && index + 64 <= text->length; }
-
-static inline uint64_t hdst__text_raw(const hdst__text_value *text, uint64_t index)
-{
-    uint64_t word = 0;
-    if (text && index + 8 <= text->length) memcpy(&word, text->at + index, 8);
-    return word;
-}
-
 static inline uint8_t hdst__text_byte(const hdst__text_value *text, uint64_t index)
 {
     return text && index < text->length ? (uint8_t)hdst__text_viewed((uint8_t)text->at[index], text->view) : 0;
+}
+
+// Of the 64 bytes from `index` on, bit k for byte k: whether it is in the text and lies in one of four ranges, each of which has its first byte in the lower
+// half of 16 bits and its last in the upper; a range that ends before it begins has none.
+static inline uint64_t hdst__text_bits(const hdst__text_value *text, uint64_t index, uint64_t ranges)
+{
+    uint64_t bits = 0;
+    for (unsigned k = 0; text && k < 64 && index + k < text->length; k++) {
+        const uint8_t byte = hdst__text_byte(text, index + k);
+        for (unsigned r = 0; r < 64; r += 16)
+            if (byte >= (uint8_t)(ranges >> r) && byte <= (uint8_t)(ranges >> (r + 8))) bits |= UINT64_C(1) << k;
+    }
+    return bits;
 }
 
 static inline hdst__text_value hdst__text_slice(const hdst__text_value *text, uint64_t from, uint64_t to)

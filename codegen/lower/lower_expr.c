@@ -325,6 +325,13 @@ static ir_expr *view(lowerer *l, ir_expr *text, hdst__text_view view)
     return e;
 }
 
+static ir_expr *text_bits(lowerer *l, ir_expr *const arg[3])
+{
+    ir_expr *e = hdst__ir_binary(l->func, IR_TEXT_BITS, HDST__U64, arg[0], arg[1]);
+    e->c = arg[2];
+    return e;
+}
+
 static ir_expr *builtin(lowerer *l, const ast_expr *e)
 {
     hdst__kind kind = e->type->kind;
@@ -353,8 +360,7 @@ static ir_expr *builtin(lowerer *l, const ast_expr *e)
     case HDST__BI_CTZ: return hdst__lower_convert(l, HDST__U32, hdst__ir_unary(l->func, IR_CTZ, arg[0]->kind, arg[0]));
     case HDST__BI_LOWER: return view(l, arg[0], HDST__TEXT_LOWER);
     case HDST__BI_UPPER: return view(l, arg[0], HDST__TEXT_UPPER);
-    case HDST__BI_TEXT_OPEN: return hdst__ir_binary(l->func, IR_TEXT_OPEN, kind, arg[0], arg[1]);
-    case HDST__BI_TEXT_RAW: return hdst__ir_binary(l->func, IR_TEXT_RAW, kind, arg[0], arg[1]);
+    case HDST__BI_TEXT_BITS: return text_bits(l, arg);
     case HDST__BI_TEXT_WORD: return hdst__ir_binary(l->func, IR_TEXT_WORD, kind, arg[0], arg[1]);
     case HDST__BI_TEXT_BYTE: return hdst__ir_binary(l->func, IR_TEXT_BYTE, kind, arg[0], arg[1]);
     case HDST__BI_ISNAN: return hdst__ir_unary(l->func, IR_ISNAN, HDST__BOOL, arg[0]);

@@ -147,13 +147,12 @@ static ir_expr *fold_convert(ir_func *func, const ir_expr *e)
 // What is asked of a text that the program has written.
 static ir_expr *fold_text(ir_func *func, const ir_expr *e)
 {
-    if (!is_const(e->a) || (e->b && !is_const(e->b))) return NULL;
+    if (!is_const(e->a) || (e->b && !is_const(e->b)) || (e->c && !is_const(e->c))) return NULL;
     const hdst__text_value *text = (const hdst__text_value *)(uintptr_t)e->a->bits;
     switch (e->op) {
     case IR_TEXT_LENGTH: return constant(func, e, e->kind, text ? text->length : 0);
     case IR_TEXT_BYTE: return constant(func, e, e->kind, hdst__text_byte(text, e->b->bits));
-    case IR_TEXT_OPEN: return constant(func, e, e->kind, hdst__text_is_open(text, e->b->bits));
-    case IR_TEXT_RAW: return constant(func, e, e->kind, hdst__text_raw(text, e->b->bits));
+    case IR_TEXT_BITS: return constant(func, e, e->kind, hdst__text_bits(text, e->b->bits, e->c->bits));
     case IR_TEXT_WORD: return constant(func, e, e->kind, hdst__text_word(text, e->b->bits));
     default: return NULL;
     }
@@ -208,7 +207,7 @@ static bool fold_expr(ir_expr **slot, void *user)
     else if (e->op == IR_SELECT) folded = fold_select(func, e);
     else if (e->op == IR_FMA) folded = fold_fma(func, e);
     else if (e->op == IR_ELEM) folded = fold_element(func, e);
-    else if (e->op == IR_TEXT_BYTE || e->op == IR_TEXT_WORD || e->op == IR_TEXT_OPEN || e->op == IR_TEXT_RAW) folded = fold_text(func, e);
+    else if (e->op == IR_TEXT_BYTE || e->op == IR_TEXT_WORD || e->op == IR_TEXT_BITS) folded = fold_text(func, e);
     else if (e->a && !e->b && e->op >= IR_NEG) folded = fold_unary(func, e);
     if (folded) *slot = folded;
     return true;

@@ -61,18 +61,73 @@ inline ulong last_bytes_of_text(ulong from, long left)
     return word & ((1UL << 8 * left) - 1);
 }
 
-// What follows a byte of the text in its page can be read.
-INLINED bool text_open(hdst_text t, uint i) { return (ulong)i + 64 <= t.length || (i < t.length && ((t.at + i) & 4095) <= 4096 - 64); }
-
-// Eight bytes as they lie in memory.
-INLINED ulong text_raw(hdst_text t, uint i) { return read_ulong((__global const uchar *)t.at + i); }
-
 // Eight bytes, the first one lowest; zero behind the end.
 INLINED ulong text_word(hdst_text t, uint i)
 {
     const long left = (long)t.length - (long)i;
     return viewed(left >= 8 ? read_ulong((__global const uchar *)(t.at + i)) : last_bytes_of_text(t.at + i, left), t.view);
 }
+
+// Bit 7 of those of eight bytes that lie from `low` to `high`, which are both of ASCII or both not.
+INLINED ulong bytes_within(ulong word, uint low, uint high)
+{
+    const ulong ones = 0x0101010101010101UL, seven = word & 0x7f7f7f7f7f7f7f7fUL;
+    const ulong found = (seven + (0x80 - (low & 127)) * ones) & ~(seven + (0x7f - (high & 127)) * ones);
+    return found & (low < 128 ? ~word : word) & 0x8080808080808080UL;
+}
+
+INLINED ulong bytes_from(ulong word, uint low, uint high)
+{
+    ulong found = 0;
+    if (low < 128 && low <= high) found |= bytes_within(word, low, min(high, 127u));
+    if (high >= 128 && low <= high) found |= bytes_within(word, max(low, 128u), high);
+    return found;
+}
+
+// A bit for each of eight bytes: whether it lies in one of four ranges.
+INLINED ulong bits_of_word(ulong word, ulong ranges)
+{
+    const ulong found = bytes_from(word, (uint)ranges & 255, (uint)(ranges >> 8) & 255) |
+                        bytes_from(word, (uint)(ranges >> 16) & 255, (uint)(ranges >> 24) & 255) |
+                        bytes_from(word, (uint)(ranges >> 32) & 255, (uint)(ranges >> 40) & 255) |
+                        bytes_from(word, (uint)(ranges >> 48) & 255, (uint)(ranges >> 56));
+    return (found >> 7) * 0x0102040810204080UL >> 56;
+}
+
+// Which of 64 bytes lie in one of four ranges, none behind the end (codegen/ir/text_value.h).
+#if TEXT_VECTORS
+typedef char sixty_four_bytes __attribute__((ext_vector_type(64)));
+
+INLINED ulong bits_from(sixty_four_bytes block, uint low, uint high, ulong valid)
+{
+    return low > high ? 0 : __builtin_ia32_ucmpb512_mask(block - (char)low, (sixty_four_bytes)(char)(high - low), 2, valid);
+}
+
+INLINED ulong text_bits(hdst_text t, uint i, ulong ranges)
+{
+    if (i >= t.length) return 0;
+    const ulong left = t.length - i, valid = left < 64 ? (1UL << left) - 1 : ~0UL;
+    sixty_four_bytes block = __builtin_ia32_loaddquqi512_mask((sixty_four_bytes *)(t.at + i), (sixty_four_bytes)0, valid);  // others are not read
+    const ulong turned = t.view == 0 ? 0 : t.view == 1 ? bits_from(block, 'A', 'Z', valid) : bits_from(block, 'a', 'z', valid);
+    if (turned) block = __builtin_ia32_selectb_512(turned, block ^ (char)32, block);
+    return bits_from(block, (uint)ranges & 255, (uint)(ranges >> 8) & 255, valid) |
+           bits_from(block, (uint)(ranges >> 16) & 255, (uint)(ranges >> 24) & 255, valid) |
+           bits_from(block, (uint)(ranges >> 32) & 255, (uint)(ranges >> 40) & 255, valid) |
+           bits_from(block, (uint)(ranges >> 48) & 255, (uint)(ranges >> 56), valid);
+}
+#else
+INLINED ulong text_bits(hdst_text t, uint i, ulong ranges)
+{
+    if (i >= t.length) return 0;
+    const ulong left = t.length - i;
+    ulong bits = 0;
+    if (left >= 64 || ((t.at + i) & 4095) <= 4096 - 64)        // what follows a byte of the text in its page can be read
+        for (uint k = 0; k < 64; k += 8) bits |= bits_of_word(viewed(read_ulong((__global const uchar *)(t.at + i + k)), t.view), ranges) << k;
+    else
+        for (uint k = 0; k < left; k += 8) bits |= bits_of_word(text_word(t, i + k), ranges) << k;
+    return left < 64 ? bits & ((1UL << left) - 1) : bits;
+}
+#endif
 
 inline uchar text_byte(hdst_text t, uint i)
 {

@@ -87,7 +87,8 @@ static void expect(const places *got, const hdst_text_span *text, const char *wh
 
 static void check(const char *device, bool gpu_form)
 {
-    static const char *const wanted[] = {"", "a", "\xc3", "ab", "abab", "abbbbbaaaab", "@[`", "/09:_ab", "a text of more than sixty-four bytes, none of which is as long as that"};
+    static const char *const wanted[] = {"", "a", "\xc3", "ab", "abab", "abbbbbaaaab", "@[`", "/09:_ab",
+                                         "a text of more than sixty-four bytes, none of which is as long as that"};
     hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
     options.device = device;
     hdst_context *context = hdst_context_create(&options);

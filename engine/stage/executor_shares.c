@@ -162,7 +162,10 @@ static hdst_status give_output(hdst__pass *pass, hdst_error *error)
 static bool next_share(hdst__executor *executor, hdst__pass *pass, hdst__share *share, hdst_status *status, hdst_error *error)
 {
     while (*status == HDST_OK) {
-        if (pass->policy->next(pass->schedule, pass->worker, share)) return true;
+        if (pass->policy->next(pass->schedule, pass->worker, share)) {
+            if (pass->team && !hdst__team_note_share(pass->team, pass->worker, share)) *status = hdst__error_memory(error, "the shares of a run");
+            return *status == HDST_OK;
+        }
         if (!executor->in_flight) return false;
         if (executor->in_flight == 1) pass->last_end = 0;
         *status = hdst__executor_finish_oldest(executor, pass, true, error);

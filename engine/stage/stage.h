@@ -28,6 +28,7 @@ typedef struct hdst__stage_worker {
     hdst_status status;
     hdst_error error;
     bool started;                       // its thread is at work
+    bool lost;                          // its device failed in this run: others did what it had
     const char *left_out;               // why the policy had nothing for it in the last run; NULL: it had
 } hdst__stage_worker;
 

@@ -106,17 +106,18 @@ void hdst__stage_run_alone(hdst__stage *stage, const char *why)
 
 // --- Plans ---
 
-static void drop_plan(hdst__stage_worker *other)
+void hdst__stage_drop_other(hdst__stage_worker *other)
 {
     hdst__launch_plan_destroy(other->plan);
     hdst__free(other->stage->runtime->allocator, other->table);
     other->plan = NULL;
     other->table = NULL;
+    other->lost = false;
 }
 
 void hdst__stage_drop_others(hdst__stage *stage)
 {
-    for (uint32_t i = 0; i < stage->other_count; i++) drop_plan(&stage->others[i]);
+    for (uint32_t i = 0; i < stage->other_count; i++) hdst__stage_drop_other(&stage->others[i]);
     hdst__free(stage->runtime->allocator, stage->others);
     stage->others = NULL;
     stage->other_count = 0;
@@ -168,7 +169,7 @@ static hdst_status keep_those_that_can(hdst__stage *stage, hdst_error *error)
     for (uint32_t i = 0; i < stage->other_count; i++) {
         hdst__stage_worker *other = &stage->others[i];
         if (other->status == HDST_OK) continue;
-        drop_plan(other);
+        hdst__stage_drop_other(other);
         const uint64_t part = hdst__stage_part_records(stage, i + 1);
         const bool needed = part == UINT64_MAX ? hdst__stage_names_each(stage) : part > 0;
         if (other->status == HDST_E_CANCELLED || needed) {

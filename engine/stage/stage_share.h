@@ -13,6 +13,9 @@ bool hdst__stage_wants(const hdst__stage *stage, uint32_t number);
 void hdst__stage_worker_start(hdst__stage_worker *other, void (*work)(void *user));
 void hdst__stage_worker_wait(hdst__stage_worker *other);
 
+// stage_share.c: it takes no part from now on.
+void hdst__stage_drop_other(hdst__stage_worker *other);
+
 // stage_spread.c: the part of the cached input that lies with a worker; NULL: all share it. The second: only where it is resident.
 hdst__dataset_cache *hdst__stage_part(const hdst__stage *stage, uint32_t number);
 hdst__dataset_cache *hdst__stage_resident_part(const hdst__stage *stage, uint32_t number);

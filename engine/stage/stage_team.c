@@ -36,7 +36,13 @@ static void run_plan(void *user)
         other->status = hdst__launch_plan_run(plan, other->values, hdst__stage_resident_part(other->stage, other->number), &other->worker->ring, &other->output,
                                           other->table, &other->stats, &other->failure, &other->error);
     if (other->status == HDST_OK && store) other->status = hdst__store_end(store, &other->error);
-    end_with(plan->team, other->status, other->failure);
+    other->lost = other->status == HDST_E_DRIVER && plan->team->survives;
+    if (!other->lost) end_with(plan->team, other->status, other->failure);
+}
+
+static void begin_others(hdst__stage *stage)
+{
+    for (uint32_t i = 0; i < stage->other_count; i++) stage->others[i].stats = (hdst__run_stats){.device_count = 1};
 }
 
 static void start_others(hdst__stage *stage, const hdst__stage_values *values, hdst__team *team)
@@ -44,11 +50,12 @@ static void start_others(hdst__stage *stage, const hdst__stage_values *values, h
     for (uint32_t i = 0, number = 1; i < stage->other_count; i++) {
         hdst__stage_worker *other = &stage->others[i];
         if (!other->plan) continue;
+        const uint32_t in_schedule = number++;
+        if (other->lost) continue;
         other->plan->team = team;
-        other->plan->worker = number++;
+        other->plan->worker = in_schedule;
         other->plan->finished = NULL;
         other->values = values;
-        other->stats = (hdst__run_stats){.device_count = 1};
         other->failure = UINT64_MAX;
         other->error = (hdst_error)HDST_ERROR_INIT;
         hdst__output_init(&other->output, stage->output.allocator, stage->output.budget, stage->output.record_bytes);
@@ -86,44 +93,54 @@ static hdst_status add_table(hdst__stage *stage, const hdst__launch_plan *plan, 
     return hdst__partial_add_device_table(stage->merged, &table, error);
 }
 
-// A worker that had no records has nothing to add.
-static hdst_status merge_all(hdst__stage *stage, uint32_t others, hdst_error *error)
+static hdst_status begin_merge(hdst__stage *stage, hdst_error *error)
+{
+    const hdst__launch_plan *plan = stage->plan;
+    if (stage->merged) hdst__partial_reset(stage->merged);
+    else stage->merged = hdst__partial_create(hdst__budget_owned(&stage->runtime->memory, HDST__OWNER_ACCUMULATORS), plan->tables, plan->rows);
+    return stage->merged ? HDST_OK : hdst__error_memory(error, "the accumulators of several devices");
+}
+
+// A worker that had no records has nothing to add, nor has one whose device failed. `begins`: nothing was merged before in this run.
+static hdst_status merge_all(hdst__stage *stage, uint32_t others, bool begins, hdst_error *error)
 {
     const hdst__launch_plan *plan = stage->plan;
     if (!plan->tables) return HDST_OK;
-    if (stage->merged) hdst__partial_reset(stage->merged);
-    else stage->merged = hdst__partial_create(hdst__budget_owned(&stage->runtime->memory, HDST__OWNER_ACCUMULATORS), plan->tables, plan->rows);
-    if (!stage->merged) return hdst__error_memory(error, "the accumulators of several devices");
-    hdst_status status = HDST_OK;
+    hdst_status status = begins ? begin_merge(stage, error) : HDST_OK;
+    if (status != HDST_OK) return status;
     if (stage->stats.device[0].slices) status = add_table(stage, plan, stage->table, error);
     for (uint32_t i = 0; i < others && status == HDST_OK; i++) {
         const hdst__stage_worker *other = &stage->others[i];
-        if (other->plan && other->stats.device[0].slices) status = add_table(stage, other->plan, other->table, error);
+        if (other->plan && !other->lost && other->stats.device[0].slices) status = add_table(stage, other->plan, other->table, error);
     }
     return status;
 }
 
-static void add_stats(hdst__stage *stage, const hdst__stage_worker *other)
+// What one that failed did does not count.
+static void add_stats(hdst__stage *stage)
 {
     hdst__run_stats *stats = &stage->stats;
-    hdst__run_stats_add_device(stats, &other->stats.device[0], other->worker->info->name, other->worker->info->index);
-    stats->bytes_to_device += other->stats.bytes_to_device;
-    stats->bytes_from_device += other->stats.bytes_from_device;
-    stats->cache_hit_bytes += other->stats.cache_hit_bytes;
-    stats->cache_miss_bytes += other->stats.cache_miss_bytes;
+    stats->device_count = 1;
+    for (uint32_t i = 0; i < stage->other_count; i++) {
+        const hdst__stage_worker *other = &stage->others[i];
+        if (!other->plan || other->lost) continue;
+        hdst__run_stats_add_device(stats, &other->stats.device[0], other->worker->info->name, other->worker->info->index);
+        stats->bytes_to_device += other->stats.bytes_to_device;
+        stats->bytes_from_device += other->stats.bytes_from_device;
+        stats->cache_hit_bytes += other->stats.cache_hit_bytes;
+        stats->cache_miss_bytes += other->stats.cache_miss_bytes;
+    }
 }
 
 // The error of the first worker that has one; an error that ended another's run is none of its own.
 static hdst_status gather(hdst__stage *stage, hdst__team *team, hdst_status status, uint64_t *failure, hdst_error *error)
 {
-    stage->stats.device_count = 1;
     for (uint32_t i = 0; i < stage->other_count; i++) {
         hdst__stage_worker *other = &stage->others[i];
-        if (!other->plan) continue;
+        if (!other->plan || other->lost) continue;
         hdst__stage_worker_wait(other);
         other->plan->team = NULL;
-        add_stats(stage, other);
-        if (status != HDST_OK || other->status == HDST_OK) continue;
+        if (status != HDST_OK || other->status == HDST_OK || other->lost) continue;
         status = other->status;
         if (error) *error = other->error;
     }
@@ -138,11 +155,11 @@ bool hdst__stage_overflow_is_full(const hdst__stage *stage)
     return full;
 }
 
-static hdst_status merge_tables(hdst__stage *stage, uint32_t others, hdst_error *error)
+static hdst_status merge_tables(hdst__stage *stage, uint32_t others, bool begins, hdst_error *error)
 {
     if (hdst__stage_overflow_is_full(stage)) return HDST_OK;        // the run is worth nothing, and comes again
     const double begin = hdst__timeline_begin(stage->runtime->timeline);
-    const hdst_status status = merge_all(stage, others, error);
+    const hdst_status status = merge_all(stage, others, begins, error);
     hdst__timeline_end(stage->runtime->timeline, begin, "merge accumulators", stage->plan->func->name, 0);
     return status;
 }
@@ -200,21 +217,72 @@ static hdst_status check_all_ran(const hdst__stage *stage, hdst_error *error)
     return hdst__error_set(error, HDST_E_INTERNAL, "of %" PRIu64 " records several devices ran %" PRIu64, stage->reader.records, records);
 }
 
+static hdst_status run_round(hdst__stage *stage, const hdst__stage_values *values, hdst__team *team, uint64_t *failure, hdst_error *error)
+{
+    start_others(stage, values, team);
+    const hdst_status status = run_first(stage, values, team, failure, error);
+    return gather(stage, team, status, failure, error);
+}
+
+// What devices that failed in the last round were given: true when there is something, which those that are left do in another round, with new tables.
+// What they made so far is merged first.
+static bool others_do_lost(hdst__stage *stage, hdst__team *team, bool *merged, hdst_status *status, hdst_error *error)
+{
+    bool any = false;
+    if (!team->survives || hdst__stage_overflow_is_full(stage)) return false;
+    for (uint32_t i = 0, number = 1; i < stage->other_count && *status == HDST_OK; i++) {
+        const hdst__stage_worker *other = &stage->others[i];
+        if (!other->plan) continue;
+        const uint32_t in_schedule = number++;
+        if (!other->lost || !team->given[in_schedule].count) continue;
+        any = true;
+        if (!hdst__team_give_back(team, in_schedule)) *status = hdst__error_memory(error, "the shares of a device that failed");
+    }
+    if (!any || *status != HDST_OK) return false;
+    *status = merge_tables(stage, stage->other_count, !*merged, error);
+    *merged = true;
+    return *status == HDST_OK;
+}
+
+// From the next run on they take no part, and explain says why.
+static void leave_out_lost(hdst__stage *stage)
+{
+    for (uint32_t i = 0; i < stage->other_count; i++) {
+        hdst__stage_worker *other = &stage->others[i];
+        if (!other->lost) continue;
+        hdst__log_write(&stage->runtime->log, HDST__LOG_WARN, "'%s' goes on without %s: %s", stage->spec.func->name, other->worker->info->name,
+                        other->error.message);
+        hdst__stage_drop_other(other);
+    }
+}
+
 static hdst_status run_team(hdst__stage *stage, const hdst__stage_values *values, hdst__team *team, uint64_t *failure, hdst_error *error)
 {
     const bool stays = hdst__stage_part_records(stage, 0) != UINT64_MAX;
     bool enough = false;
     hdst_status status = stays ? HDST_OK : begin_schedule(stage, team, error);
     if (status != HDST_OK) return status;
-    start_others(stage, values, team);
-    status = run_first(stage, values, team, failure, error);
-    status = gather(stage, team, status, failure, error);
+    bool merged = false;
+    begin_others(stage);
+    do status = run_round(stage, values, team, failure, error);
+    while (status == HDST_OK && *failure == UINT64_MAX && others_do_lost(stage, team, &merged, &status, error));
     if (!stays) end_schedule(stage, team);
+    add_stats(stage);
+    leave_out_lost(stage);
     if (status == HDST_OK && wanted_output(stage)) status = end_early(team, failure, &enough, error);
     if (status != HDST_OK || *failure != UINT64_MAX || enough) return status;
     status = check_all_ran(stage, error);
     if (status == HDST_OK && stage->keeps_parts) hdst__stage_join_parts(stage);
-    return status == HDST_OK ? merge_tables(stage, stage->other_count, error) : status;
+    return status == HDST_OK ? merge_tables(stage, stage->other_count, !merged, error) : status;
+}
+
+static hdst_status run_accumulators(hdst__stage *stage, const hdst__stage_values *values, hdst__team *team, uint64_t *failure, hdst_error *error)
+{
+    team->survives = stage->plan->tables && !stage->plan->output_param && hdst__stage_part_records(stage, 0) == UINT64_MAX;
+    for (uint32_t i = 0; i < HDST__MOST_WORKERS; i++) team->given[i].allocator = stage->runtime->allocator;
+    const hdst_status status = run_team(stage, values, team, failure, error);
+    hdst__team_forget_shares(team);
+    return status;
 }
 
 static hdst_status run_shared(hdst__stage *stage, const hdst__stage_values *values, uint64_t *failure, hdst_error *error)
@@ -224,7 +292,7 @@ static hdst_status run_shared(hdst__stage *stage, const hdst__stage_values *valu
     *failure = UINT64_MAX;
     hdst_status status = values_on_host(stage, values, error);
     if (status != HDST_OK) return status;
-    if (!stage->plan->output_param || stage->keeps_parts) return run_team(stage, values, &team, failure, error);
+    if (!stage->plan->output_param || stage->keeps_parts) return run_accumulators(stage, values, &team, failure, error);
     team.assembly = &assembly;
     const bool in_place = stage->plan->way == IR_OUTPUT_DENSE && !stage->output.consumer;
     const uint64_t group = stage->spec.kind == HDST__STAGE_FOLD ? HDST__FOLD_RECORDS : 1;
@@ -245,5 +313,5 @@ hdst_status hdst__stage_run_plans(hdst__stage *stage, const hdst__stage_values *
                                                      failure, error);
     // Words in fixed point are read by way of a partial only.
     const bool merges = status == HDST_OK && *failure == UINT64_MAX && stage->plan->words_come_back;
-    return merges ? merge_tables(stage, 0, error) : status;
+    return merges ? merge_tables(stage, 0, true, error) : status;
 }

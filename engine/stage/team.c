@@ -2,6 +2,26 @@
 // What the workers of one run share (engine/stage/team.h).
 #include "engine/stage/team.h"
 
+bool hdst__team_note_share(hdst__team *team, uint32_t worker, const hdst__share *share)
+{
+    return !team->survives || hdst__ranges_add(&team->given[worker], share);
+}
+
+// The last range says that it leaves: it has one, or nothing failed.
+bool hdst__team_give_back(hdst__team *team, uint32_t worker)
+{
+    hdst__ranges *given = &team->given[worker];
+    bool ok = true;
+    for (uint32_t i = 0; i < given->count && ok; i++) ok = team->policy->give_back(team->schedule, worker, &given->range[i], i + 1 == given->count);
+    hdst__ranges_clear(given);
+    return ok;
+}
+
+void hdst__team_forget_shares(hdst__team *team)
+{
+    for (uint32_t i = 0; i < HDST__MOST_WORKERS; i++) hdst__ranges_free(&team->given[i]);
+}
+
 void hdst__team_note_failure(hdst__team *team, uint64_t word)
 {
     uint64_t least = atomic_load(&team->failure);

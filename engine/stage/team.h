@@ -4,8 +4,9 @@
 #ifndef HDST_ENGINE_STAGE_TEAM_H
 #define HDST_ENGINE_STAGE_TEAM_H
 
+#include "engine/device/device_list.h"
 #include "engine/stage/assembly.h"
-#include "partition/policy.h"
+#include "partition/ranges.h"
 
 #include <stdatomic.h>
 
@@ -15,7 +16,16 @@ typedef struct hdst__team {
     hdst__assembly *assembly;       // NULL: there are no output records
     _Atomic uint64_t failure;       // least error word of all workers (executor.h); UINT64_MAX: none
     atomic_bool stops;              // one of them ended with an error, or there is as much output as is wanted
+    // What a worker makes lies in its own tables until the end, so that all of it can be left out, and done by others, when its device fails.
+    bool survives;
+    hdst__ranges given[HDST__MOST_WORKERS];     // with that: what each was given, by its number in the schedule; its own thread's
 } hdst__team;
+
+// A share that a worker was given. False: out of memory.
+bool hdst__team_note_share(hdst__team *team, uint32_t worker, const hdst__share *share);
+// All that a worker was given goes to the others, and it gets no more. Nobody works meanwhile. False: out of memory.
+bool hdst__team_give_back(hdst__team *team, uint32_t worker);
+void hdst__team_forget_shares(hdst__team *team);
 
 void hdst__team_note_failure(hdst__team *team, uint64_t word);
 // Whether a share that begins at record `at` of the input is not to be gone on with: an error ended the run, there is enough output, or a record before

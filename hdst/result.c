@@ -71,13 +71,16 @@ hdst_status hdst__result_plan(hdst_result *result, hdst_error *error)
     return status;
 }
 
+static void drop_plan(hdst_result *result)
+{
+    hdst__plan_release(&result->plan);
+    forget_plan(result);
+    result->planned = false;
+}
+
 hdst_status hdst__result_plan_for_partials(hdst_result *result, hdst_error *error)
 {
-    if (result->planned && !result->ran && !result->plan.keeps_partials) {
-        hdst__plan_release(&result->plan);
-        forget_plan(result);
-        result->planned = false;
-    }
+    if (result->planned && !result->ran && !result->plan.keeps_partials) drop_plan(result);
     if (!result->planned) result->plan.keeps_partials = true;
     return hdst__result_plan(result, error);
 }
@@ -159,6 +162,18 @@ static void note_memory(hdst_result *result)
     result->plan.stats.device_peak = hdst__memory_device_peak(&result->memory);
 }
 
+// What ended for want of memory is tried once more where another plan takes less.
+static hdst_status run_plan(hdst_result *result, hdst_error *error)
+{
+    hdst_status status = hdst__result_plan(result, error);
+    if (status == HDST_OK) status = hdst__plan_run(&result->plan, error);
+    if (status != HDST_E_MEMORY || !result->planned || !hdst__plan_takes_less(&result->plan)) return status;
+    drop_plan(result);
+    *error = (hdst_error)HDST_ERROR_INIT;
+    status = hdst__result_plan(result, error);
+    return status == HDST_OK ? hdst__plan_run(&result->plan, error) : status;
+}
+
 hdst_status hdst__result_run(hdst_result *result, hdst_error *error)
 {
     hdst_status status = hdst__object_status(&result->object, error);
@@ -167,8 +182,7 @@ hdst_status hdst__result_run(hdst_result *result, hdst_error *error)
     result->ran_partial = result->keeps_partial;
     result->ran_first = result->part_first;
     hdst__engine_mark_memory(result->object.context->engine);
-    status = hdst__result_plan(result, error);
-    if (status == HDST_OK) status = hdst__plan_run(&result->plan, error);
+    status = run_plan(result, error);
     if (status == HDST_OK) status = add_tables(result, &result->plan, false, error);
     if (status == HDST_OK) status = take_records(result, error);
     if (status != HDST_OK) forget_run(result);

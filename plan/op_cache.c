@@ -32,9 +32,26 @@ static void end_plan(cache_own *own)
     *own = (cache_own){0};
 }
 
+static hdst_status make_plan(const hdst_dataset *dataset, cache_own *own, hdst_error *error)
+{
+    hdst__arena_init(&own->arena, HDST__ALLOCATOR(dataset), NULL);
+    const hdst_status status = hdst__plan_make(&own->arena, dataset->parent, &own->plan, error);
+    own->planned = status == HDST_OK;
+    if (own->planned) own->plan.target->keeps = true;
+    else end_plan(own);
+    return status;
+}
+
 static hdst_status fill(const hdst_dataset *dataset, cache_own *own, hdst__run_stats *stats, hdst_error *error)
 {
     hdst_status status = hdst__plan_run(&own->plan, error);
+    if (status == HDST_E_MEMORY && hdst__plan_takes_less(&own->plan)) {
+        end_plan(own);
+        *error = (hdst_error)HDST_ERROR_INIT;
+        status = make_plan(dataset, own, error);
+        if (status == HDST_OK) status = hdst__plan_run(&own->plan, error);
+        if (!own->planned) return status;
+    }
     hdst__plan_add_stats(stats, &own->plan.stats);
     if (status != HDST_OK) return status;
     own->resident = own->plan.target->resident;
@@ -54,13 +71,7 @@ static hdst_status build(hdst__arena *arena, hdst__node *node, hdst_error *error
 {
     (void)arena;
     cache_own *own = own_of(node);
-    if (own->planned) return HDST_OK;
-    hdst__arena_init(&own->arena, HDST__ALLOCATOR(node->dataset), NULL);
-    const hdst_status status = hdst__plan_make(&own->arena, node->dataset->parent, &own->plan, error);
-    own->planned = status == HDST_OK;
-    if (own->planned) own->plan.target->keeps = true;
-    else end_plan(own);
-    return status;
+    return own->planned ? HDST_OK : make_plan(node->dataset, own, error);
 }
 
 // A stage finds the records at `resident` after its first scan of them.

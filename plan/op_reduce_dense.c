@@ -16,6 +16,7 @@ typedef struct dense_own {
     hdst__group_own group;          // first: a reduce that is no accumulation becomes a group. Its `rows` are the result's of all
     uint32_t key;                   // its leaf in the parent's record
     const hdst_map_spec *spec;      // of the reduce: for the function in front, whose dataset has none
+    bool by_rows;                   // a stage had no room for the table, as it turned out
 } dense_own;
 
 enum { RESULT = 1 };                // the parameter of the function that is the table
@@ -110,9 +111,18 @@ static const hdst__operator *runs_as(hdst__arena *arena, const hdst__plan *plan,
     hdst__engine *engine = dataset->object.context->engine;
     const uint64_t rows = own_of(dataset)->group.rows;
     if (plan->keeps_partials) return NULL;
-    const bool suits = hdst__aggregate_suits_rows(engine, dataset->record, dataset->mark.func->params[RESULT].leaf_op, rows, hdst__dataset_fuses(dataset)) ||
-        (hdst__aggregate_takes_rows(engine, rows) && !hdst__stage_table_fits(engine, arena, dataset->mark.func, rows));
+    const hdst__accumulate_op *laws = dataset->mark.func->params[RESULT].leaf_op;
+    const bool suits = own_of(dataset)->by_rows || hdst__aggregate_suits_rows(engine, dataset->record, laws, rows, hdst__dataset_fuses(dataset)) ||
+        (hdst__aggregate_takes_rows(rows) && !hdst__stage_table_fits(engine, arena, dataset->mark.func, rows));
     return suits ? &hdst__op_reduce_to_rows : NULL;
+}
+
+// Sums that do not fit words in fixed point need more than was thought.
+static bool takes_less(hdst_dataset *dataset)
+{
+    dense_own *own = dataset->own;
+    if (own->by_rows || own->group.dense || !hdst__aggregate_takes_rows(own->group.rows)) return false;
+    return own->by_rows = true;
 }
 
 static hdst_dataset *in_front(hdst__arena *arena, const hdst_dataset *dataset)
@@ -136,7 +146,7 @@ static const hdst__container_rule containers = {
 
 const hdst__operator hdst__op_reduce_dense = {
     .name = "hdst_reduce_dense", .gives = HDST__GIVES_OTHERS, .own_bytes = sizeof(dense_own), .containers = &containers, .describe = describe,
-    .lower = lower, .bind = bind, .runs_as = runs_as,
+    .lower = lower, .bind = bind, .runs_as = runs_as, .takes_less = takes_less,
     .in_front = in_front,
 };
 

@@ -47,7 +47,10 @@ struct hdst__operator {
     hdst__plan_param (*bind)(const ir_func *func, const ir_param *param, const hdst_dataset *dataset);
     // The operator of a node of its own, where it had better not be fused, once it is lowered (dataset->mark.func); or NULL, as without this function.
     const hdst__operator *(*runs_as)(hdst__arena *arena, const hdst__plan *plan, const hdst_dataset *dataset);
-    // Then: the function that the functions in front end with, a dataset of the plan's own, in the arena, between the parent and this one. NULL: none.
+    // A run of it ended for want of memory: from the next plan on it runs in a way that takes less. False: there is none.
+    bool (*takes_less)(hdst_dataset *dataset);
+    // With `runs_as`: the function that the functions in front end with, a dataset of the plan's own, in the arena, between the parent and this one.
+    // NULL: none.
     hdst_dataset *(*in_front)(hdst__arena *arena, const hdst_dataset *dataset);
 
     // --- A node ---

@@ -100,6 +100,16 @@ static void let_others_go(hdst__plan *plan, const char *why)
     hdst__engine_set_alone(plan->context->engine, true);
 }
 
+bool hdst__plan_takes_less(hdst__plan *plan)
+{
+    bool less = false;
+    for (size_t i = 0; i < plan->node_count; i++) {
+        hdst_dataset *dataset = plan->nodes[i]->dataset;
+        if (dataset && dataset->op->takes_less && !plan->keeps_partials) less |= dataset->op->takes_less(dataset);
+    }
+    return less;
+}
+
 // Several devices need more memory than one: what ends for want of it is tried once more with one.
 hdst_status hdst__plan_run(hdst__plan *plan, hdst_error *error)
 {

@@ -24,4 +24,7 @@ typedef struct hdst__device_info {
     char why_not[128];              // when not usable
 } hdst__device_info;
 
+// The budget of its memory where the program names none: what others take, and drivers, has room beside it.
+static inline uint64_t hdst__device_usual_memory(const hdst__device_info *info) { return info->memory_bytes / 4 * 3; }
+
 #endif

@@ -112,7 +112,7 @@ static hdst_status open_device(const hdst__device_setup *setup, hdst__device **o
         .info = info};
     self->base.facts = facts_of(info, setup->options);
     self->base.unified = self->base.facts.target != HDST__TARGET_GPU && !setup->options->no_mapping;
-    hdst__budget_init(&self->base.budget, "device memory", "--device-memory", memory ? memory : info->memory_bytes / 4 * 3);
+    hdst__budget_init(&self->base.budget, "device memory", "--device-memory", memory ? memory : hdst__device_usual_memory(info));
     const hdst__opencl_devices *found = setup->own;
     self->cl = found->cl;
     self->platform = found->at[info->place].platform;

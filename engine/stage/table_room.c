@@ -24,15 +24,35 @@ static table_words count_words(hdst__arena *arena, const ir_func *func, uint64_t
     return words;
 }
 
+static uint64_t device_memory(hdst__engine *engine, const hdst__device_info *device)
+{
+    const uint64_t wanted = hdst__engine_settings(engine)->device_memory;
+    return wanted ? wanted : hdst__device_usual_memory(device);
+}
+
+// A table there, and a copy of its words and the rows here. In fixed point each sum has a word, and what comes back as much again; whether addends fit such
+// words is not known yet.
+static bool fits_apart(hdst__engine *engine, const hdst__device_info *device, const table_words *words)
+{
+    const double table = 2.0 * (double)words->strip * sizeof(int64_t), rows = (double)words->row_bytes;
+    return table <= (double)device->max_alloc_bytes && table + rows <= HDST__HOST_TABLE_SHARE * (double)device_memory(engine, device) &&
+        hdst__engine_workers(engine) * table + rows <= HDST__HOST_TABLE_SHARE * (double)hdst__budget_left(hdst__engine_memory(engine));
+}
+
 bool hdst__stage_table_fits(hdst__engine *engine, hdst__arena *arena, const ir_func *func, uint64_t rows)
 {
     const hdst__device_info *device;
     hdst_error ignored;
-    if (hdst__engine_device(engine, &device, &ignored) != HDST_OK || device->class_ == HDST__DEVICE_GPU) return true;
+    if (hdst__engine_device(engine, &device, &ignored) != HDST_OK) return true;
+    if (device->class_ == HDST__DEVICE_GPU || hdst__engine_settings(engine)->gpu_form_on_cpu) {
+        const table_words words = count_words(arena, func, rows);
+        return fits_apart(engine, device, &words);
+    }
     const bool strips = device->class_ == HDST__DEVICE_CPU;
     const table_words words = count_words(arena, func, rows);
     const uint64_t table = (words.cells + (strips ? 2 * words.strip : 0)) * sizeof(int64_t);
     const uint64_t one = strips ? 2 * table + device->compute_units * words.strip * sizeof(int64_t) : table,
         all = hdst__engine_workers(engine) * one + words.row_bytes;
+    if (strips && (double)one > HDST__HOST_TABLE_SHARE * (double)device_memory(engine, device)) return false;
     return table <= device->max_alloc_bytes && (double)all <= HDST__HOST_TABLE_SHARE * (double)hdst__budget_left(hdst__engine_memory(engine));
 }

@@ -7,7 +7,9 @@
 #include "engine/engine.h"
 
 // All tables of `func` with so many rows each, of each device that may share the run: the device's, the strips', what comes back; and the rows. False: they
-// would take so much of what the budget has left that strips become few, or more than a buffer may have. On devices with memory of their own always true.
+// would take so much of what the budget has left that strips become few, or so much of a device's memory that little is left for the input, or more than a
+// buffer may have. Of devices with memory of their own that is so where words in fixed point have no room; where they do and the sums do not fit them, the
+// run ends for want of memory.
 bool hdst__stage_table_fits(hdst__engine *engine, hdst__arena *arena, const ir_func *func, uint64_t rows);
 
 #endif

@@ -73,7 +73,7 @@ hdst__dataset_cache *hdst__aggregate_resident(hdst__aggregate *aggregate);
 bool hdst__aggregate_stray(const hdst__aggregate *aggregate, uint64_t *record, uint64_t *key);
 // Whether a reduction can have so many rows; and whether it is quicker here than in a stage of the engine's device, with rows of a record like `rows`, reduced
 // by `laws`: on CPU devices, where they do not fit its caches. `from_function`: a stage in front makes the tuples, which could as well add them up.
-bool hdst__aggregate_takes_rows(const hdst__engine *engine, uint64_t row_count);
+bool hdst__aggregate_takes_rows(uint64_t row_count);
 bool hdst__aggregate_suits_rows(hdst__engine *engine, const hdst__record *rows, const hdst__accumulate_op *laws, uint64_t row_count, bool from_function);
 // From the next run on the state of each key is kept, too, in host memory alone; not with `rows`.
 void hdst__aggregate_keep_state(hdst__aggregate *aggregate);

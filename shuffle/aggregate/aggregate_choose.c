@@ -124,10 +124,7 @@ static void choose_rows(hdst__aggregation *run)
              1u << c->partition_bits, (unsigned)layout->cell_words, layout->cell_words == 1 ? "" : "s");
 }
 
-bool hdst__aggregate_takes_rows(const hdst__engine *engine, uint64_t row_count)
-{
-    return row_count && row_count <= UINT64_C(1) << 32 && !hdst__engine_settings(engine)->gpu_form_on_cpu;
-}
+bool hdst__aggregate_takes_rows(uint64_t row_count) { return row_count && row_count <= UINT64_C(1) << 32; }
 
 // Elements of a row; those that are no float sums, of which a stage has fewer words, count less where a function in front must write them first.
 static double count_elements(const hdst__record *rows, const hdst__accumulate_op *laws, bool from_function)
@@ -146,7 +143,7 @@ bool hdst__aggregate_suits_rows(hdst__engine *engine, const hdst__record *rows, 
     hdst_error ignored;
     const uint64_t forced = hdst__engine_limits(engine)->by_key_least_cells;
     const double cells = (double)row_count * count_elements(rows, laws, from_function && !forced);
-    if (!hdst__aggregate_takes_rows(engine, row_count)) return false;
+    if (!hdst__aggregate_takes_rows(row_count) || hdst__engine_settings(engine)->gpu_form_on_cpu) return false;
     if (cells < (double)(forced ? forced : HDST__HOST_DIRECT_LEAST_CELLS)) return false;
     return forced || (hdst__engine_device(engine, &device, &ignored) == HDST_OK && device->class_ == HDST__DEVICE_CPU);
 }

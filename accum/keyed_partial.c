@@ -6,12 +6,13 @@
 
 #include <string.h>
 
-hdst__keyed_partial *hdst__keyed_partial_of(hdst__partial *state, uint32_t key_bytes, uint64_t count)
+hdst__keyed_partial *hdst__keyed_partial_of(hdst__partial *state, uint32_t key_bytes, const hdst__key_texts *texts, uint64_t count)
 {
     const hdst__allocator *allocator = hdst__partial_allocator(state);
     hdst__keyed_partial *partial = hdst__alloc_zero(allocator, sizeof *partial);
     if (!partial) return NULL;
-    *partial = (hdst__keyed_partial){.allocator = allocator, .key_bytes = key_bytes, .key_words = key_bytes > 8 ? (key_bytes + 7) / 8 : 1, .count = count};
+    *partial = (hdst__keyed_partial){.allocator = allocator, .key_bytes = key_bytes, .key_words = key_bytes > 8 ? (key_bytes + 7) / 8 : 1, .texts = texts,
+                                      .count = count};
     uint64_t bytes;
     if (!__builtin_mul_overflow(count, partial->key_words * sizeof(uint64_t), &bytes)) partial->keys = hdst__alloc_zero(allocator, bytes);
     if (partial->keys) {
@@ -28,7 +29,7 @@ hdst__keyed_partial *hdst__keyed_partial_create(const hdst__allocator *allocator
     const hdst__accum accum = {.is_table = true, .cell = cells, .leaf_count = cell_count};
     const hdst__tables tables = {.accum = &accum, .accum_count = 1};
     hdst__partial *state = hdst__partial_create(allocator, &tables, &count);
-    hdst__keyed_partial *partial = state ? hdst__keyed_partial_of(state, key_bytes, count) : NULL;
+    hdst__keyed_partial *partial = state ? hdst__keyed_partial_of(state, key_bytes, NULL, count) : NULL;
     if (!partial) hdst__partial_destroy(state);
     return partial;
 }
@@ -43,14 +44,19 @@ void hdst__keyed_partial_destroy(hdst__keyed_partial *partial)
 
 // --- The order ---
 
+// Of a key with texts their hashes stand for them.
+static uint32_t hash_of(const hdst__keyed_partial *of, const uint64_t *key)
+{
+    if (!of->texts) return hdst__key_hash(key, of->key_bytes);
+    return hdst__key_texts_hash(of->texts, key, of->key_words);
+}
+
 static int compare(const hdst__keyed_partial *a, uint64_t i, const hdst__keyed_partial *b, uint64_t j)
 {
     const uint64_t *x = a->keys + i * a->key_words, *y = b->keys + j * b->key_words;
-    const uint32_t h = hdst__key_hash(x, a->key_bytes), k = hdst__key_hash(y, b->key_bytes);
+    const uint32_t h = hash_of(a, x), k = hash_of(b, y);
     if (h != k) return h < k ? -1 : 1;
-    for (uint32_t w = 0; w < a->key_words; w++)
-        if (x[w] != y[w]) return x[w] < y[w] ? -1 : 1;
-    return 0;
+    return hdst__key_compare(a->texts, x, y, a->key_words);
 }
 
 bool hdst__keyed_partial_in_order(const hdst__keyed_partial *partial)
@@ -105,7 +111,7 @@ static hdst_status join(hdst__keyed_partial *to, const hdst__keyed_partial *from
 hdst_status hdst__keyed_partial_merge(hdst__keyed_partial *to, const hdst__keyed_partial *from, hdst_error *error)
 {
     if (to == from || to->key_bytes != from->key_bytes) return hdst__error_set(error, HDST_E_INTERNAL, "a partial was to be merged with one of other keys");
-    if (to->count == from->count && !memcmp(to->keys, from->keys, to->count * to->key_words * sizeof *to->keys))
+    if (to->count == from->count && !to->texts && !memcmp(to->keys, from->keys, to->count * to->key_words * sizeof *to->keys))
         return hdst__partial_merge(to->state, from->state, error);
     uint64_t *row = hdst__alloc(to->allocator, (to->count + from->count) * sizeof *row);
     const hdst_status status = row ? join(to, from, row, row + to->count, error) : hdst__error_memory(error, "unfinished sums by key");

@@ -127,7 +127,7 @@ bool hdst__clear_padding(const hdst__allocator *allocator, const hdst__record *r
 
 // --- Bytes ---
 
-void hdst__ranged_partial_write(const hdst__ranged_partial *partial, hdst__buffer *out)
+void hdst__ranged_partial_write(const hdst__ranged_partial *partial, const hdst__record *record, hdst__buffer *out)
 {
     hdst__put_u64(out, partial->row_bytes);
     hdst__put_u64(out, partial->range_count);
@@ -136,13 +136,14 @@ void hdst__ranged_partial_write(const hdst__ranged_partial *partial, hdst__buffe
         hdst__put_u64(out, range->first);
         hdst__put_u64(out, range->count);
         hdst__put_u64(out, range->row_count);
-        hdst__buffer_add(out, range->rows, range->row_count * partial->row_bytes);
+        hdst__text_rows_write(&(hdst__text_rows){.record = record}, range->rows, range->row_count, out);
     }
 }
 
 enum { HEAD_BYTES = 24 };       // of a range
 
-static hdst_status read_range(const hdst__ranged_partial *partial, hdst__record_range *range, hdst__byte_cursor *from)
+static hdst_status read_range(const hdst__ranged_partial *partial, const hdst__record *record, const hdst__bytes_place *place, hdst__record_range *range,
+                              hdst__byte_cursor *from)
 {
     uint64_t bytes, end;
     if (!hdst__cursor_take(from, &range->first, sizeof range->first) || !hdst__cursor_take(from, &range->count, sizeof range->count) ||
@@ -151,11 +152,12 @@ static hdst_status read_range(const hdst__ranged_partial *partial, hdst__record_
     if (__builtin_mul_overflow(range->row_count, partial->row_bytes, &bytes) || bytes > from->left) return HDST_E_FORMAT;
     range->rows = hdst__alloc(partial->allocator, bytes);
     if (!range->rows) return HDST_E_MEMORY;
-    (void)hdst__cursor_take(from, range->rows, bytes);
-    return HDST_OK;
+    const hdst_status status = hdst__text_rows_read(&(hdst__text_rows){.record = record}, range->rows, range->row_count, from, place, NULL);
+    return status == HDST_OK || status == HDST_E_FORMAT ? status : HDST_E_MEMORY;
 }
 
-hdst_status hdst__ranged_partial_read(hdst__ranged_partial *partial, const hdst__range_rule *rule, hdst__byte_cursor *from)
+hdst_status hdst__ranged_partial_read(hdst__ranged_partial *partial, const hdst__record *record, const hdst__range_rule *rule,
+                                      const hdst__bytes_place *place, hdst__byte_cursor *from)
 {
     uint64_t row_bytes, count;
     hdst_status status = HDST_OK;
@@ -165,7 +167,7 @@ hdst_status hdst__ranged_partial_read(hdst__ranged_partial *partial, const hdst_
     if (!partial->range) return HDST_E_MEMORY;
     for (uint64_t end = 0; partial->range_count < count && status == HDST_OK; partial->range_count++) {
         hdst__record_range *range = &partial->range[partial->range_count];
-        status = read_range(partial, range, from);
+        status = read_range(partial, record, place, range, from);
         if (status == HDST_OK && ((partial->range_count && range->first <= end) || !rule->is_sound(rule->user, range))) status = HDST_E_FORMAT;
         end = end_of(range);
     }

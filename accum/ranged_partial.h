@@ -7,6 +7,7 @@
 #define HDST_ACCUM_RANGED_PARTIAL_H
 
 #include "accum/partial_frame.h"
+#include "accum/row_texts.h"
 #include "base/alloc.h"
 #include "record/type.h"
 
@@ -41,9 +42,11 @@ hdst_status hdst__ranged_partial_is_whole(const hdst__ranged_partial *partial, h
 // Fills what is between the fields of the rows with zeroes, so that equal rows are equal bytes. false: no memory.
 bool hdst__clear_padding(const hdst__allocator *allocator, const hdst__record *record, char *rows, uint64_t count);
 
-// In the frame (accum/partial_frame.h): u64 bytes of a row, u64 ranges; for each: u64 first, u64 records, u64 rows, the rows
-void hdst__ranged_partial_write(const hdst__ranged_partial *partial, hdst__buffer *out);
-// Into one without ranges, with its row_bytes. HDST_E_FORMAT without a message: the caller has one. HDST_E_MEMORY.
-hdst_status hdst__ranged_partial_read(hdst__ranged_partial *partial, const hdst__range_rule *rule, hdst__byte_cursor *from);
+// In the frame (accum/partial_frame.h): u64 bytes of a row, u64 ranges; for each: u64 first, u64 records, u64 rows, the rows, and the bytes of their texts
+// (accum/row_texts.h)
+void hdst__ranged_partial_write(const hdst__ranged_partial *partial, const hdst__record *record, hdst__buffer *out);
+// Into one without ranges, with its row_bytes; the bytes of texts go where `place` says. HDST_E_FORMAT without a message: the caller has one. HDST_E_MEMORY.
+hdst_status hdst__ranged_partial_read(hdst__ranged_partial *partial, const hdst__record *record, const hdst__range_rule *rule,
+                                      const hdst__bytes_place *place, hdst__byte_cursor *from);
 
 #endif

@@ -15,6 +15,7 @@ struct hdst_partial {
     hdst__partial *state;           // of accumulators; NULL: it is of a reduction by key
     hdst__keyed_partial *keyed;
     hdst__partial_ranges *ranges;   // in the arena: of a fold, or of the best records; NULL: it is one of those two
+    hdst__text_heap *texts;         // that keys or ranges refer to; NULL: the context has no engine
     hdst__hash identity;
     hdst__buffer bytes;
     hdst__partial_table *tables;    // one for each of the state's accumulators
@@ -41,6 +42,7 @@ static void release_partial(hdst__object *object)
     hdst__partial_destroy(partial->state);
     hdst__keyed_partial_destroy(partial->keyed);
     if (partial->ranges) hdst__ranged_partial_destroy(&partial->ranges->state);
+    hdst__text_heap_drop(partial->texts);
     hdst__buffer_destroy(&partial->bytes);
     hdst__arena_destroy(&partial->arena);
 }
@@ -51,6 +53,10 @@ static hdst_partial *create(hdst_context *context)
     if (partial == &no_partial) return partial;
     hdst__arena_init(&partial->arena, hdst__owned_by(context, HDST__OWNER_ACCUMULATORS), NULL);
     hdst__buffer_init(&partial->bytes, hdst__owned_by(context, HDST__OWNER_ACCUMULATORS));
+    if (!context->engine) return partial;       // it has the context's error
+    hdst_error error = HDST_ERROR_INIT;
+    partial->texts = hdst__text_heap_create(hdst__engine_runtime(context->engine), HDST__OWNER_ACCUMULATORS);
+    if (!partial->texts) hdst__error_memory(&error, "a partial"), hdst__object_fail(&partial->object, &error);
     return partial;
 }
 
@@ -65,7 +71,8 @@ static hdst_status read_tables(hdst_partial *partial, const hdst__partial_label 
         return hdst__error_memory(error, "a partial");
     }
     partial->identity = label->identity;
-    return hdst__partial_tables_read(&partial->arena, label, &partial->state, &partial->keyed, &partial->tables, &partial->table_count, error);
+    const hdst__bytes_place place = hdst__text_heap_sink(partial->texts);
+    return hdst__partial_tables_read(&partial->arena, &place, label, &partial->state, &partial->keyed, &partial->tables, &partial->table_count, error);
 }
 
 // What is made in the arena is the partial's from its first moment on, so that it is given back wherever memory ends.
@@ -188,9 +195,6 @@ static hdst_status take_keyed(hdst_partial *partial, const hdst__plan *plan, hds
     const hdst__node *node = plan->target;
     const hdst__aggregate_spec *spec = hdst__aggregate_node_keyed(node);
     const hdst_dataset *dataset = node->dataset;
-    for (uint32_t i = 0; i < spec->key_count; i++)
-        if (spec->record->leaves[spec->key_leaves[i]].kind == HDST__TEXT)
-            return hdst__error_set(error, HDST_E_UNSUPPORTED, "a partial with texts in its keys is not available yet");
     hdst__keyed_partial *keyed = hdst__aggregate_partial(hdst__aggregate_node_of(node), HDST__ALLOCATOR(partial));
     if (!keyed) return hdst__error_memory(error, "a partial");
     hdst__partial_table table = {.function = dataset->spec ? dataset->spec->function->name : dataset->op->name, .name = "records", .is_records = true,
@@ -218,7 +222,7 @@ static hdst_status take_ranges(hdst_partial *partial, const hdst_result *result,
     if (status != HDST_OK) return status;
     init_arena(partial, &out_of_memory);
     if (setjmp(out_of_memory)) return end_arena(partial, hdst__arena_error(&partial->arena, "a partial", error));
-    return end_arena(partial, hdst__partial_ranges_take(&partial->arena, result, &partial->bytes, &partial->identity, &partial->ranges, error));
+    return end_arena(partial, hdst__partial_ranges_take(&partial->arena, &partial->texts, result, &partial->bytes, &partial->identity, &partial->ranges, error));
 }
 
 static hdst_status take_state(hdst_partial *partial, const hdst_result *result, hdst_error *error)
@@ -360,8 +364,8 @@ static hdst_status read_ranges(hdst_partial *partial, const void *bytes, uint64_
     jmp_buf out_of_memory;
     init_arena(partial, &out_of_memory);
     if (setjmp(out_of_memory)) return end_arena(partial, hdst__arena_error(&partial->arena, "a partial", error));
-    return end_arena(partial, hdst__partial_ranges_from_bytes(&partial->arena, partial->object.context, bytes, size, &partial->identity, &partial->ranges,
-                                                              error));
+    return end_arena(partial, hdst__partial_ranges_from_bytes(&partial->arena, &partial->texts, partial->object.context, bytes, size, &partial->identity,
+                                                              &partial->ranges, error));
 }
 
 static hdst_status read_state(hdst_partial *partial, const void *bytes, uint64_t size, hdst_error *error)
@@ -449,14 +453,22 @@ static hdst_status check_same(const hdst_partial *to, const hdst_partial *from, 
     return HDST_E_USAGE;
 }
 
+static hdst_status merge_ranges(hdst_partial *to, const hdst_partial *from, hdst_error *error)
+{
+    const hdst_status status = hdst__partial_ranges_merge(to->ranges, from->ranges, error);
+    hdst__ranged_texts_compact(&to->texts, hdst__engine_runtime(to->object.context->engine), to->ranges->table.record, &to->ranges->state);
+    return status;
+}
+
 static hdst_status merge(hdst_partial *to, const hdst_partial *from, hdst_error *error)
 {
     hdst_status status = hdst__check_object(to->object.context, "hdst_partial_merge", "from", from, error);
     if (status == HDST_OK) status = check_same(to, from, error);
     if (status != HDST_OK) return status;
     forget_rows(to);
-    if (to->ranges) return hdst__partial_ranges_merge(to->ranges, from->ranges, error);
-    status = to->keyed ? hdst__keyed_partial_merge(to->keyed, from->keyed, error) : hdst__partial_merge(to->state, from->state, error);
+    if (to->ranges) return merge_ranges(to, from, error);
+    status = to->keyed ? hdst__keyed_texts_merge(to->texts, to->keyed, from->keyed, error) : hdst__partial_merge(to->state, from->state, error);
+    if (to->keyed) hdst__keyed_texts_compact(&to->texts, hdst__engine_runtime(to->object.context->engine), to->keyed);
     if (to->keyed) to->tables->row_count = to->keyed->count;
     if (status != HDST_OK) hdst__object_fail(&to->object, error);      // a part of `from` is in it
     return status;

@@ -18,19 +18,10 @@ static const hdst__stage_node *fold_of(const hdst__node *target)
 
 bool hdst__is_ranged(const hdst__node *target) { return fold_of(target) || hdst__top_node_of(target); }
 
-static bool has_text(const hdst__record *record)
-{
-    for (size_t i = 0; i < record->leaf_count; i++)
-        if (record->leaves[i].kind == HDST__TEXT) return true;
-    return false;
-}
-
 hdst_status hdst__check_ranged(const hdst__node *target, hdst_error *error)
 {
     const hdst__stage_node *fold = fold_of(target);
     const char *name = target->dataset->op->name;
-    if (has_text(target->dataset->record))
-        return hdst__error_set(error, HDST_E_UNSUPPORTED, "the records of %s have texts, which cannot be kept unfinished", name);
     if (!fold || !fold->call.func->check_count || !hdst__engine_settings(target->dataset->object.context->engine)->skip_failed) return HDST_OK;
     hdst__error_set(error, HDST_E_UNSUPPORTED, "the records of %s cannot be kept unfinished where those that '%s' fails on are left out", name,
                     fold->call.func->name);
@@ -85,22 +76,45 @@ static bool read_top(hdst__partial_ranges *ranges, hdst__byte_cursor *from, hdst
     return true;
 }
 
+// Texts of the function's own, and those that it looks at in another case, become the partial's.
+static hdst_status keep_texts(hdst__partial_ranges *ranges, void *rows, uint64_t count, hdst_error *error)
+{
+    return hdst__partial_texts_keep(*ranges->texts, &(hdst__text_rows){.record = ranges->table.record}, rows, count, error);
+}
+
+static hdst_status join_fold(void *user, const hdst__record_range *left, const hdst__record_range *right, hdst__record_range *joined, hdst_error *error)
+{
+    hdst__partial_ranges *ranges = user;
+    hdst_status status = hdst__fold_range_join(&ranges->folder, left, right, joined, error);
+    if (status == HDST_OK) status = keep_texts(ranges, joined->rows, joined->row_count, error);
+    if (status == HDST_OK) return status;
+    hdst__free(ranges->state.allocator, joined->rows);
+    joined->rows = NULL;
+    return status;
+}
+
+static bool is_sound_fold(void *user, const hdst__record_range *range)
+{
+    return hdst__fold_range_is_sound(&((hdst__partial_ranges *)user)->folder, range);
+}
+
 static hdst_status read_fold(hdst__partial_ranges *ranges, hdst_context *context, hdst__byte_cursor *from, hdst__arena *arena, hdst_error *error)
 {
     const hdst_status status = hdst__saved_function_read(arena, context, from, ranges->table.record, &ranges->saved, error);
     if (status != HDST_OK || from->left) return status == HDST_OK ? hdst__partial_damaged(error, "its function makes no sense") : status;
     ranges->folder = (hdst__folder){ranges->saved.func, ranges->state.allocator, &context->cancel};
-    ranges->rule = (hdst__range_rule){hdst__fold_range_join, hdst__fold_range_is_sound, &ranges->folder};
+    ranges->rule = (hdst__range_rule){join_fold, is_sound_fold, ranges};
     return HDST_OK;
 }
 
 // One without ranges.
-static hdst_status read_description(hdst__arena *arena, hdst_context *context, hdst__partial_kind kind, const void *text, uint64_t length,
-                                    hdst__partial_ranges **made, hdst_error *error)
+static hdst_status read_description(hdst__arena *arena, hdst__text_heap **texts, hdst_context *context, hdst__partial_kind kind, const void *text,
+                                    uint64_t length, hdst__partial_ranges **made, hdst_error *error)
 {
     hdst__byte_cursor from = {text, length};
     hdst__partial_ranges *ranges = HDST__NEW(arena, hdst__partial_ranges);
     ranges->kind = kind;
+    ranges->texts = texts;
     ranges->state.allocator = hdst__owned_by(context, HDST__OWNER_ACCUMULATORS);
     if (!hdst__partial_table_read(arena, &from, &ranges->table)) return hdst__partial_damaged(error, "the description of its records makes no sense");
     ranges->state.row_bytes = ranges->table.record->size;
@@ -118,13 +132,13 @@ static hdst_status read_description(hdst__arena *arena, hdst_context *context, h
 
 // --- From a result ---
 
-static hdst_status copy_rows(const hdst__partial_ranges *ranges, const char *rows, hdst__record_range *range, hdst_error *error)
+static hdst_status copy_rows(hdst__partial_ranges *ranges, const char *rows, hdst__record_range *range, hdst_error *error)
 {
     range->rows = hdst__alloc(ranges->state.allocator, range->row_count * ranges->state.row_bytes);
     if (!range->rows) return hdst__error_memory(error, "a partial");
     if (range->row_count) memcpy(range->rows, rows, range->row_count * ranges->state.row_bytes);
-    return hdst__clear_padding(ranges->state.allocator, ranges->table.record, range->rows, range->row_count) ? HDST_OK
-        : hdst__error_memory(error, "a partial");
+    if (!hdst__clear_padding(ranges->state.allocator, ranges->table.record, range->rows, range->row_count)) return hdst__error_memory(error, "a partial");
+    return keep_texts(ranges, range->rows, range->row_count, error);
 }
 
 static hdst_status take_range(hdst__partial_ranges *ranges, const hdst_result *result, hdst_error *error)
@@ -144,7 +158,7 @@ static hdst_status take_range(hdst__partial_ranges *ranges, const hdst_result *r
     return status;
 }
 
-hdst_status hdst__partial_ranges_take(hdst__arena *arena, const hdst_result *result, hdst__buffer *scratch, hdst__hash *identity,
+hdst_status hdst__partial_ranges_take(hdst__arena *arena, hdst__text_heap **texts, const hdst_result *result, hdst__buffer *scratch, hdst__hash *identity,
                                       hdst__partial_ranges **ranges, hdst_error *error)
 {
     const hdst__node *target = result->plan.target;
@@ -160,7 +174,7 @@ hdst_status hdst__partial_ranges_take(hdst__arena *arena, const hdst_result *res
     if (fold) hdst__saved_function_write(arena, dataset, scratch);
     if (scratch->failed) return hdst__error_memory(error, "a partial");
     const hdst__partial_kind kind = fold ? HDST__PARTIAL_FOLD : HDST__PARTIAL_TOP;
-    const hdst_status status = read_description(arena, dataset->object.context, kind, scratch->data, scratch->length, ranges, error);
+    const hdst_status status = read_description(arena, texts, dataset->object.context, kind, scratch->data, scratch->length, ranges, error);
     return status == HDST_OK ? take_range(*ranges, result, error) : status;
 }
 
@@ -174,8 +188,8 @@ bool hdst__are_ranges(const void *bytes, uint64_t size)
     return kind == HDST__PARTIAL_FOLD || kind == HDST__PARTIAL_TOP;
 }
 
-hdst_status hdst__partial_ranges_from_bytes(hdst__arena *arena, hdst_context *context, const void *bytes, uint64_t size, hdst__hash *identity,
-                                            hdst__partial_ranges **ranges, hdst_error *error)
+hdst_status hdst__partial_ranges_from_bytes(hdst__arena *arena, hdst__text_heap **texts, hdst_context *context, const void *bytes, uint64_t size,
+                                            hdst__hash *identity, hdst__partial_ranges **ranges, hdst_error *error)
 {
     hdst__byte_cursor from;
     hdst__partial_label label;
@@ -183,9 +197,10 @@ hdst_status hdst__partial_ranges_from_bytes(hdst__arena *arena, hdst_context *co
     hdst_status status = hdst__partial_frame_open(bytes, size, &from, &kind, &label, error);
     if (status != HDST_OK) return status;
     *identity = label.identity;
-    status = read_description(arena, context, (hdst__partial_kind)kind, label.description, label.description_bytes, ranges, error);
+    status = read_description(arena, texts, context, (hdst__partial_kind)kind, label.description, label.description_bytes, ranges, error);
     if (status != HDST_OK) return status;
-    status = hdst__ranged_partial_read(&(*ranges)->state, &(*ranges)->rule, &from);
+    const hdst__bytes_place place = hdst__text_heap_sink(*texts);
+    status = hdst__ranged_partial_read(&(*ranges)->state, (*ranges)->table.record, &(*ranges)->rule, &place, &from);
     if (status == HDST_E_FORMAT) return hdst__partial_damaged(error, "its ranges of records make no sense");
     return status == HDST_OK ? HDST_OK : hdst__error_memory(error, "a partial");
 }
@@ -198,7 +213,7 @@ hdst_status hdst__partial_ranges_write(const hdst__partial_ranges *ranges, const
     if (scratch->failed) return hdst__error_memory(error, "a partial as bytes");
     const hdst__partial_label label = {*identity, scratch->data, scratch->length};
     const size_t start = hdst__partial_frame_begin(ranges->kind, &label, out);
-    hdst__ranged_partial_write(&ranges->state, out);
+    hdst__ranged_partial_write(&ranges->state, ranges->table.record, out);
     return hdst__partial_frame_end(start, out, error);
 }
 
@@ -211,7 +226,7 @@ bool hdst__partial_ranges_meet(const hdst__partial_ranges *a, const hdst__partia
 
 hdst_status hdst__partial_ranges_merge(hdst__partial_ranges *to, const hdst__partial_ranges *from, hdst_error *error)
 {
-    return hdst__ranged_partial_merge(&to->state, &from->state, &to->rule, error);
+    return hdst__ranged_texts_merge(*to->texts, to->table.record, &to->state, &from->state, &to->rule, error);
 }
 
 static hdst_status finish_fold(hdst__partial_ranges *ranges, hdst_error *error)
@@ -220,7 +235,10 @@ static hdst_status finish_fold(hdst__partial_ranges *ranges, hdst_error *error)
     const hdst_status status = hdst__ranged_partial_is_whole(&ranges->state, error);
     if (status != HDST_OK) return status;
     table->row_count = 1;
-    if (ranges->state.range_count) return hdst__fold_range_finish(&ranges->folder, ranges->state.range, table->rows, error);
+    if (ranges->state.range_count) {
+        const hdst_status finished = hdst__fold_range_finish(&ranges->folder, ranges->state.range, table->rows, error);
+        return finished == HDST_OK ? keep_texts(ranges, table->rows, 1, error) : finished;
+    }
     if (!ranges->saved.identity) return hdst__error_set(error, HDST_E_USAGE, "reduce '%s' of an empty dataset has no result", table->function);
     memcpy(table->rows, ranges->saved.identity, table->record->size);
     return HDST_OK;

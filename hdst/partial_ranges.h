@@ -10,6 +10,7 @@
 #include "accum/ranged_partial.h"
 #include "codegen/interp/fold_range.h"
 #include "hdst/partial_tables.h"
+#include "hdst/partial_texts.h"
 #include "hdst/result.h"
 #include "plan/saved_function.h"
 #include "shuffle/sort/top_range.h"
@@ -18,6 +19,7 @@ typedef struct hdst__partial_ranges {
     hdst__partial_kind kind;
     hdst__ranged_partial state;
     hdst__range_rule rule;          // of its rows
+    hdst__text_heap **texts;        // that they refer to: the partial's
     hdst__partial_table table;
     const void *own;                // what the description has behind the table
     size_t own_bytes;
@@ -32,12 +34,12 @@ bool hdst__is_ranged(const hdst__node *target);        // an associative fold, o
 hdst_status hdst__check_ranged(const hdst__node *target, hdst_error *error);
 void hdst__keep_ranges(hdst__node *target, uint64_t first);        // from the next run on
 
-// In the arena, but for the state, which is *ranges' as soon as that is there. Running out of memory in the arena jumps to its handler.
+// In the arena, but for the state, which is *ranges' as soon as that is there, and texts, which are in *texts. Running out of memory in the arena jumps to its handler.
 // What the last run came to; `scratch` is filled. What is to be hashed of it is added to `identity`.
-hdst_status hdst__partial_ranges_take(hdst__arena *arena, const hdst_result *result, hdst__buffer *scratch, hdst__hash *identity,
+hdst_status hdst__partial_ranges_take(hdst__arena *arena, hdst__text_heap **texts, const hdst_result *result, hdst__buffer *scratch, hdst__hash *identity,
                                       hdst__partial_ranges **ranges, hdst_error *error);
-hdst_status hdst__partial_ranges_from_bytes(hdst__arena *arena, hdst_context *context, const void *bytes, uint64_t size, hdst__hash *identity,
-                                            hdst__partial_ranges **ranges, hdst_error *error);
+hdst_status hdst__partial_ranges_from_bytes(hdst__arena *arena, hdst__text_heap **texts, hdst_context *context, const void *bytes, uint64_t size,
+                                            hdst__hash *identity, hdst__partial_ranges **ranges, hdst_error *error);
 bool hdst__are_ranges(const void *bytes, uint64_t size);   // bytes of such a partial, by their head
 hdst_status hdst__partial_ranges_write(const hdst__partial_ranges *ranges, const hdst__hash *identity, hdst__buffer *scratch, hdst__buffer *out,
                                        hdst_error *error);

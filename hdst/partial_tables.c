@@ -50,13 +50,17 @@ void hdst__partial_tables_describe(const hdst__partial_table *tables, size_t cou
 {
     put_u32(out, (uint32_t)count);
     for (size_t i = 0; i < count; i++) put_table(out, &tables[i]);
-    if (keyed) put(out, keyed->keys, keyed->count * keyed->key_words * sizeof *keyed->keys);
+    if (keyed) hdst__text_rows_write(&(hdst__text_rows){.texts = keyed->texts, .key_words = keyed->key_words}, keyed->keys, keyed->count, out);
 }
 
 // --- Keys ---
 
-// Each element is aligned to its own size (shuffle/aggregate/aggregation_layout.c packs them so).
-static uint64_t aligned(uint64_t at, uint64_t bytes) { return (at + bytes - 1) / bytes * bytes; }
+// Each element is aligned to its own size, a text to 8 bytes (shuffle/aggregate/aggregation_layout.c packs them so).
+static uint64_t aligned(uint64_t at, uint64_t bytes)
+{
+    const uint64_t align = bytes < 8 ? bytes : 8;
+    return (at + align - 1) / align * align;
+}
 
 // Bytes of a packed key; 0: too many.
 static uint32_t key_bytes_of(const hdst__partial_table *table)
@@ -81,6 +85,24 @@ static void write_key(const hdst__partial_table *table, const char *packed, char
         at = aligned(at, bytes);
         for (uint64_t e = 0; e < leaf->elements; e++, at += bytes) memcpy(row + hdst__leaf_offset(leaf, e), packed + at, bytes);
     }
+}
+
+// The texts of a packed key, in the arena; NULL: there are none.
+static const hdst__key_texts *texts_of(hdst__arena *arena, const hdst__partial_table *table)
+{
+    uint64_t at = 0;
+    uint32_t count = 0, *word = HDST__NEW_ARRAY(arena, uint32_t, (key_bytes_of(table) + sizeof(hdst__text_span)) / sizeof(hdst__text_span));
+    for (uint32_t k = 0; k < table->key_count; k++) {
+        const hdst__leaf *leaf = &table->record->leaves[table->key_leaves[k]];
+        const uint64_t bytes = hdst__scalar_size(leaf->kind);
+        at = aligned(at, bytes);
+        for (uint64_t e = 0; e < leaf->elements; e++, at += bytes)
+            if (leaf->kind == HDST__TEXT) word[count++] = (uint32_t)(at / sizeof(uint64_t));
+    }
+    if (!count) return NULL;
+    hdst__key_texts *texts = HDST__NEW(arena, hdst__key_texts);
+    *texts = (hdst__key_texts){word, count};
+    return texts;
 }
 
 void hdst__partial_table_write_keys(const hdst__partial_table *table, const hdst__keyed_partial *keyed, void *rows)
@@ -127,7 +149,7 @@ static bool take_leaf(hdst__arena *arena, hdst__leaf *leaf, uint64_t size, hdst_
 {
     uint8_t kind;
     leaf->path = take_text(arena, from);
-    if (!leaf->path || !hdst__cursor_take(from, &kind, sizeof kind) || kind > HDST__F64) return false;
+    if (!leaf->path || !hdst__cursor_take(from, &kind, sizeof kind) || kind > HDST__TEXT) return false;
     leaf->kind = (hdst__kind)kind;
     if (!hdst__cursor_take(from, &leaf->offset, sizeof leaf->offset) || !hdst__cursor_take(from, &leaf->elements, sizeof leaf->elements) ||
         !hdst__cursor_take(from, &leaf->dims, sizeof leaf->dims) || !take_dimensions(leaf, from)) return false;
@@ -143,8 +165,10 @@ static const hdst__record *take_record(hdst__arena *arena, hdst__byte_cursor *fr
     if (!record->name || !hdst__cursor_take(from, &record->size, sizeof record->size) || !hdst__cursor_take(from, &record->align, sizeof record->align) ||
         !hdst__cursor_take(from, &leaves, sizeof leaves) || leaves > from->left / LEAST_LEAF_BYTES || !record->size) return NULL;
     hdst__leaf *leaf = HDST__NEW_ARRAY(arena, hdst__leaf, leaves);
-    for (uint32_t i = 0; i < leaves; i++)
+    for (uint32_t i = 0; i < leaves; i++) {
         if (!take_leaf(arena, &leaf[i], record->size, from)) return NULL;
+        record->has_text |= leaf[i].kind == HDST__TEXT;
+    }
     record->leaves = leaf;
     record->leaf_count = leaves;
     return record;
@@ -207,24 +231,27 @@ static bool take_tables(hdst__arena *arena, const hdst__partial *state, hdst__by
     return hdst__partial_accums(state) == wanted;
 }
 
-static hdst_status take_keys(const hdst__partial_table *table, hdst__byte_cursor *from, hdst__partial **state, hdst__keyed_partial **keyed)
+static hdst_status take_keys(hdst__arena *arena, const hdst__bytes_place *place, const hdst__partial_table *table, hdst__byte_cursor *from,
+                             hdst__partial **state, hdst__keyed_partial **keyed)
 {
-    const uint64_t count = table->row_count, words = (key_bytes_of(table) + 7) / 8;
-    if (from->left / sizeof(uint64_t) / words != count || from->left % sizeof(uint64_t) || from->left / sizeof(uint64_t) % words) return HDST_E_FORMAT;
+    const uint64_t count = table->row_count;
+    const hdst__text_rows keys = {.texts = texts_of(arena, table), .key_words = (key_bytes_of(table) + 7) / 8};
+    if (from->left / hdst__text_rows_bytes(&keys) < count) return HDST_E_FORMAT;
     if (hdst__partial_rows(*state, 0) != (count ? count : 1)) return HDST_E_FORMAT;
-    *keyed = hdst__keyed_partial_of(*state, key_bytes_of(table), count);
+    *keyed = hdst__keyed_partial_of(*state, key_bytes_of(table), keys.texts, count);
     if (!*keyed) return HDST_E_MEMORY;
     *state = NULL;
-    (void)hdst__cursor_take(from, (*keyed)->keys, from->left);
+    const hdst_status status = hdst__text_rows_read(&keys, (*keyed)->keys, count, from, place, NULL);
+    if (status != HDST_OK) return status == HDST_E_FORMAT ? status : HDST_E_MEMORY;
     return hdst__keyed_partial_in_order(*keyed) ? HDST_OK : HDST_E_FORMAT;
 }
 
-hdst_status hdst__partial_tables_read(hdst__arena *arena, const hdst__partial_label *label, hdst__partial **state, hdst__keyed_partial **keyed,
-                                      hdst__partial_table **tables, size_t *count, hdst_error *error)
+hdst_status hdst__partial_tables_read(hdst__arena *arena, const hdst__bytes_place *place, const hdst__partial_label *label, hdst__partial **state,
+                                      hdst__keyed_partial **keyed, hdst__partial_table **tables, size_t *count, hdst_error *error)
 {
     hdst__byte_cursor from = {label->description, label->description_bytes};
     hdst_status status = take_tables(arena, *state, &from, tables, count) ? HDST_OK : HDST_E_FORMAT;
-    if (status == HDST_OK && *count && (*tables)->key_count) status = take_keys(*tables, &from, state, keyed);
+    if (status == HDST_OK && *count && (*tables)->key_count) status = take_keys(arena, place, *tables, &from, state, keyed);
     if (status == HDST_OK && from.left) status = HDST_E_FORMAT;
     if (status == HDST_OK) return HDST_OK;
     *count = 0;

@@ -33,6 +33,8 @@ void hdst__fold_part_release(hdst__node *node)
     hdst__fold_part *part = &own_of(node)->part;
     hdst__free(HDST__ALLOCATOR(node->dataset), part->range.rows);
     hdst__free(HDST__ALLOCATOR(node->dataset), part->record);
+    hdst__text_heap_drop(part->texts);
+    part->texts = NULL;
     part->range = (hdst__record_range){0};
     part->record = NULL;
 }
@@ -88,6 +90,27 @@ static hdst_status fill_stretch(void *user, uint64_t first, uint64_t count, cons
     return s->whole->fill(s->whole->user, s->first + first, count, storage, buffers, to_first, error);
 }
 
+// What records refer to goes where it lasts as they do. Where they are the function's, only texts that it looks at in another case need that.
+static hdst_status keep_texts(const hdst__node *node, void *records, uint64_t count, hdst_error *error)
+{
+    hdst__text_writer writer = {own_of(node)->part.texts, NULL, NULL};
+    return writer.heap ? hdst__text_keep_rows(&writer, node->dataset->record, records, count, error) : HDST_OK;
+}
+
+static hdst_status settle_texts(const hdst__node *node, void *records, uint64_t count, hdst_error *error)
+{
+    hdst__text_writer writer = {own_of(node)->part.texts, NULL, NULL};
+    return writer.heap ? hdst__text_settle_rows(&writer, node->dataset->record, records, count, error) : HDST_OK;
+}
+
+static hdst_status begin_texts(const hdst__node *node, hdst_error *error)
+{
+    hdst__fold_part *part = &own_of(node)->part;
+    if (!node->dataset->record->has_text) return HDST_OK;
+    part->texts = hdst__text_heap_create(hdst__engine_runtime(node->dataset->object.context->engine), HDST__OWNER_ACCUMULATORS);
+    return part->texts ? HDST_OK : hdst__error_memory(error, "unfinished records of a reduce");
+}
+
 // A few records as they are.
 static hdst_status read_records(const hdst__node *node, uint64_t first, uint64_t count, char *to, hdst_error *error)
 {
@@ -102,8 +125,9 @@ static hdst_status read_records(const hdst__node *node, uint64_t first, uint64_t
     reader.user = &of;
     reader.records = count;
     reader.rows = NULL;
-    const hdst_status status = hdst__rows_read(runtime, &reader, &rows, &ignored, error);
+    hdst_status status = hdst__rows_read(runtime, &reader, &rows, &ignored, error);
     if (status == HDST_OK) memcpy(to, rows.records, count * reader.record->size);
+    if (status == HDST_OK) status = keep_texts(node, to, count, error);
     hdst__rows_free(runtime, &rows);
     return status;
 }
@@ -115,10 +139,15 @@ static hdst_status gather(hdst__node *node, const hdst__stage_output *output, co
                    tail = (records - head) % HDST__FOLD_RECORDS;
     part->range = (hdst__record_range){part->first, records, head + runs + tail, hdst__alloc_zero(folder->allocator, (head + runs + tail) * size)};
     if (!part->range.rows) return hdst__error_memory(error, "unfinished records of a reduce");
-    hdst_status status = read_records(node, 0, head, part->range.rows, error);
-    if (status == HDST_OK && runs) memcpy(part->range.rows + head * size, output->records, runs * size);
+    hdst_status status = begin_texts(node, error);
+    if (status == HDST_OK) status = read_records(node, 0, head, part->range.rows, error);
+    if (status == HDST_OK && runs) {
+        memcpy(part->range.rows + head * size, output->records, runs * size);
+        status = keep_texts(node, part->range.rows + head * size, runs, error);
+    }
     if (status == HDST_OK) status = read_records(node, records - tail, tail, part->range.rows + (head + runs) * size, error);
     if (status == HDST_OK) status = hdst__fold_range_complete(folder, &part->range, head, runs, error);
+    if (status == HDST_OK) status = settle_texts(node, part->range.rows, part->range.row_count, error);
     if (status != HDST_OK) return status;
     return hdst__clear_padding(folder->allocator, node->dataset->record, part->range.rows, part->range.row_count) ? HDST_OK
         : hdst__error_memory(error, "unfinished records of a reduce");
@@ -137,6 +166,8 @@ static hdst_status finish(hdst__node *node, hdst__stage_output *output, const hd
     hdst_status status = HDST_OK;
     if (part->range.count) status = hdst__fold_range_finish(folder, &part->range, part->record, error);
     else memcpy(part->record, own->identity, node->dataset->record->size);
+    if (status == HDST_OK) status = settle_texts(node, part->record, 1, error);
+    output->texts = part->texts;
     output->records = part->record;
     output->record_count = 1;
     return status;

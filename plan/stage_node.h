@@ -13,7 +13,8 @@ typedef struct hdst__fold_part {
     uint64_t first;                 // the number of its first record in the whole
     hdst__reader whole;             // its input; the stage reads the same from the first run of 64 on
     hdst__record_range range;       // what the last run came to
-    void *record;                   // the record that a part has which begins at 0; NULL: others have none
+    hdst__text_heap *texts;         // that its rows refer to, and `record`; NULL: they have no texts
+    void *record;                   // that a part has which begins at 0; NULL: others have none
 } hdst__fold_part;
 
 typedef struct hdst__stage_node {

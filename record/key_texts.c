@@ -46,3 +46,11 @@ uint64_t hdst__key_texts_mixed(const hdst__key_texts *texts, const uint64_t *key
     }
     return h;
 }
+
+// One text alone is a packed key of 8 bytes.
+uint32_t hdst__key_texts_hash(const hdst__key_texts *texts, const uint64_t *key, uint32_t key_words)
+{
+    if (key_words > HDST__SPAN_WORDS) return (uint32_t)(hdst__key_texts_mixed(texts, key, key_words, 0) >> 32);
+    const hdst__text_span span = hdst__span_of_words(key);
+    return (uint32_t)(hdst__key_mix64(hdst__text_span_hash(&span)) >> 32);
+}

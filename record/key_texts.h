@@ -29,6 +29,8 @@ bool hdst__key_texts_equal(const hdst__key_texts *texts, const uint64_t *a, cons
 // With another `first` than 0 texts begin with it, too: who does not know it cannot make texts that share their hash.
 uint64_t hdst__key_texts_mixed(const hdst__key_texts *texts, const uint64_t *key, uint32_t key_words, uint64_t first);
 
+uint32_t hdst__key_texts_hash(const hdst__key_texts *texts, const uint64_t *key, uint32_t key_words);    // that results are in the order of
+
 static inline int hdst__key_compare(const hdst__key_texts *texts, const uint64_t *a, const uint64_t *b, uint32_t key_words)
 {
     if (texts) return hdst__key_texts_compare(texts, a, b, key_words);

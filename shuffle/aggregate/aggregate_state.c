@@ -161,7 +161,7 @@ static hdst__keyed_partial *partial_of(const hdst__aggregate *aggregate, const h
 {
     const hdst__aggregation_layout *layout = aggregate->layout;
     hdst__partial *state = hdst__aggregate_empty_partial(aggregate, allocator, aggregate->row_count);
-    hdst__keyed_partial *partial = state ? hdst__keyed_partial_of(state, layout->key_bytes, aggregate->row_count) : NULL;
+    hdst__keyed_partial *partial = state ? hdst__keyed_partial_of(state, layout->key_bytes, layout->texts, aggregate->row_count) : NULL;
     bool added = partial;
     if (!partial) hdst__partial_destroy(state);
     for (uint64_t i = 0; added && i < aggregate->row_count; i++) added = add_row(aggregate, i, partial);

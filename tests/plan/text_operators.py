@@ -139,7 +139,7 @@ def blocks_of(output, names):
 def run_form(driver, form, path, right, counts):
     device, *others = form.split(":")
     memory = next((int(o) for o in others if o.isdigit()), 0) << 20
-    names = [o for o in others if o in right] or [n for n in right if not n.startswith("partial_")]
+    names = [o for o in others if o in right] or list(right)
     how = "streamed" if "streamed" in others else "cached"
     done = subprocess.run([driver, device, str(memory), how, path] + names, capture_output=True)
     output = done.stdout.decode()

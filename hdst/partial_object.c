@@ -222,7 +222,8 @@ static hdst_status take_ranges(hdst_partial *partial, const hdst_result *result,
     if (status != HDST_OK) return status;
     init_arena(partial, &out_of_memory);
     if (setjmp(out_of_memory)) return end_arena(partial, hdst__arena_error(&partial->arena, "a partial", error));
-    return end_arena(partial, hdst__partial_ranges_take(&partial->arena, &partial->texts, result, &partial->bytes, &partial->identity, &partial->ranges, error));
+    return end_arena(partial, hdst__partial_ranges_take(&partial->arena, &partial->texts, result, &partial->bytes, &partial->identity, &partial->ranges,
+                                                        error));
 }
 
 static hdst_status take_state(hdst_partial *partial, const hdst_result *result, hdst_error *error)

@@ -34,7 +34,8 @@ bool hdst__is_ranged(const hdst__node *target);        // an associative fold, o
 hdst_status hdst__check_ranged(const hdst__node *target, hdst_error *error);
 void hdst__keep_ranges(hdst__node *target, uint64_t first);        // from the next run on
 
-// In the arena, but for the state, which is *ranges' as soon as that is there, and texts, which are in *texts. Running out of memory in the arena jumps to its handler.
+// In the arena, but for the state, which is *ranges' as soon as that is there, and texts, which are in *texts. Running out of memory in the arena jumps to its
+// handler.
 // What the last run came to; `scratch` is filled. What is to be hashed of it is added to `identity`.
 hdst_status hdst__partial_ranges_take(hdst__arena *arena, hdst__text_heap **texts, const hdst_result *result, hdst__buffer *scratch, hdst__hash *identity,
                                       hdst__partial_ranges **ranges, hdst_error *error);

@@ -27,8 +27,8 @@ typedef struct hdst__partial_table {
 
 // Appends the description. `keyed`: NULL, or the keys of the only table.
 void hdst__partial_tables_describe(const hdst__partial_table *tables, size_t count, const hdst__keyed_partial *keyed, hdst__buffer *out);
-// In the arena; the bytes of texts in keys go where `place` says. `state` is of the same bytes; where the description has keys it becomes a part of *keyed, and is NULL. HDST_E_FORMAT: it makes no sense, or is
-// not of this state; nothing that follows it reaches beyond a row. HDST_E_MEMORY.
+// In the arena; the bytes of texts in keys go where `place` says. `state` is of the same bytes; where the description has keys it becomes a part of *keyed,
+// and is NULL. HDST_E_FORMAT: it makes no sense, or is not of this state; nothing that follows it reaches beyond a row. HDST_E_MEMORY.
 hdst_status hdst__partial_tables_read(hdst__arena *arena, const hdst__bytes_place *place, const hdst__partial_label *label, hdst__partial **state,
                                       hdst__keyed_partial **keyed, hdst__partial_table **tables, size_t *count, hdst_error *error);
 // One table without keys, in the arena; what follows it is left. false: it makes no sense.

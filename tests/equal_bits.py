@@ -79,6 +79,7 @@ def make_inputs(folder):
         table.append(x + [numbers.hill(line, 1), 1.0 if line + numbers.hill(0, 4) > 6 else 0.0])
     write_npy(f"{folder}/table.npy", table, "d")
     write_npy(f"{folder}/graph.npy", [[numbers.bits() % 3000, numbers.bits() % 3000] for _ in range(4000)], "d")
+    write_npy(f"{folder}/weighted.npy", [[numbers.bits() % 1000, numbers.bits() % 1000, numbers.uniform(0, 9)] for _ in range(5000)], "d")
     write_npy(f"{folder}/matrix.npy", [[numbers.uniform(-1, 1) + (3 if i == j else 0) for j in range(80)] for i in range(80)], "f")
 
 
@@ -86,6 +87,7 @@ def workloads(at):
     """The program and its arguments; OUT stands for a file, whose bytes count too."""
     points = ["--input", f"{at}/points.npy"]
     return [
+        ("bfs", ["--input", f"{at}/graph.npy", "--source", "1", "--vertices", "3000", "--output", "OUT"]),
         ("black-scholes", ["--input", f"{at}/options.npy", "--output", "OUT"]),
         ("bloom-filter", points + ["--bits", "20000", "--lookup", f"{at}/centers.npy", "--output", "OUT"]),
         ("classification", points + ["--centers", f"{at}/centers.npy", "--output", "OUT"]),
@@ -103,6 +105,7 @@ def workloads(at):
         ("monte-carlo", ["--paths", "20000", "--output", "OUT"]),
         ("neural-net", ["--input", f"{at}/classes.npy", "--target", "4", "--hidden", "9", "--epochs", "2", "--output", "OUT"]),
         ("sort", points + ["--key", "2,0", "--output", "OUT"]),
+        ("sssp", ["--input", f"{at}/weighted.npy", "--source", "1", "--vertices", "1000", "--output", "OUT"]),
     ]
 
 

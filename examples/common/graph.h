@@ -8,12 +8,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// OPTION_GRAPH as members of a program's own options.
+// Members of a program's own options.
 #define OPTION_GRAPH(graph)                                                                                                                        \
     {"vertices", OPTION_TEXT, &(graph).vertices, "FILE|N", "vertices that there are also without edges: their numbers, or how many", true},        \
     {"sizes-first", OPTION_FLAG, &(graph).edges.sizes_first, NULL, "the first line says how many vertices and edges there are", true},              \
-    {"weighted", OPTION_FLAG, &(graph).weighted, NULL, "edges have a weight, which is not looked at", true},                                        \
     {"adjacency", OPTION_FLAG, &(graph).edges.adjacency, NULL, "lines are a vertex and all its neighbours", true}
+// Of programs that do not need weights.
+#define OPTION_WEIGHTED(graph) {"weighted", OPTION_FLAG, &(graph).weighted, NULL, "edges have a weight, which is not looked at", true}
 
 typedef struct graph {
     hdst_edges_options edges;   // HDST_EDGES_OPTIONS_INIT; program_steps.edges refers to it

@@ -152,7 +152,7 @@ int main(int argc, char **argv)
 {
     job w = {.graph = {.edges = HDST_EDGES_OPTIONS_INIT}};
     common_options common;
-    const option own[] = {OPTION_GRAPH(w.graph)};
+    const option own[] = {OPTION_GRAPH(w.graph), OPTION_WEIGHTED(w.graph)};
     const program_info info = {"connected-components",
                                "Finds the connected components of a graph, whatever the direction of its edges. Prints the number of vertices, of components,\n"
                                "and of the largest component's vertices; writes with --output each vertex and the smallest one of its component.",

@@ -141,6 +141,10 @@ enum {
     HDST__HOST_GROUP_THREAD_RECORDS = 1 << 14,  // for a thread of its own
     HDST__HOST_REPARTITION_PIECE_BYTES = 256 << 10, HDST__HOST_REPARTITION_PIECE_SHARE = 16,    // of records that get a number; of what the budget has left
 
+    // Joins.
+    HDST__HOST_JOIN_PIECE_BYTES = 256 << 10, HDST__HOST_JOIN_PIECE_SHARE = 16,      // of records that get their hash, or another layout; of what is left
+    HDST__HOST_JOIN_PLACES = 4096, HDST__HOST_JOIN_PLACE_RESULTS = 1024,    // places that reading may begin at, at most; results between two, at least
+
     // Sorts.
     HDST__HOST_GATHER_BYTES = 1 << 20,          // of rows that a thread puts in order at once
     HDST__HOST_SORT_BUCKET_RECORDS = 1 << 14,   // of a bucket, at least, where records are dealt to several

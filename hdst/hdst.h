@@ -22,6 +22,7 @@
 #include "hdst/api.h"
 #include "hdst/error.h"
 #include "hdst/graph.h"
+#include "hdst/joins.h"
 #include "hdst/loop.h"
 #include "hdst/text.h"
 
@@ -35,7 +36,6 @@ extern "C" {
 #define HDST_VERSION_MAJOR 0
 #define HDST_VERSION_MINOR 1
 #define HDST_VERSION_PATCH 0
-
 #define HDST_VERSION_TEXT "0.1.0"
 
 // "0.1.0" of the library that runs, which may differ from the header's. Thread-safe.

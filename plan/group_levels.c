@@ -58,7 +58,7 @@ static void name_group(const hdst__node *node, const char *rows, hdst_error *err
     const hdst__record *record = node->dataset->parent->record;
     const hdst__group_own *own = node->dataset->own;
     const hdst__run failed = group->piece[error->record];
-    hdst__fields_describe(record, own->keys, own->key_count, rows + failed.first * record->size, key, sizeof key);
+    hdst__fields_describe(record, own->key.place, own->key.count, rows + failed.first * record->size, key, sizeof key);
     snprintf(at, sizeof error->message - (size_t)(at - error->message), " in the records with %s", key);
     uint64_t low = 0, high = group->grouping.run_count;     // which key's piece it is
     while (high - low > 1) {

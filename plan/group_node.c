@@ -21,24 +21,10 @@ typedef hdst__group_node group_node;
 
 // --- Making ---
 
-static void list_parts(hdst__arena *arena, group_node *group, const hdst_dataset *dataset)
-{
-    const hdst__group_own *own = dataset->own;
-    const hdst__record *record = dataset->parent->record;
-    size_t count = 0;
-    for (size_t i = 0; i < own->key_count; i++) count += own->keys[i].elements;
-    group->part = HDST__NEW_ARRAY(arena, hdst__key_field, count);
-    for (size_t i = 0; i < own->key_count; i++) {
-        const hdst__leaf *leaf = &record->leaves[own->keys[i].leaf];
-        for (uint64_t e = 0; e < own->keys[i].elements; e++)
-            group->part[group->part_count++] = (hdst__key_field){hdst__leaf_offset(leaf, own->keys[i].element + e), leaf->kind};
-    }
-}
-
 static bool is_key(const hdst__group_own *own, uint32_t leaf)
 {
-    for (size_t i = 0; i < own->key_count; i++)
-        if (own->keys[i].leaf == leaf) return true;
+    for (size_t i = 0; i < own->key.count; i++)
+        if (own->key.place[i].leaf == leaf) return true;
     return false;
 }
 
@@ -57,8 +43,8 @@ static ir_func *lower(hdst__arena *arena, const hdst_dataset *dataset, const uin
     hdst_module *module = dataset->spec->module;
     const ast_function *function = dataset->spec->function;
     const hdst__group_own *own = dataset->own;
-    hdst__key_leaf *key = HDST__NEW_ARRAY(arena, hdst__key_leaf, own->key_count);
-    for (size_t i = 0; i < own->key_count; i++) key[i] = (hdst__key_leaf){own->keys[i].leaf, own->keys[i].element};
+    hdst__key_leaf *key = HDST__NEW_ARRAY(arena, hdst__key_leaf, own->key.count);
+    for (size_t i = 0; i < own->key.count; i++) key[i] = (hdst__key_leaf){own->key.place[i].leaf, own->key.place[i].element};
     ir_func *func = hdst__lower_group(arena, module->tree, function, key);
     if (!func) {
         if (hdst__diags_to_error(&module->diags, HDST_E_KERNEL, error) == HDST_OK)
@@ -84,9 +70,9 @@ static void tell_keys_apart(hdst__arena *arena, hdst__node *node)
     uint32_t *leaves = HDST__NEW_ARRAY(arena, uint32_t, leaf_count);
     hdst__accumulate_op *laws = HDST__NEW_ARRAY(arena, hdst__accumulate_op, leaf_count);
     for (size_t i = 0; i < leaf_count; i++) laws[i] = HDST__SUM;
-    for (size_t i = 0; i < own->key_count; i++) leaves[i] = own->keys[i].leaf;
+    for (size_t i = 0; i < own->key.count; i++) leaves[i] = own->key.place[i].leaf;
     hdst__aggregate_spec *spec = HDST__NEW(arena, hdst__aggregate_spec);
-    *spec = (hdst__aggregate_spec){.record = dataset->record, .key_leaves = leaves, .key_count = (uint32_t)own->key_count, .laws = laws};
+    *spec = (hdst__aggregate_spec){.record = dataset->record, .key_leaves = leaves, .key_count = (uint32_t)own->key.count, .laws = laws};
     group_node *group = node->own;
     group->partitions_kept.spec = spec;
     hdst__by_partition_make(arena, node, &group->partitions_kept);
@@ -105,7 +91,7 @@ hdst_status hdst__group_node_build(hdst__arena *arena, hdst__node *node, hdst_er
     if (!func) return error->code;
     group->call.func = func;
     bind_params(arena, &group->call, dataset);
-    list_parts(arena, group, dataset);
+    group->part_count = hdst__named_keys_fields(arena, &((const hdst__group_own *)dataset->own)->key, dataset->parent->record, &group->part);
     group->reduces = function->kind == AST_REDUCE;
     // Where records that fail are left out, what remains of a run may be nothing: no tree then.
     group->tree = group->reduces && function->reduce_class != AST_ORDERED && !hdst__engine_settings(engine)->skip_failed;
@@ -170,7 +156,7 @@ static hdst_status key_error(const hdst__node *node, hdst_error *error)
 {
     const hdst_dataset *dataset = node->dataset;
     const hdst__group *g = &((group_node *)node->own)->grouping;
-    const char *name = dataset->parent->record->leaves[((const hdst__group_own *)dataset->own)->keys[0].leaf].path;
+    const char *name = dataset->parent->record->leaves[((const hdst__group_own *)dataset->own)->key.place[0].leaf].path;
     const bool is_signed = hdst__kind_is_signed(g->key.field[0].kind);
     char key[32];
     snprintf(key, sizeof key, is_signed ? "%" PRId64 : "%" PRIu64, g->bad_key);

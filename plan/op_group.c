@@ -6,7 +6,6 @@
 #include "plan/keyed_records.h"
 #include "plan/map_spec.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -23,7 +22,7 @@ static const hdst__container_rule containers = {
     .hint = "HDST_CONTAINER_SORTED, or a reduce that is field-wise",
 };
 
-static void end(hdst_dataset *dataset) { hdst__free(HDST__ALLOCATOR(dataset), ((const hdst__group_own *)dataset->own)->keys); }
+static void end(hdst_dataset *dataset) { hdst__free(HDST__ALLOCATOR(dataset), ((const hdst__group_own *)dataset->own)->key.place); }
 
 const hdst__operator hdst__op_group = {
     .name = "hdst_group", .gives = HDST__GIVES_OTHERS, .own_bytes = sizeof(hdst__group_own), .containers = &containers, .may_stay_on_host = true,
@@ -35,38 +34,12 @@ const hdst__operator hdst__op_group = {
 
 static hdst_status add_key(hdst_dataset *dataset, hdst__field_place place, hdst_error *error)
 {
-    hdst__group_own *own = dataset->own;
-    hdst__field_place *keys = hdst__realloc(HDST__ALLOCATOR(dataset), own->keys, (own->key_count + 1) * sizeof *keys);
-    if (!keys) return hdst__error_memory(error, "a key");
-    own->keys = keys;
-    keys[own->key_count++] = place;
-    return HDST_OK;
-}
-
-static hdst_status add_named(hdst_dataset *dataset, const char *name, size_t length, hdst_error *error)
-{
-    hdst__field_place place;
-    while (length && isspace((unsigned char)*name)) name++, length--;
-    while (length && isspace((unsigned char)name[length - 1])) length--;
-    if (!length) {
-        hdst__error_set(error, HDST_E_USAGE, "a key of hdst_group has no name");
-        hdst__error_hint(error, "name the fields with commas between: \"user, day\"");
-        return HDST_E_USAGE;
-    }
-    hdst_status status = hdst__field_find_part(dataset->parent->record, name, length, &place, error);
-    return status == HDST_OK ? add_key(dataset, place, error) : status;
+    return hdst__named_keys_add(&((hdst__group_own *)dataset->own)->key, HDST__ALLOCATOR(dataset), place, error);
 }
 
 static hdst_status name_keys(hdst_dataset *dataset, const char *key, hdst_error *error)
 {
-    hdst_status status = HDST_OK;
-    for (bool more = true; more && status == HDST_OK;) {
-        const size_t length = strcspn(key, ",");
-        status = add_named(dataset, key, length, error);
-        more = key[length] == ',';
-        key += length + more;
-    }
-    return status;
+    return hdst__named_keys_read(&((hdst__group_own *)dataset->own)->key, HDST__ALLOCATOR(dataset), "hdst_group", dataset->parent->record, key, error);
 }
 
 // All leaves of the field that has the parameter's name.
@@ -96,29 +69,23 @@ static hdst__leaf leaf_of(const hdst__type *type, size_t l)
     return type->kind == HDST__RECORD ? type->record->leaves[l] : (hdst__leaf){.kind = type->kind, .elements = 1};
 }
 
-static hdst_status check_size(uint64_t elements, hdst_error *error)
-{
-    if (elements <= HDST__KEY_WORDS) return HDST_OK;
-    return hdst__error_set(error, HDST_E_UNSUPPORTED, "a key of %llu numbers; %d are possible", (unsigned long long)elements, HDST__KEY_WORDS);
-}
-
 static hdst_status check_keys(const hdst_dataset *dataset, const ast_decl *param, hdst_error *error)
 {
     const hdst__record *record = dataset->parent->record;
     const hdst__group_own *own = dataset->own;
     const size_t wanted = leaves_of(param->type);
     uint64_t elements = 0;
-    for (size_t i = 0; i < own->key_count && i < wanted; i++) {
-        const hdst__leaf *from = &record->leaves[own->keys[i].leaf], to = leaf_of(param->type, i);
+    for (size_t i = 0; i < own->key.count && i < wanted; i++) {
+        const hdst__leaf *from = &record->leaves[own->key.place[i].leaf], to = leaf_of(param->type, i);
         elements += to.elements;
-        if (from->kind == to.kind && own->keys[i].elements == to.elements) continue;
+        if (from->kind == to.kind && own->key.place[i].elements == to.elements) continue;
         return hdst__error_set(error, HDST_E_USAGE, "'%s' is %s%s, which key '%s' of '%s' is not at this place", from->path, hdst__scalar_c_name(from->kind),
-                               own->keys[i].elements > 1 ? "[]" : "", param->name, dataset->spec->function->name);
+                               own->key.place[i].elements > 1 ? "[]" : "", param->name, dataset->spec->function->name);
     }
-    if (own->key_count != wanted)
+    if (own->key.count != wanted)
         return hdst__error_set(error, HDST_E_USAGE, "key '%s' of '%s' has %zu field%s, hdst_group was given %zu", param->name,
-                               dataset->spec->function->name, wanted, wanted == 1 ? "" : "s", own->key_count);
-    return check_size(elements, error);
+                               dataset->spec->function->name, wanted, wanted == 1 ? "" : "s", own->key.count);
+    return hdst__named_keys_check_size(elements, error);
 }
 
 // --- Groups ---
@@ -229,5 +196,5 @@ hdst_status hdst__dataset_group_by_key(hdst_dataset *dataset, hdst_error *error)
         elements += keyed->leaves[l].elements;
         status = add_key(dataset, (hdst__field_place){.leaf = l, .elements = keyed->leaves[l].elements}, error);
     }
-    return status == HDST_OK ? check_size(elements, error) : status;
+    return status == HDST_OK ? hdst__named_keys_check_size(elements, error) : status;
 }

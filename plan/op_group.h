@@ -4,12 +4,11 @@
 #define HDST_PLAN_OP_GROUP_H
 
 #include "plan/dataset.h"
-#include "record/field_path.h"
+#include "plan/named_keys.h"
 
 // What a group's dataset has of its own; and what the datasets of reduces by key begin with that may become groups.
 typedef struct hdst__group_own {
-    hdst__field_place *keys;        // of the key, in the parent's record
-    size_t key_count;
+    hdst__named_keys key;           // in the parent's record
     bool dense;                     // the key is the number of a record of the result, which has `rows`
     uint64_t rows;
 } hdst__group_own;

@@ -107,6 +107,10 @@ struct hdst__operator {
     X(candidates)       /* op_top.c: a threshold filter, in front of top */                                                     \
     X(top)              /* op_top.c: the largest or smallest ones */                                                            \
     X(group)            /* op_group.c: a function over the records of each key */                                               \
+    X(join_pairs)       /* op_join.c: pairs of records with equal keys */                                                       \
+    X(join)             /* op_join.c: a function over them */                                                                   \
+    X(semi_join)        /* op_semi_join.c: records that have a partner */                                                       \
+    X(anti_join)        /* op_semi_join.c: those that have none */                                                              \
     X(reduce_by_key)    /* op_reduce_by_key.c */                                                                                \
     X(ones)             /* op_count_by_key.c: the key, and a 1 */                                                               \
     X(count_by_key)     /* op_count_by_key.c: sums of these */                                                                  \

@@ -39,10 +39,10 @@ static hdst_status add_bound(const hdst__plan_param *bound, const ir_param *para
 static void add_keys(saver *s, hdst__replay *replay)
 {
     const hdst__group_own *own = dataset_of(s)->own;
-    hdst__replay_key *keys = HDST__NEW_ARRAY(&s->arena, hdst__replay_key, own->key_count);
-    for (size_t i = 0; i < own->key_count; i++) keys[i] = (hdst__replay_key){own->keys[i].leaf, own->keys[i].element};
+    hdst__replay_key *keys = HDST__NEW_ARRAY(&s->arena, hdst__replay_key, own->key.count);
+    for (size_t i = 0; i < own->key.count; i++) keys[i] = (hdst__replay_key){own->key.place[i].leaf, own->key.place[i].element};
     replay->keys = keys;
-    replay->key_count = own->key_count;
+    replay->key_count = own->key.count;
 }
 
 static hdst_status describe_group(saver *s, hdst__replay *replay, hdst_error *error)

@@ -43,7 +43,7 @@ static hdst__text_span span_at(const hdst__key_field *field, const char *row)
     return span;
 }
 
-static void key_fields_pack(const hdst__key_fields *key, const char *row, uint64_t *words)
+void hdst__key_fields_pack(const hdst__key_fields *key, const char *row, uint64_t *words)
 {
     uint64_t at = 0;
     memset(words, 0, align_to(key->bytes, 8));
@@ -62,42 +62,44 @@ static void key_fields_pack(const hdst__key_fields *key, const char *row, uint64
 uint32_t hdst__key_fields_hash(const hdst__key_fields *key, const char *row)
 {
     uint64_t words[HDST__KEY_WORDS];
-    key_fields_pack(key, row, words);
+    hdst__key_fields_pack(key, row, words);
     return hdst__key_hash(words, key->bytes);
 }
 
 // The words of which a packed key's fields from `first` on, none of them a text, are a part: *end is behind them. Below 0, 0, above 0.
-static int compare_numbers(const hdst__key_fields *key, const char *a, const char *b, size_t first, size_t *end)
+static int compare_numbers(const hdst__key_fields *key, const char *a, const hdst__key_fields *key_of_b, const char *b, size_t first, size_t *end)
 {
     size_t count = 0;
     while (first + count < key->count && key->field[first + count].kind != HDST__TEXT) count++;
     *end = first + count;
-    const hdst__key_fields numbers = hdst__key_fields_of(key->field + first, count);
-    return hdst__key_fields_compare(&numbers, a, b);
+    const hdst__key_fields numbers = hdst__key_fields_of(key->field + first, count), others = hdst__key_fields_of(key_of_b->field + first, count);
+    return hdst__key_fields_compare_with(&numbers, a, &others, b);
 }
 
 // Texts begin words of their own, and so does what follows one.
-static int compare_with_texts(const hdst__key_fields *key, const char *a, const char *b)
+static int compare_with_texts(const hdst__key_fields *key, const char *a, const hdst__key_fields *key_of_b, const char *b)
 {
     for (size_t i = 0; i < key->count;) {
         int order;
         if (key->field[i].kind == HDST__TEXT) {
-            const hdst__text_span x = span_at(&key->field[i], a), y = span_at(&key->field[i], b);
+            const hdst__text_span x = span_at(&key->field[i], a), y = span_at(&key_of_b->field[i], b);
             order = hdst__text_compare(&x, &y);
             i++;
-        } else order = compare_numbers(key, a, b, i, &i);
+        } else order = compare_numbers(key, a, key_of_b, b, i, &i);
         if (order) return order;
     }
     return 0;
 }
 
-int hdst__key_fields_compare(const hdst__key_fields *key, const char *a, const char *b)
+int hdst__key_fields_compare_with(const hdst__key_fields *key, const char *a, const hdst__key_fields *key_of_b, const char *b)
 {
     uint64_t left[HDST__KEY_WORDS], right[HDST__KEY_WORDS];
-    if (key->has_text) return compare_with_texts(key, a, b);
-    key_fields_pack(key, a, left);
-    key_fields_pack(key, b, right);
+    if (key->has_text) return compare_with_texts(key, a, key_of_b, b);
+    hdst__key_fields_pack(key, a, left);
+    hdst__key_fields_pack(key_of_b, b, right);
     for (size_t w = 0; w < (key->bytes + 7) / 8; w++)
         if (left[w] != right[w]) return left[w] < right[w] ? -1 : 1;
     return 0;
 }
+
+int hdst__key_fields_compare(const hdst__key_fields *key, const char *a, const char *b) { return hdst__key_fields_compare_with(key, a, key, b); }

@@ -40,6 +40,7 @@ ARROWS = {
     'shuffle/sort': ['engine', 'partition', 'accum', 'record'],
     'shuffle/aggregate': ['shuffle', 'shuffle/sort', 'engine', 'partition', 'accum', 'record'],
     'shuffle/group': ['shuffle', 'shuffle/sort', 'shuffle/aggregate', 'engine', 'partition', 'accum', 'record'],
+    'shuffle/join': ['shuffle', 'shuffle/sort', 'shuffle/group', 'engine', 'partition', 'accum', 'record'],
     'plan': ['shuffle', 'engine', 'partition', 'codegen', 'io', 'accum', 'record'],
     'hdst': ['plan', 'shuffle', 'engine', 'partition', 'codegen', 'io', 'accum', 'record'],
 }

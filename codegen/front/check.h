@@ -12,6 +12,7 @@
 // check_math.c      functions that are written in the kernel language (codegen/math/)
 // check_emit.c      what a flat_map emits
 // check_text.c      comparisons and tokens of texts
+// check_join.c      the pairs that a join runs over
 // check_later.c     parts of the language that hdst does not support yet
 // check_reduce.c    how freely a reduce may be regrouped
 #ifndef HDST_CODEGEN_FRONT_CHECK_H
@@ -124,6 +125,10 @@ void hdst__check_math_functions(hdst__checker *c);      // the bodies of all tha
 // --- check_later.c: functions that the language has and hdst does not carry yet ---
 bool hdst__check_later_call(hdst__checker *c, ast_expr *call);      // false: not one of them
 bool hdst__check_later_name(hdst__checker *c, ast_expr *name);      // WORD, SPACE
+
+// --- check_join.c ---
+void hdst__check_join_pair(hdst__checker *c, ast_function *f);      // makes f->pair; NULL with an error where the two are too large
+void hdst__check_has_partner(hdst__checker *c, ast_expr *call, const ast_decl *side);       // has(o) of an optional side becomes a field of that
 
 // --- check_text.c ---
 ast_expr *hdst__check_text_comparison(hdst__checker *c, ast_expr *e);       // of two texts

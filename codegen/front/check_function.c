@@ -102,13 +102,13 @@ static size_t count(const ast_function *f, ast_qualifier qualifier)
     return n;
 }
 
-// The input records of an operator are its first parameters.
-static void records(hdst__checker *c, ast_function *f)
+// The input records of an operator are its first parameters. false: they are not.
+static bool records(hdst__checker *c, ast_function *f)
 {
     size_t plain = count(f, AST_PLAIN), wanted = 1;
     const char *shape = NULL;
     switch (f->kind) {
-    case AST_HELPER: return;
+    case AST_HELPER: return true;
     case AST_GROUP:
         wanted = 2, plain = count(f, AST_KEY) + count(f, AST_STREAM);
         if (count(f, AST_KEY) != 1 || count(f, AST_STREAM) != 1) plain = 0;
@@ -121,13 +121,16 @@ static void records(hdst__checker *c, ast_function *f)
     if (plain != wanted) {
         const char *on = f->kind == AST_GROUP ? "a key and a stream" : wanted == 1 ? "one record" : "two records";
         hdst__diag_error(c->diags, f->span, shape, "a %s works on %s", kind_name(f->kind), on);
-        return;
+        return false;
     }
+    bool first = true;
     for (size_t i = 0; i < wanted; i++) {
         ast_qualifier q = f->params[i]->qualifier;
-        if (q == AST_BROADCAST || q == AST_LOOKUP || q == AST_ACCUM)
-            hdst__diag_error(c->diags, f->params[i]->span, shape, "the record%s come%s first", wanted == 1 ? "" : "s", wanted == 1 ? "s" : "");
+        if (q != AST_BROADCAST && q != AST_LOOKUP && q != AST_ACCUM) continue;
+        hdst__diag_error(c->diags, f->params[i]->span, shape, "the record%s come%s first", wanted == 1 ? "" : "s", wanted == 1 ? "s" : "");
+        first = false;
     }
+    return first;
 }
 
 // --- Results ---
@@ -185,14 +188,14 @@ void hdst__check_signature(hdst__checker *c, ast_function *f)
     f->result = &hdst__check_poison;
     ast_function *around = c->function;
     c->function = f;
-    if (f->kind == AST_JOIN) hdst__check_unsupported(c, f->span, kind_name(f->kind));
     if (f->param_count > MAX_PARAMS) {
         hdst__diag_error(c->diags, f->span, NULL, "'%s' has more than %d parameters", f->name, MAX_PARAMS);
         f->param_count = MAX_PARAMS;
     }
     bool good = true;
     for (size_t i = 0; i < f->param_count; i++) good &= parameter(c, f, f->params[i]);
-    if (good) records(c, f);
+    if (good && records(c, f) && f->kind == AST_JOIN && !hdst__check_is_poison(f->params[0]->type) && !hdst__check_is_poison(f->params[1]->type))
+        hdst__check_join_pair(c, f);
     result(c, f);
     if (f->kind == AST_REDUCE) reduce_signature(c, f);
     c->function = around;

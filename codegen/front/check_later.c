@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of the language that hdst does not support yet. They are typed like the rest, so that a program can be checked; a
+// Functions of the language that hdst does not support yet, and has(o) of joins. They are typed like the rest, so that a program can be checked; a
 // function that uses one is marked as not available yet.
 #include "codegen/front/builtins.h"
 #include "codegen/front/check.h"
@@ -60,8 +60,13 @@ static void has(hdst__checker *c, ast_expr *call)
     of->decl = decl;
     of->type = decl->type;
     decl->used = true;
-    if (call->arg_count == 2) call->args[1] = hdst__check_value(c, call->args[1]);
-    if (call->arg_count == 2 && !decl->key) has_row(c, call);
+    if (call->arg_count == 1) {
+        if (c->function->pair) hdst__check_has_partner(c, call, decl);
+        else hdst__check_poisoned(call);        // the function has an error of its own
+        return;
+    }
+    call->args[1] = hdst__check_value(c, call->args[1]);
+    if (!decl->key) has_row(c, call);
     else hdst__check_unsupported(c, call->span, "has()");
     if (decl->key) call->args[1] = hdst__check_to_type(c, call->args[1], decl->key, "the key");
 }

@@ -129,6 +129,20 @@ static void add_params(lowerer *l, const ast_function *function, ir_param_kind k
     }
 }
 
+// A join is a map over pairs, whose record the checker made (codegen/front/check_join.c): its parameters are fields of that.
+static void add_pair(lowerer *l, const ast_function *function)
+{
+    const hdst__record *record = function->pair->type->record;
+    lower_place place = {.base = PLACE_INPUT, .type = function->pair->type, .name = "pair"};
+    place.first = hdst__ir_add_param(l->func, (ir_param){.kind = IR_INPUT, .name = "pair", .bind = "pair", .record = record});
+    hdst__lower_bind(l, function->pair, place, false);
+    for (size_t i = 0; i < 2; i++) {
+        lower_place side = hdst__lower_field(&place, &record->fields[i]);
+        side.name = function->params[i]->name;
+        hdst__lower_bind(l, function->params[i], side, false);
+    }
+}
+
 static lower_place add_output(lowerer *l, const hdst__type *type)
 {
     lower_place place = {.base = PLACE_OUTPUT, .type = type, .name = "result"};
@@ -192,11 +206,12 @@ ir_func *hdst__lower(hdst__arena *arena, const ast_module *module, const ast_fun
 
 ir_func *hdst__lower_group(hdst__arena *arena, const ast_module *module, const ast_function *function, const hdst__key_leaf *key)
 {
-    if (function->unsupported || !function->body || function->kind == AST_HELPER || function->kind == AST_JOIN) return NULL;
+    if (function->unsupported || !function->body || function->kind == AST_HELPER) return NULL;
     ir_func *func = HDST__NEW(arena, ir_func);
     *func = (ir_func){.arena = arena, .name = function->name, .diags = module->diags};
     lowerer l = {.arena = arena, .func = func, .block = &func->body, .switch_continue = IR_NO_VAR};
-    if (function->kind != AST_GROUP) add_params(&l, function, IR_INPUT);
+    if (function->kind == AST_JOIN) add_pair(&l, function);
+    else if (function->kind != AST_GROUP) add_params(&l, function, IR_INPUT);
     else if (!hdst__lower_group_params(&l, function, key)) return NULL;
     lower_function(&l, function);
     if (l.statements >= HDST__LOWER_LIMIT) {

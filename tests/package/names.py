@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The documentation names what there is: every public name in docs/, docs/design/, README.md and the tutorial is in
-hdst/hdst.h or hdst/error.h, or is listed as planned in docs/design/README.md; a file of docs/design says in its head which
+a public header (hdst/hdst.h, hdst/error.h ...), or is listed as planned in docs/design/README.md; a file of docs/design says in its head which
 of its names are planned. Names of the library's inside are looked for in its sources.
 
 usage: names.py SOURCE-ROOT
@@ -26,7 +26,7 @@ def planned_in(text):
 
 
 def main(root):
-    public = set().union(*(names_of(root / 'hdst' / name) for name in ('hdst.h', 'error.h', 'api.h', 'graph.h', 'loop.h', 'text.h')))
+    public = set().union(*(names_of(root / 'hdst' / name) for name in ('hdst.h', 'error.h', 'api.h', 'graph.h', 'joins.h', 'loop.h', 'text.h')))
     inside = set()
     for folder in FOLDERS:
         for path in (root / folder).rglob('*'):
@@ -36,7 +36,7 @@ def main(root):
     design = root / 'docs/design'
     planned = planned_in((design / 'README.md').read_text())
     wrong = [f'docs/design/README.md: {name} is listed as planned, and exists' for name in sorted(planned & public)]
-    if not planned:
+    if 'Not there yet:' not in (design / 'README.md').read_text():
         wrong.append('docs/design/README.md: no list of planned names ("Not there yet: ...")')
     pages = [root / 'README.md', *(root / 'docs').rglob('*.md'), *(root / 'tutorial').glob('*')]
     designs = [path for ending in ('c', 'hk', 'yaml') for path in design.rglob(f'*.{ending}')]

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bills the orders of this year, finds the highest bill and each user's longest pause.
-// Not there yet: hdst_join. This program does not compile today.
 #include "hdst/hdst.h"
 
 #include <stdio.h>
@@ -18,7 +17,7 @@ int main(void)
     hdst_value_set(first, &first_day, 1);
     hdst_map_spec *since = hdst_map_spec_create(hk, "since");
     hdst_bind_value(since, "first_day", first);
-    hdst_dataset *bills = hdst_join(users, "id", hdst_filter(orders, since), "user", hk, "pay");    // later: keys are named here
+    hdst_dataset *bills = hdst_join(users, "id", hdst_filter(orders, since), "user", hk, "pay");    // keys are named here
 
     hdst_result *highest = hdst_result_create(hdst_reduce(bills, hk, "highest"));
     hdst_result *pauses = hdst_result_create(hdst_group_function(bills, "user", hk, "longest_pause"));

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Datasets of the records of two others that belong together. hdst/hdst.h includes it.
+#ifndef HDST_JOINS_H
+#define HDST_JOINS_H
+
+#include "hdst/api.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct hdst_module hdst_module;         // hdst/hdst.h
+typedef struct hdst_dataset hdst_dataset;
+typedef struct hdst_map_spec hdst_map_spec;
+
+// Joined: one record for each pair of a left and a right record with equal keys, which a `join` function makes of them. `join f(A a, B b) -> T` is an inner
+// join; with `optional B b` a left record without a partner comes alone (`has(b)` is false and b is zero), with `optional A a` a right one, with both either.
+// The keys name fields of the left and of the right record, with commas between ("user", "from.x, day"), of the same types in order; numbers, bools, texts,
+// arrays of these; floats are keys by their bits, as for hdst_group. Keys may repeat on both sides: all pairs. The result is in the order of (the keys' hash,
+// the key, the left record's place, the right one's), the same on every device. Pairs are made as they are read, however many there are; where memory is
+// short the sides go through temporary files.
+HDST_API hdst_dataset *hdst_join(hdst_dataset *left, const char *left_key, hdst_dataset *right, const char *right_key, hdst_module *module,
+                                 const char *function);
+// The same with values bound to the function.
+HDST_API hdst_dataset *hdst_join_by(hdst_dataset *left, const char *left_key, hdst_dataset *right, const char *right_key, const hdst_map_spec *spec);
+// The left records whose key is among the right ones' (semi join), or is not (anti join), each once, as they are, in the order of a join.
+HDST_API hdst_dataset *hdst_semi_join(hdst_dataset *left, const char *left_key, hdst_dataset *right, const char *right_key);
+HDST_API hdst_dataset *hdst_anti_join(hdst_dataset *left, const char *left_key, hdst_dataset *right, const char *right_key);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

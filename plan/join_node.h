@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What joins have of their own, and their node: records of two inputs with equal keys (shuffle/join/join.h).
+#ifndef HDST_PLAN_JOIN_NODE_H
+#define HDST_PLAN_JOIN_NODE_H
+
+#include "plan/named_keys.h"
+#include "plan/plan.h"
+#include "shuffle/join/join.h"
+
+typedef struct hdst__join_own {
+    hdst__named_keys key[2];        // in the records of the left and the right input
+    hdst__join_kind kind;
+    bool optional[2];
+} hdst__join_own;
+
+// A dataset over two, the second of which is still to be checked: `right` is called so in errors of `call`. Never NULL.
+hdst_dataset *hdst__join_dataset(const char *call, const hdst__operator *op, hdst_dataset *left, hdst_dataset *right);
+// Whether it is a join of records of the inputs. op_join.c
+hdst_status hdst__join_takes(const char *call, const ast_function *function, hdst_dataset *const inputs[2], hdst_error *error);
+// Reads the keys, which both sides must have of the same types.
+hdst_status hdst__join_keys(const char *call, hdst_dataset *dataset, const char *left_key, const char *right_key, hdst_error *error);
+
+// hdst__operator
+void hdst__join_node_describe(const hdst_dataset *dataset, hdst__buffer *out);
+hdst_status hdst__join_node_build(hdst__arena *arena, hdst__node *node, hdst_error *error);
+hdst_status hdst__join_node_run(hdst__plan *plan, hdst__node *node, hdst_error *error);
+hdst_status hdst__join_node_explain(hdst__node *node, hdst__buffer *out, hdst_error *error);
+void hdst__join_node_drop(hdst__node *node);
+void hdst__join_node_release(hdst__node *node);
+void hdst__join_node_end(hdst_dataset *dataset);
+
+#endif

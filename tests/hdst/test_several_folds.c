@@ -130,7 +130,7 @@ Test(several_folds, any_split_gives_the_same_tree)
     const job j = open_job("0,1,2", HDST_ON_ERROR_FAIL);
     hdst__engine_limits(j.context->engine)->policy = &random_split;
     hdst_result *r = hdst_result_create(hdst_reduce(data_of(&j, RECORDS), j.module, "chain"));
-    for (random_split_seed = 0; random_split_seed < 20; random_split_seed++) {
+    for (random_split_seed = 0; random_split_seed < 50; random_split_seed++) {
         random_split_backwards = random_split_seed % 2;
         RUN(r);
         expect_row(r, &wanted, "a random split", RECORDS);

@@ -224,7 +224,7 @@ Test(several_groups, each_device_has_some_of_the_keys)
         hdst__engine_limits(context->engine)->policy = &random_split;
         hdst_result *r = make(context, k);
         uint64_t had[3] = {0};
-        for (random_split_seed = 0; random_split_seed < 10; random_split_seed++) {
+        for (random_split_seed = 0; random_split_seed < 50; random_split_seed++) {
             random_split_backwards = random_split_seed % 2;
             RUN(r);
             expect(&right, r, k, "a random split");

@@ -89,7 +89,7 @@ long:
 	done
 	python3 tests/differential/team_sums.py $(BUILD)/libhdst.so.0 $(LONG_SEED) $(LONG_PIPELINES) || [ $$? = 77 ]
 	python3 tests/differential/text_programs.py $(BUILD)/libhdst.so.0 $(LONG_SEED) 1000
-	$(BUILD)/tests/drivers/driver_many_jobs 1000 || [ $$? = 77 ]
+	$(BUILD)/tests/drivers/driver_many_jobs 20000 || [ $$? = 77 ]
 	$(BUILD)/bench/math_errors --every $(LONG_FLOATS) --points $(LONG_POINTS)
 	@python3 tests/mutation/run.py
 

@@ -25,7 +25,7 @@ static const char text[] = "struct item { uint64_t key; uint64_t v; };\n"
                            "group all_of(key uint64_t key, stream item s) -> item\n"
                            "{ uint64_t v = 0; for (item i : s) v += i.v; return (item){ .key = key, .v = v }; }\n";
 
-typedef enum kind { SUMS, BY_KEY, GROUPED, FIRST_ONES, ASYNC, CANCELLED, BAD_CALLBACK, BAD_RECORD, KINDS } kind;
+typedef enum kind { SUMS, BY_KEY, GROUPED, FIRST_ONES, ASYNC, CANCELLED, BAD_CALLBACK, BAD_RECORD, SORTED, PARTIAL, KINDS } kind;
 
 enum { GROUPS = 1000, FIRST = 700 };
 
@@ -65,12 +65,14 @@ static hdst_result *make(job *j, hdst_module *m, hdst_value *limit)
     hdst_source_destroy(source);
     if (j->kind == BY_KEY) return hdst_result_create(hdst_reduce_by_key(hdst_filter_function(data, m, "odd"), m, "add"));
     if (j->kind == GROUPED) return hdst_result_create(hdst_group_function(data, NULL, m, "all_of"));
+    if (j->kind == SORTED) return hdst_result_create(hdst_sort(data, "key,v desc"));
     if (j->kind == FIRST_ONES) return hdst_result_create(hdst_slice(hdst_filter_function(data, m, "odd"), 0, FIRST));
     hdst_map_spec *spec = hdst_map_spec_create(m, "sum");
     hdst_bind_value(spec, "limit", limit);
     hdst_bind_accum(spec, "s", 5);
     hdst_result *r = hdst_result_create(hdst_map(data, spec));
     hdst_map_spec_destroy(spec);
+    if (j->kind == PARTIAL && hdst_result_keep_partial(r, NULL) != HDST_OK) complain(j, "keeps no partial", NULL);
     return r;
 }
 
@@ -112,6 +114,36 @@ static void check_first(const job *j, hdst_result *r)
         if (rows[i].v != 2 * i + 1) complain(j, "not the first ones", NULL);
 }
 
+static void check_sorted(const job *j, hdst_result *r)
+{
+    uint64_t count;
+    const item *rows = hdst_result_rows(r, NULL, &count);
+    if (count != RECORDS) complain(j, "not all records", NULL);
+    for (uint64_t i = 0; i < count; i++)
+        if (rows[i].key != i / (RECORDS / 10) || rows[i].v != (RECORDS / 10 - 1 - i % (RECORDS / 10)) * 10 + rows[i].key) complain(j, "out of order", NULL);
+}
+
+// As bytes, read, merged with itself: twice the sum.
+static void check_partial(const job *j, hdst_result *r)
+{
+    const void *bytes;
+    uint64_t size;
+    hdst_error error = HDST_ERROR_INIT;
+    hdst_partial *partial = hdst_partial_from_result(r);
+    if (hdst_partial_write(partial, &bytes, &size, &error) != HDST_OK) complain(j, "not written", &error);
+    hdst_partial *read = hdst_partial_from_bytes(j->context, bytes, size), *cut = hdst_partial_from_bytes(j->context, bytes, size - 1);
+    if (hdst_partial_status(cut, NULL) != HDST_E_FORMAT) complain(j, "cut off, and good", NULL);
+    if (hdst_partial_merge(read, partial, &error) != HDST_OK) complain(j, "not merged", &error);
+    for (uint64_t s = 0; s < 5; s++) {
+        const int64_t once = hdst_view_int64(hdst_result_field(r, "s", "v"), s, 0);
+        if (hdst_view_int64(hdst_partial_field(read, "s", "v"), s, 0) != 2 * once) complain(j, "a wrong merge", NULL);
+    }
+    hdst_partial_destroy(cut);
+    hdst_partial_destroy(read);
+    hdst_partial_destroy(partial);
+    check_sums(j, r);
+}
+
 static hdst_status run(job *j, hdst_result *r, uint64_t number, hdst_error *error)
 {
     if (j->kind != ASYNC) return hdst_run(r, error);
@@ -128,6 +160,8 @@ static void check(const job *j, hdst_result *r, hdst_status status, const hdst_e
     const bool may_end = j->kind == CANCELLED || j->kind == ASYNC;      // a cancel may come too late
     if (status != right[j->kind] && !(may_end && (status == HDST_OK || status == HDST_E_CANCELLED))) complain(j, "another status", error);
     else if (status == HDST_OK && j->kind == BY_KEY) check_keys(j, r);
+    else if (status == HDST_OK && j->kind == SORTED) check_sorted(j, r);
+    else if (status == HDST_OK && j->kind == PARTIAL) check_partial(j, r);
     else if (status == HDST_OK && j->kind == GROUPED) check_groups(j, r);
     else if (status == HDST_OK && j->kind == FIRST_ONES) check_first(j, r);
     else if (status == HDST_OK) check_sums(j, r);

@@ -26,6 +26,7 @@ typedef struct hdst__kernel_options {
     bool fast_sums;                     // float sums may be plain: rounded at each addition, in any order. Which became so, the cells of the
                                         // kernel's tables say
     bool texts_apart;                   // texts refer to memory that the device cannot reach: it has copies (HDST__ARG_TEXTS)
+    bool counts_output;                 // CPU: never `at_most`
     bool no_blocks;                     // strips and work-groups have no tables, each addend goes straight to the device's: for measurement, or as
                                         // strips' tables have no room
 } hdst__kernel_options;

@@ -227,7 +227,8 @@ static hdst__cpu_limits limits_of(const hdst__kernel_options *options)
 {
     const hdst__place_limits place = {.rows = options->rows, .fast_sums = options->fast_sums, .no_blocks = options->no_blocks,
                                       .first_level = options->first_level};
-    return (hdst__cpu_limits){.place = place, .input = options->input, .has_double = options->facts.has_double, .no_vectors = options->facts.no_vectors};
+    return (hdst__cpu_limits){.place = place, .input = options->input, .has_double = options->facts.has_double, .no_vectors = options->facts.no_vectors,
+                              .counts_output = options->counts_output};
 }
 
 static hdst__printer *create_printer(hdst__arena *arena, const ir_func *func, const hdst__kernel_options *options, const hdst__tables *tables,

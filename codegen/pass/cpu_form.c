@@ -86,6 +86,7 @@ const char *hdst__passes_cpu(ir_func *func, hdst__tables *tables, const hdst__cp
     const char *wrong = make_block(func, tables, limits, forms);
     if (wrong) return wrong;
     hdst__pass_output_way(func, true);
+    if (limits->counts_output && func->output) func->output->at_most = false;
     // Branches became conditions, which all count.
     if (hdst__ir_output(func).way == IR_OUTPUT_BOUNDED) func->output->bound = hdst__ir_emit_bound(forms->block);
     forms->block->output = func->output;

@@ -11,6 +11,7 @@ typedef struct hdst__cpu_limits {       // what the form goes by: the device, an
     hdst__place_limits place;
     const hdst__storage *input;         // where its records lie
     bool has_double;                    // the device has
+    bool counts_output;                 // output is counted before it is written, also where the most that may come is known
     bool no_vectors;                    // records one by one, to measure what blocks of them gain
 } hdst__cpu_limits;
 

@@ -461,6 +461,7 @@ hdst_status hdst__launch_plan_create(const hdst__launch_plan_request *request, h
     plan->piece_records = request->piece_records;
     plan->shares = request->shares;
     plan->shares_in_place = request->shares_in_place;
+    plan->counts_output = request->counts_output;
     plan->reader = *request->reader;
     plan->whole = request->whole ? *request->whole : plan->reader;
     plan->base = request->base;

@@ -33,6 +33,7 @@ typedef struct hdst__launch_plan {
     bool passes_on;                 // output goes to a consumer, from the slots
     bool shares;                    // several workers share the input: their tables are merged on the host, their output is assembled there
     bool shares_in_place;           //     where each record has its place from the start
+    bool counts_output;             // as in the request
     hdst__team *team;               // in such a run
     uint32_t worker;                //     the number of this plan's
     uint64_t limit;                 // of hdst__stage_spec; 0: all records
@@ -102,6 +103,7 @@ typedef struct hdst__launch_plan_request {
     bool makes_rows;                // the device makes rows of accumulators, so their table may be in fixed point
     bool merges_words;              // who asks takes a table in fixed point with its overflow cells
     bool shares, shares_in_place;   // as in the plan
+    bool counts_output;             // no kernel writes at once what it has room for at most (hdst__kernel.at_most)
     const hdst__launch_plan *agrees_with;   // NULL, or another worker's: what its sample saw is taken over, so that all choose the same scales
 } hdst__launch_plan_request;
 

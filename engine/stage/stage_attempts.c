@@ -7,6 +7,7 @@ typedef struct attempt {
     hdst_status status;
     hdst_error error;
     bool met_failure;                   // a record failed: the status is the error's about it
+    bool too_many;                      // it gives more records than there is room for, or could
     bool kept_output;                   // its records were to stay on the device
 } attempt;
 
@@ -50,6 +51,7 @@ static attempt attempt_map(hdst__stage *stage, const hdst__stage_values *values)
     stage->stores = a.kept_output && a.status == HDST_OK;
     if (stage->stores) hdst__output_destroy(&stage->output);        // of a run before the records stayed
     a.met_failure = a.status == HDST_OK && failure != UINT64_MAX;
+    a.too_many = a.met_failure && (failure & 0xffff) == HDST__TOO_MANY;
     if (a.met_failure) a.status = hdst__launch_plan_record_error(stage->plan, values, failure, (hdst__covered){1, 0}, NULL, &a.error);
     return a;
 }
@@ -65,11 +67,19 @@ static attempt attempt_fold(hdst__stage *stage)
 
 // --- What helps ---
 
+// Whether some kernel wants room for the most that its records may give.
+static bool writes_at_once(const hdst__stage *stage)
+{
+    const hdst__launch_plan *plan = stage->plan;
+    return stage->shares || (plan->kernel && plan->kernel->at_most);
+}
+
 // HDST__MODE_CHANGES: nothing does, or nothing is wrong.
 static hdst__mode_change choose_change(const hdst__stage *stage, const attempt *a)
 {
     const bool map = stage->spec.kind == HDST__STAGE_MAP;
     const bool skips = hdst__engine_settings(stage->engine)->skip_failed && stage->spec.kind != HDST__STAGE_FOLD_ORDERED;
+    if (a->too_many && writes_at_once(stage) && !stage->mode.is[HDST__MODE_COUNTED_OUTPUT]) return HDST__MODE_COUNTED_OUTPUT;
     if (a->met_failure) return a->status == HDST_E_RECORD && skips && !stage->mode.is[HDST__MODE_SKIP_FAILED] ? HDST__MODE_SKIP_FAILED : HDST__MODE_CHANGES;
     if (a->status == HDST_E_DRIVER && stage->shares) return HDST__MODE_ONE_DEVICE;
     if (a->status == HDST_E_MEMORY && stage->shares && !a->kept_output) return HDST__MODE_ONE_DEVICE;
@@ -99,6 +109,7 @@ static hdst_status change_mode(hdst__stage *stage, hdst__mode_change change, con
     case HDST__MODE_ONE_DEVICE: go_on_alone(stage, why); break;
     case HDST__MODE_OUTPUT_ON_HOST: hdst__stage_keep_on_host(stage, why->message); break;
     case HDST__MODE_OUTPUT_IN_FILE: hdst__stage_spill(stage, why->message); break;
+    case HDST__MODE_COUNTED_OUTPUT: hdst__mode_set(&stage->mode, change, "what one record could give has no room"); break;
     case HDST__MODE_SUPERACCUMULATORS: widen(stage); break;
     case HDST__MODE_SKIP_FAILED: return hdst__stage_skip(stage, why, error);
     case HDST__MODE_ROUND_ON_HOST:      // is changed where an attempt begins, which goes on

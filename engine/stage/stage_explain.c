@@ -98,6 +98,7 @@ static void explain_output(const hdst__stage *stage, hdst__buffer *out)
     if (!stage->plan || !stage->plan->output_param) return;
     if (stage->spec.consumer) hdst__buffer_puts(out, "  output: slice by slice to what takes it; it is nowhere in whole\n");
     if (stage->plan->in_window) hdst__buffer_puts(out, "  output: written by the kernels where it stays\n");
+    hdst__mode_explain(&stage->mode, HDST__MODE_COUNTED_OUTPUT, out);
     hdst__mode_explain(&stage->mode, HDST__MODE_OUTPUT_IN_FILE, out);
     if (!stage->spec.keep_output || stage->spec.consumer || stage->mode.is[HDST__MODE_OUTPUT_IN_FILE]) return;
     hdst__mode_explain(&stage->mode, HDST__MODE_OUTPUT_ON_HOST, out);

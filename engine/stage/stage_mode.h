@@ -12,6 +12,7 @@ typedef enum hdst__mode_change {
     HDST__MODE_ONE_DEVICE,              // not shared by several devices: there is no memory for what each needs
     HDST__MODE_OUTPUT_ON_HOST,          // records for another stage do not stay on the device: it has no room for them
     HDST__MODE_OUTPUT_IN_FILE,          // nor do they in the host's memory
+    HDST__MODE_COUNTED_OUTPUT,          // output is counted first: what a record could give at most has no room
     HDST__MODE_ROUND_ON_HOST,           // accumulators do not become rows on the device: it has no room for them
     HDST__MODE_SUPERACCUMULATORS,              // no tables in fixed point: more addends than there are overflow cells did not fit their words
     HDST__MODE_SKIP_FAILED,             // records that fail take no part: one did

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators over records with texts, for tests/plan/text_operators.py: reads lines from a file, runs the operators that are named, and prints what they give.
+// Operators over records with texts, for text_operators.py and hostile_texts.py: reads lines from a file, runs the operators that are named, and prints
+// what they give.
 //
 //     text_operators DEVICE MEMORY cached|streamed FILE OPERATOR...
+//     text_operators DEVICE MEMORY cached|streamed @LIST OPERATOR...      the same with each file that LIST names, behind a line with its name; of those with a
+//                                                                         name that ends with "cr" the lines end with \r\n
 //
 // DEVICE: a device, "gpu-form" or "apart" (the CPU device with memory of its own, and the first with kernels as a GPU gets them). For each operator a line with
 // its name, then one for each record: its fields, numbers as they are, texts as x and two hexadecimal digits for each byte; then one for the parts' records.
@@ -57,11 +60,16 @@ static const char functions[] =
     "reduce last_word(item a, item b) { item c = b; c.key = len(b.key) > 3 ? b.key : a.key; c.size = a.size + 1; return c; }\n"
     "flat_map words(item i) -> (key text word, uint64_t n) { for (text w : tokens(i.text, WORD)) emit(lower(w), 1); }\n"
     "reduce total(uint64_t a, uint64_t b) { return a + b; }\n"
-    "filter has_ab(item i) { return find(i.text, \"ab\") >= 0; }\n";
+    "filter has_ab(item i) { return find(i.text, \"ab\") >= 0; }\n"
+    "filter line_has_ab(numbered a) { return find(a.text, \"ab\") >= 0 || (starts_with(a.text, \"b\") && ends_with(a.text, \"a\")); }\n"
+    "flat_map line_words(text line) -> (key text word, uint64_t n) { for (text w : tokens(line, WORD)) emit(w, 1); }\n"
+    "flat_map pieces(numbered a) -> numbered\n"
+    "{ for (text w : tokens(a.text, SPACE)) if (len(w) > 2) emit((numbered){ .line = a.line, .text = upper(w[1:70]) }); }\n";
 
 typedef struct run {
     hdst_context *context;
     hdst_module *module;
+    hdst_source *source;
     hdst_dataset *lines, *items;
 } run;
 
@@ -227,6 +235,13 @@ static hdst_dataset *twice(const run *r, hdst_dataset *d)
 }
 static hdst_dataset *indexed(const run *r, hdst_dataset *d) { return hdst_zip_with_index(hdst_filter_function(d, r->module, "has_ab"), r->module, "indexed"); }
 static hdst_dataset *sample(const run *r, hdst_dataset *d) { return (void)r, hdst_sample(d, 1, 7); }
+static hdst_dataset *some_lines(const run *r, hdst_dataset *d) { return hdst_filter_function(d, r->module, "line_has_ab"); }
+static hdst_dataset *pieces(const run *r, hdst_dataset *d) { return hdst_flat_map_function(d, r->module, "pieces"); }
+static hdst_dataset *line_words(const run *r, hdst_dataset *d)
+{
+    (void)d;
+    return hdst_reduce_by_key(hdst_flat_map_function(hdst_read(r->source, r->module, "text"), r->module, "line_words"), r->module, "total");
+}
 static hdst_dataset *longer(const run *r, hdst_dataset *d) { return hdst_reduce(d, r->module, "longer"); }
 static hdst_dataset *loud(const run *r, hdst_dataset *d) { return hdst_reduce(d, r->module, "loud"); }
 static hdst_dataset *last_word(const run *r, hdst_dataset *d) { return hdst_reduce(d, r->module, "last_word"); }
@@ -248,6 +263,8 @@ static const struct {
     {"words", words, "word n", 0, 0}, {"sorted", sorted, ITEM, 0, 0}, {"slices", slices, ITEM, 0, 0}, {"twice", twice, ITEM, 0, 0},
     {"indexed", indexed, "at i.key i.line i.text", 0, 0}, {"sample", sample, ITEM, 0, 0}, {"longer", longer, ITEM, 0, 0}, {"loud", loud, ITEM, 0, 0},
     {"last_word", last_word, ITEM, 0, 0},
+    {"lines", items, "line text", 0, 1}, {"some_lines", some_lines, "line text", 0, 1}, {"pieces", pieces, "line text", 0, 1},
+    {"line_words", line_words, "word n", 0, 1},
     {"partial_sums", sums, "key n size", 1, 0}, {"partial_keys", keys, "value", 1, 0}, {"partial_pairs", pairs, "key half", 1, 0},
     {"partial_top_text", top_text, ITEM, 1, 0}, {"partial_top_size", top_size, ITEM, 1, 0}, {"partial_least", least_text, ITEM, 1, 0},
     {"partial_longer", longer, ITEM, 1, 0}, {"partial_loud", loud, ITEM, 1, 0},
@@ -280,6 +297,32 @@ static hdst_context *open_context(const char *device, uint64_t memory)
     return context;
 }
 
+static void run_file(run *r, const char *path, const char *how, char **names, int count)
+{
+    const size_t length = strlen(path);
+    hdst_lines_options options = HDST_LINES_OPTIONS_INIT;
+    options.strip_returns = length > 2 && !strcmp(path + length - 2, "cr");
+    r->source = hdst_source_open_all_lines(r->context, &path, 1, &options);
+    r->lines = hdst_read(r->source, r->module, "numbered");
+    r->items = hdst_map_function(r->lines, r->module, "keyed");
+    if (!strcmp(how, "cached")) r->items = hdst_cache(r->items);
+    for (int i = 0; i < count; i++) run_operator(r, names[i]);
+    hdst_source_destroy(r->source);
+}
+
+static void run_files(run *r, const char *list, const char *how, char **names, int count)
+{
+    char path[1024];
+    FILE *file = fopen(list, "r");
+    if (!file) printf("%s cannot be read\n", list), exit(1);
+    while (fgets(path, sizeof path, file)) {
+        path[strcspn(path, "\n")] = 0;
+        printf("file %s\n", path);
+        run_file(r, path, how, names, count);
+    }
+    fclose(file);
+}
+
 int main(int argc, char **argv)
 {
     enum { FIRST = 5, NO_DEVICE = 77 };
@@ -291,10 +334,8 @@ int main(int argc, char **argv)
     if (hdst_device_chosen(r.context, &info, &error) != HDST_OK) return printf("%s\n", error.message), NO_DEVICE;
     r.module = hdst_module_parse(r.context, "texts.hk", functions, NULL);
     if (hdst_module_status(r.module, NULL) != HDST_OK) return printf("%s\n", hdst_module_diagnostics(r.module)), 1;
-    r.lines = hdst_read(hdst_source_open_lines(r.context, argv[4]), r.module, "numbered");
-    r.items = hdst_map_function(r.lines, r.module, "keyed");
-    if (!strcmp(argv[3], "cached")) r.items = hdst_cache(r.items);
-    for (int i = FIRST; i < argc; i++) run_operator(&r, argv[i]);
+    if (argv[4][0] == '@') run_files(&r, argv[4] + 1, argv[3], argv + FIRST, argc - FIRST);
+    else run_file(&r, argv[4], argv[3], argv + FIRST, argc - FIRST);
     hdst_context_destroy(r.context);
     return 0;
 }

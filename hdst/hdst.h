@@ -112,8 +112,7 @@ typedef struct hdst_progress {  // valid during the call; may grow at its end
     hdst_progress_device device[16];
 } hdst_progress;
 
-// Start from HDST_CONTEXT_OPTIONS_INIT; `size` lets the struct grow.
-typedef struct hdst_context_options {
+typedef struct hdst_context_options {  // Start from HDST_CONTEXT_OPTIONS_INIT; `size` lets the struct grow.
     size_t size;
     const char *device;         // "all", "cpu", "gpu", "interp", or indices of hdst_device_get ("1", "0,2"): every device that it names may work on a
                                 // run, and hdst_explain tells which do; NULL: $HDST_DEVICES if set, else "all"
@@ -163,8 +162,7 @@ HDST_API hdst_status hdst_context_status(const hdst_context *context, hdst_error
 // HDST_E_DEVICE from then on, and its memory stays taken.
 HDST_API void hdst_context_cancel(hdst_context *context);
 
-// What the memory of a context is for.
-typedef enum hdst_memory_owner {
+typedef enum hdst_memory_owner {    // what the memory of a context is for.
     HDST_MEMORY_OTHER,          // objects of the graph, plans, texts
     HDST_MEMORY_SEGMENTS,       // through which input streams
     HDST_MEMORY_CACHES,         // cached datasets, and records that stay on a device between two steps
@@ -191,8 +189,7 @@ typedef struct hdst_memory_place {
     bool in_host_memory;        // a device that works in host memory: this counts as the host's, too
 } hdst_memory_place;
 
-// Start from HDST_MEMORY_USE_INIT; `size` lets the struct grow.
-typedef struct hdst_memory_use {
+typedef struct hdst_memory_use {    // Start from HDST_MEMORY_USE_INIT; `size` lets the struct grow.
     size_t size;
     uint32_t device_count;
     bool files_in_memory;       // temporary files lay in a folder that is memory itself (tmpfs)
@@ -263,7 +260,12 @@ typedef bool (*hdst_source_callback)(uint64_t first, uint64_t count, void *recor
 HDST_API hdst_source *hdst_source_from_callback(hdst_context *context, uint64_t count, hdst_source_callback fill, void *user);
 // The same where `fill` may be called from several threads at once, for different records.
 HDST_API hdst_source *hdst_source_from_concurrent_callback(hdst_context *context, uint64_t count, hdst_source_callback fill, void *user);
-// 0 after an error. A text is gone through, once, by all threads; a mistake in it is the source's error from then on.
+// The same where nobody knows the number beforehand (docs/io.md): writes up to `count` records from `first` on, sets *given to how many, and *ended where none
+// follow them. Asked for the same records again, in any order and behind the end, it must give the same ones. `concurrent`: from several threads at once.
+typedef bool (*hdst_uncounted_callback)(uint64_t first, uint64_t count, void *records, uint64_t *given, bool *ended, char *message, void *user);
+HDST_API hdst_source *hdst_source_from_uncounted_callback(hdst_context *context, hdst_uncounted_callback fill, bool concurrent, void *user);
+// 0 after an error. A text is gone through, once, by all threads; a mistake in it is the source's error from then on. A callback that does not know its number
+// is asked for all of its records, once it was read as a record; 0 before.
 HDST_API uint64_t hdst_source_rows(const hdst_source *source);
 HDST_API uint32_t hdst_source_columns(const hdst_source *source);   // numbers per row; 0 after an error or when only the record tells
 // Of column 0 ... columns - 1, as the file has it; NULL where there is no name. Belongs to the source.
@@ -307,8 +309,7 @@ HDST_API hdst_schema *hdst_schema_parse(hdst_context *context, const char *name,
 HDST_API hdst_schema *hdst_schema_create(hdst_context *context);
 // align 0: natural. block is for HDST_AOSOA only (0: 256).
 HDST_API hdst_status hdst_schema_add_record(hdst_schema *schema, const char *name, hdst_layout layout, uint32_t align, uint32_t block, hdst_error *error);
-// count 1: a plain field.
-HDST_API hdst_status hdst_schema_add_field(hdst_schema *schema, const char *name, hdst_type type, uint64_t count, hdst_error *error);
+HDST_API hdst_status hdst_schema_add_field(hdst_schema *schema, const char *name, hdst_type type, uint64_t count, hdst_error *error);    // 1: a plain one
 HDST_API hdst_status hdst_schema_add_nested(hdst_schema *schema, const char *name, const char *record, uint64_t count, hdst_error *error);
 // Bytes of a record's C struct; 0 when the schema has no such record or an error.
 HDST_API uint64_t hdst_schema_record_size(hdst_schema *schema, const char *record);
@@ -428,8 +429,7 @@ HDST_API hdst_dataset *hdst_flat_map(hdst_dataset *dataset, const hdst_map_spec 
 HDST_API hdst_dataset *hdst_map_function(hdst_dataset *dataset, hdst_module *module, const char *function);
 HDST_API hdst_dataset *hdst_filter_function(hdst_dataset *dataset, hdst_module *module, const char *function);
 HDST_API hdst_dataset *hdst_flat_map_function(hdst_dataset *dataset, hdst_module *module, const char *function);
-// The whole dataset reduced to one record by a `reduce`.
-HDST_API hdst_dataset *hdst_reduce(hdst_dataset *dataset, hdst_module *module, const char *function);
+HDST_API hdst_dataset *hdst_reduce(hdst_dataset *dataset, hdst_module *module, const char *function);    // to one record, by a `reduce`
 // The record with the smallest, or the largest, value of a field: "price", "from.x", "line[2].x" (NULL: of records with one field). Of several the first in the
 // order of the dataset; -0 and +0 are equal; a record whose value is NaN is taken only when all are; texts are compared byte for byte. One record; an empty
 // dataset is an error of the run, as for a reduce without identity.

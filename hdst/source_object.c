@@ -75,6 +75,12 @@ hdst_source *hdst_source_from_concurrent_callback(hdst_context *context, uint64_
     OPEN("fill", fill ? "" : NULL, hdst__source_from_callback(hdst__owned_by(context, HDST__OWNER_READERS), count, fill, user, true, &error));
 }
 
+hdst_source *hdst_source_from_uncounted_callback(hdst_context *context, hdst_uncounted_callback fill, bool concurrent, void *user)
+{
+    OPEN("fill", fill ? "" : NULL, hdst__source_from_uncounted_callback(hdst__owned_by(context, HDST__OWNER_READERS), fill, user, concurrent,
+                                                                        &context->cancel, &error));
+}
+
 static bool missing_path(const char *const *paths, size_t count)
 {
     bool missing = count && !paths;

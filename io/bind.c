@@ -274,7 +274,7 @@ static hdst_status add_staging(hdst__bound_source *bound, hdst_error *error)
     const hdst__source *source = bound->source;
     if (source->direct || source->format->fill || hdst__bound_fills_texts(bound)) return HDST_OK;
     bound->staging_rows = HDST__HOST_BOUND_STAGING_BYTES / (source->row_bytes ? source->row_bytes : 1);
-    if (bound->staging_rows > source->rows) bound->staging_rows = source->rows;
+    if (source->is_counted && bound->staging_rows > source->rows) bound->staging_rows = source->rows;
     if (!bound->staging_rows) bound->staging_rows = 1;
     bound->staging = hdst__alloc(source->allocator, (size_t)(bound->staging_rows * source->row_bytes));
     return bound->staging ? HDST_OK : hdst__error_memory(error, source->name);
@@ -286,11 +286,10 @@ static hdst_status bind_parts(hdst__bound_source *bound, hdst_error *error)
     hdst__source *source = bound->source;
     bound->parts = hdst__alloc_zero(source->allocator, source->part_count * sizeof *bound->parts);
     if (!bound->parts) return hdst__error_memory(error, source->name);
-    source->rows = 0;       // raw parts know their rows only now
+    source->is_counted = false;     // raw parts know their rows only now
     for (size_t i = 0; i < source->part_count; i++) {
-        hdst_status status = hdst__source_bind(source->parts[i], bound->record, &bound->parts[i], error);
+        hdst_status status = hdst__source_bind_uncounted(source->parts[i], bound->record, &bound->parts[i], error);
         if (status != HDST_OK) return status;
-        source->rows += source->parts[i]->rows;
         const char *note = hdst__bound_source_note(bound->parts[i]);
         if (note && !bound->note[0]) snprintf(bound->note, sizeof bound->note, "%s", note);
     }
@@ -305,7 +304,7 @@ static hdst_status bind_single(hdst__bound_source *bound, hdst_error *error)
     return status;
 }
 
-hdst_status hdst__source_bind(hdst__source *source, const hdst__record *record, hdst__bound_source **out, hdst_error *error)
+hdst_status hdst__source_bind_uncounted(hdst__source *source, const hdst__record *record, hdst__bound_source **out, hdst_error *error)
 {
     *out = NULL;
     hdst__bound_source *bound = hdst__alloc_zero(source->allocator, sizeof *bound);
@@ -314,10 +313,19 @@ hdst_status hdst__source_bind(hdst__source *source, const hdst__record *record, 
     bound->record = record;
     pthread_mutex_init(&bound->staging_lock, NULL);
     hdst__arena_init(&bound->arena, source->allocator, NULL);
-    hdst_status status = hdst__source_count(source, NULL, error);
-    if (status == HDST_OK) status = source->parts ? bind_parts(bound, error) : bind_single(bound, error);
+    const hdst_status status = source->parts ? bind_parts(bound, error) : bind_single(bound, error);
     if (status == HDST_OK) *out = bound;
     else hdst__source_unbind(bound);
+    return status;
+}
+
+hdst_status hdst__source_bind(hdst__source *source, const hdst__record *record, hdst__bound_source **out, hdst_error *error)
+{
+    hdst_status status = hdst__source_bind_uncounted(source, record, out, error);
+    if (status == HDST_OK) status = hdst__source_count(source, NULL, error);
+    if (status == HDST_OK) return HDST_OK;
+    if (*out) hdst__source_unbind(*out);
+    *out = NULL;
     return status;
 }
 

@@ -35,11 +35,27 @@ bool hdst__source_add_column(hdst__source *source, const char *name, hdst__kind 
 
 hdst_status hdst__source_count(hdst__source *source, hdst__thread_pool *threads, hdst_error *error)
 {
-    if (source->is_counted) return HDST_OK;
+    if (source->is_counted || (source->open_end && !source->row_bytes)) return HDST_OK;
     if (threads) source->threads = threads;
     hdst_status status = source->format->count ? source->format->count(source, error) : HDST_OK;
     source->is_counted = status == HDST_OK;
     return status;
+}
+
+hdst_status hdst__source_look(hdst__source *source, uint64_t record, hdst_error *error)
+{
+    void *row = hdst__alloc(source->allocator, source->row_bytes);
+    const hdst_status status = row ? source->format->read(source, NULL, record, 1, row, error) : hdst__error_memory(error, source->name);
+    hdst__free(source->allocator, row);
+    return status;
+}
+
+bool hdst__source_knows_rows(const hdst__source *source)
+{
+    if (source->is_counted || !source->format->count) return true;
+    for (size_t i = 0; i < source->part_count; i++)
+        if (!hdst__source_knows_rows(source->parts[i])) return false;
+    return source->part_count > 0;
 }
 
 void hdst__source_close(hdst__source *source)

@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/error_object.h"
 #include "base/runtime.h"
+#include "io/open_end.h"
 #include "record/layout.h"
 
 typedef struct hdst__source hdst__source;
@@ -58,6 +59,7 @@ struct hdst__source {
     char *name;                 // the path, or "memory" ...: for messages
     uint64_t rows;              // when they are counted
     bool is_counted;
+    hdst__open_end *open_end;   // not NULL: they can be read before they are counted, and this tells where they end
     uint64_t text_bytes;        // of a row's texts, about, once the rows are counted
     hdst__thread_pool *threads; // for counting; NULL: the calling thread alone
     uint64_t row_bytes;         // of a raw row
@@ -103,12 +105,24 @@ enum { HDST__CALLBACK_MESSAGE = 512 };
 typedef bool (*hdst__source_callback)(uint64_t first, uint64_t count, void *records, char *message, void *user);
 hdst__source *hdst__source_from_callback(const hdst__allocator *allocator, uint64_t count, hdst__source_callback fill, void *user, bool concurrent,
                                           hdst_error *error);
+// The same without a number: writes up to `count` records and says how many (*given); *ended: there are none behind them. It may be called again for the same
+// records, also for ones behind the end. Records may be read before they are counted: those behind the end are then zeroes (open_end.h).
+typedef bool (*hdst__uncounted_callback)(uint64_t first, uint64_t count, void *records, uint64_t *given, bool *ended, char *message, void *user);
+hdst__source *hdst__source_from_uncounted_callback(const hdst__allocator *allocator, hdst__uncounted_callback fill, void *user, bool concurrent,
+                                                   const hdst__cancel *cancel, hdst_error *error);
 // Sources of equal columns one after another. Takes the parts over, also on failure.
 hdst__source *hdst__source_concat(const hdst__allocator *allocator, hdst__source **parts, size_t count, hdst_error *error);
 void hdst__source_close(hdst__source *source);
 
-// Finds source->rows, unless they are known: a text file is gone through, by all threads of the pool (NULL: the calling one). Binding does it too.
+// Finds source->rows, unless they are known: a text file is gone through, by all threads of the pool (NULL: the calling one), a callback that does not
+// tell is asked for all that it has not given yet, once the source was bound.
 hdst_status hdst__source_count(hdst__source *source, hdst__thread_pool *threads, hdst_error *error);
+
+// Of one with an open end that was bound: asks for this record, of which the end then knows whether it is there.
+hdst_status hdst__source_look(hdst__source *source, uint64_t record, hdst_error *error);
+
+// Whether they are known without going through anything.
+bool hdst__source_knows_rows(const hdst__source *source);
 
 // For formats: a source with its name copied; NULL when out of memory.
 hdst__source *hdst__source_new(const hdst__allocator *allocator, const hdst__source_format *format, const char *name, hdst_error *error);
@@ -116,7 +130,9 @@ bool hdst__source_add_column(hdst__source *source, const char *name, hdst__kind 
 
 // Matches columns to the record's fields: in order when the columns were chosen; else by name when every field has a column of its
 // name; else in order, when no field has one and there are as many numbers as in the record.
-// The source must outlive it.
+// The source must outlive it. Rows are not counted by it; where they were not, that has to be done before the source is read, unless it has an open end.
+hdst_status hdst__source_bind_uncounted(hdst__source *source, const hdst__record *record, hdst__bound_source **bound, hdst_error *error);
+// The same, and counts.
 hdst_status hdst__source_bind(hdst__source *source, const hdst__record *record, hdst__bound_source **bound, hdst_error *error);
 void hdst__source_unbind(hdst__bound_source *bound);
 // As hdst__reader.fill; user is the hdst__bound_source.

@@ -19,22 +19,42 @@ typedef struct read_own {
 static void line(const hdst__node *node, hdst__buffer *out)
 {
     const hdst_dataset *d = node->dataset;
-    const read_own *own = d->own;
-    hdst__buffer_printf(out, "read %s as %s (%s), %" PRIu64 " records", own->source->source->name, d->record->name,
-                        hdst__layout_name(d->layout), own->reader.records);
+    const hdst__source *source = ((const read_own *)d->own)->source->source;
+    hdst__buffer_printf(out, "read %s as %s (%s), ", source->name, d->record->name, hdst__layout_name(d->layout));
+    if (source->is_counted) hdst__buffer_printf(out, "%" PRIu64 " records", source->rows);
+    else hdst__buffer_puts(out, "records that are not counted yet");
+}
+
+// Rows of a text are counted by the first run that reads them, once.
+static hdst_status count(const hdst__node *node, hdst_error *error)
+{
+    read_own *own = node->dataset->own;
+    const hdst_status status = hdst__input_count(own->source, error);
+    if (status != HDST_OK) return status;
+    own->reader.records = own->source->source->rows;
+    own->reader.text_bytes = hdst__bound_source_text_bytes(own->bound);
+    return HDST_OK;
 }
 
 static hdst_status run(hdst__plan *plan, hdst__node *node, hdst_error *error)
 {
-    (void)plan, (void)error;
-    node->reader = ((const read_own *)node->dataset->own)->reader;
+    (void)plan;
+    const read_own *own = node->dataset->own;
+    hdst__open_end *end = own->source->source->open_end;
+    const bool open = end && node->uncounted && !hdst__open_end_is_found(end);
+    const hdst_status status = open ? HDST_OK : count(node, error);
+    node->reader = own->reader;
+    if (!open) return status;
+    node->reader.records = HDST__OPEN_RECORDS;
+    node->reader.open_end = end;
     return HDST_OK;
 }
 
+// Before a run nobody asks a callback for all of its records only to tell how many there are.
 static bool known(const hdst__node *node)
 {
-    (void)node;
-    return true;
+    const hdst__source *source = ((const read_own *)node->dataset->own)->source->source;
+    return !source->open_end || node->uncounted || hdst__open_end_is_found(source->open_end);
 }
 
 // --- The node, where others than stages read texts, and keep them: all records are read into memory, with their texts ---
@@ -57,7 +77,9 @@ static hdst_status run_rows(hdst__plan *plan, hdst__node *node, hdst_error *erro
 {
     hdst__rows *rows = node->own;
     drop_rows(node);
-    const hdst_status status = hdst__rows_read_all(hdst__engine_runtime(plan->context->engine), &((const read_own *)node->dataset->own)->reader, false, rows,
+    hdst_status status = count(node, error);
+    if (status != HDST_OK) return status;
+    status = hdst__rows_read_all(hdst__engine_runtime(plan->context->engine), &((const read_own *)node->dataset->own)->reader, false, rows,
                                                    &plan->stats, error);
     if (status != HDST_OK) return status;
     node->ran = true;
@@ -77,6 +99,20 @@ static hdst_status explain_rows(hdst__node *node, hdst__buffer *out, hdst_error 
     if (rows->texts) hdst__buffer_printf(out, "; %s of texts", hdst__bytes_text(hdst__text_heap_bytes(rows->texts), bytes));
     hdst__buffer_puts(out, "\n");
     return HDST_OK;
+}
+
+hdst_status hdst__read_reach(const hdst__node *node, uint64_t wanted, uint64_t *records, hdst_error *error)
+{
+    *records = node->reader.records;
+    if (!node->reader.open_end || wanted == 0) return HDST_OK;
+    while (node->op != &hdst__op_read) node = node->inputs[0];
+    hdst__source *source = ((const read_own *)node->dataset->own)->source->source;
+    hdst_status status = wanted < HDST__OPEN_RECORDS ? hdst__source_look(source, wanted - 1, error) : HDST_OK;
+    *records = wanted;
+    if (status != HDST_OK || wanted <= atomic_load(&source->open_end->given)) return status;
+    status = count(node, error);
+    *records = source->rows;
+    return status;
 }
 
 bool hdst__node_reads_texts(const hdst__node *node)
@@ -130,8 +166,8 @@ static hdst_status fill_read(hdst_dataset *dataset, hdst_source *source, hdst_mo
     if (hdst__check_pointer("hdst_read", "record", record, error) != HDST_OK) return error->code;
     dataset->record = hdst__module_find_record(module, record, error);
     if (!dataset->record) return error->code;
-    hdst_status status = hdst__input_count(source, error);
-    if (status == HDST_OK) status = hdst__source_bind(source->source, dataset->record, &own->bound, error);
+    hdst_status status = hdst__source_bind_uncounted(source->source, dataset->record, &own->bound, error);
+    if (status == HDST_OK && hdst__source_knows_rows(source->source)) status = hdst__input_count(source, error);
     if (status != HDST_OK) return status;
     const char *note = hdst__bound_source_note(own->bound);
     if (note) hdst__log_write(&source->object.context->log, HDST__LOG_INFO, "%s", note);

@@ -43,10 +43,14 @@ static hdst_status fill_from_slice(void *user, uint64_t first, uint64_t count, c
 
 static hdst_status run(hdst__plan *plan, hdst__node *node, hdst_error *error)
 {
-    (void)plan, (void)error;
-    const hdst__reader *from = &node->inputs[0]->reader;
+    (void)plan;
     const slice_own *own = node->dataset->own;
-    uint64_t left = own->first < from->records ? from->records - own->first : 0;
+    uint64_t records, wanted;
+    if (__builtin_add_overflow(own->first, own->count, &wanted)) wanted = UINT64_MAX;
+    const hdst_status status = hdst__read_reach(node->inputs[0], wanted, &records, error);
+    if (status != HDST_OK) return status;
+    const hdst__reader *from = &node->inputs[0]->reader;
+    uint64_t left = own->first < records ? records - own->first : 0;
     node->reader = (hdst__reader){fill_from_slice, node, own->count < left ? own->count : left, from->record, from->layout, from->block, from->held,
                                  from->concurrent, from->rows && left ? (const char *)from->rows + own->first * from->record->size : NULL, from->on_device,
                                  from->makes_texts, from->text_bytes};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plans: made, run, ended. What a node does is its operator's.
 #include "plan/stage_call.h"
+#include "plan/uncounted_input.h"
 
 static hdst_status build_nodes(hdst__arena *arena, const hdst__plan *plan, bool below, hdst_error *error)
 {
@@ -19,6 +20,7 @@ static hdst_status make_nodes(hdst__arena *arena, hdst_dataset *dataset, hdst__p
     hdst_status status = hdst__plan_nodes(arena, dataset, plan, error);
     if (status == HDST_OK) status = build_nodes(arena, plan, false, error);
     if (status == HDST_OK) status = build_nodes(arena, plan, true, error);
+    if (status == HDST_OK) hdst__plan_note_uncounted(plan);
     return status;
 }
 

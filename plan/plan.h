@@ -37,6 +37,7 @@ struct hdst__node {
     hdst__node **inputs;
     size_t input_count;
     bool keeps;                     // a stage reads its records, or a cache holds them: they are best left on the device
+    bool uncounted;                 // a read: whoever reads it can do without the number of its records (uncounted_input.h)
     bool folded;                    // a fold reads them: on several devices only in runs of 64
     hdst__node *consumer;           // a stage: who takes its records slice by slice, and runs it; they are nowhere in whole then. NULL: it keeps them
     const hdst__node *driver;       // a stage: who runs it, as often as it takes; NULL: it runs when its turn comes
@@ -85,6 +86,9 @@ bool hdst__node_inputs_known(const hdst__node *node);
 bool hdst__node_is_known(const hdst__node *node);
 bool hdst__node_is_range(const hdst__node *node, uint64_t *first);     // hdst__operator.is_range
 bool hdst__plan_is_known(const hdst__plan *plan);               // all of its nodes are
+// op_read.c: records that a node has, which may be more than `wanted`. Of a read with an open end, or a layout of one, it is asked whether the last of these
+// is there, and if it is not, where the end is.
+hdst_status hdst__read_reach(const hdst__node *node, uint64_t wanted, uint64_t *records, hdst_error *error);
 bool hdst__node_reads_texts(const hdst__node *node);           // op_read.c: of a source that makes texts
 hdst__reader hdst__node_rows_reader(hdst__node *node, const hdst__record *record);     // of node->rows
 // node_texts.c: once it has run; before the next time, or when its records are given back

@@ -155,7 +155,7 @@ static bool gives_each(const stage_node *own)
 
 static hdst_status create_stage(hdst__node *node, hdst__stage_spec *spec, hdst_error *error)
 {
-    if (stays_whole(node, spec->reader.records, error)) {
+    if (!spec->reader.open_end && stays_whole(node, spec->reader.records, error)) {
         node->consumer = NULL;
         spec->keep_output = spec->keep_whole = node->keeps = true;
     }
@@ -172,6 +172,7 @@ hdst_status hdst__stage_node_input(hdst__node *node, hdst_error *error)
     hdst__stage_spec spec = {.kind = stage_kind(node), .func = own->call.func, .reader = input->reader, .cache = input->resident, .identity = own->identity,
                              .keep_output = node->keeps, .may_spill = node->op == &hdst__op_stage, .limit = own->limit, .takes_rows = !own->keeps_partial,
                              .built_in = !node->dataset->spec, .keep_whole = node->folded && !gives_each(own)};
+    if (input->reader.open_end) spec.keep_output = false;      // nobody knows how much that is to be
     if (own->nothing) {
         spec.reader = hdst__range_input_reader(node);
         spec.cache = NULL;

@@ -5,6 +5,7 @@
 
 #include "base/error_object.h"
 #include "base/thread_pool.h"
+#include "io/open_end.h"
 #include "record/layout.h"
 
 #include <stdbool.h>
@@ -26,7 +27,17 @@ typedef struct hdst__reader {
     bool makes_texts;               // the bytes of texts are read too: fill wants memory for them (storage->text)
     bool copies_texts;              // kernels look at texts that a device with memory of its own gets copies of: a stage says so of its input
     uint64_t text_bytes;            // then: of a record's texts, about
+    hdst__open_end *open_end;       // not NULL: `records` are as many as there may be; what fill gives behind their end is zero, and this tells where it is
 } hdst__reader;
+
+// How many of these records there are, once they were filled.
+static inline uint64_t hdst__reader_filled(const hdst__reader *reader, uint64_t first, uint64_t count)
+{
+    return reader->open_end ? hdst__open_end_within(reader->open_end, first, count) : count;
+}
+
+// Of all of them, as far as that is known.
+static inline uint64_t hdst__reader_records(const hdst__reader *reader) { return hdst__reader_filled(reader, 0, reader->records); }
 
 // Calls fill for a range, in parts by the threads of the pool where the reader may be read so and there is enough to read. The error is that of the
 // earliest part which has one, however many threads there are.

@@ -135,7 +135,7 @@ static hdst_status fill_on_host(hdst__segment *segment, hdst__device *device, co
     if (status == HDST_OK) status = call_reader(segment, device, reader, storage, first, count, error);
     segment->storage = storage;
     segment->first = first;
-    segment->count = count;
+    segment->count = status == HDST_OK ? hdst__reader_filled(reader, first, count) : count;
     return status;
 }
 

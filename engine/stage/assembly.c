@@ -63,7 +63,7 @@ static bool is_unwanted(const hdst__assembly *assembly, const hdst__share *share
 static bool is_full(const hdst__assembly *assembly, const hdst__share *share)
 {
     const bool full = assembly->waiting_bytes > assembly->most_waiting || is_unwanted(assembly, share);
-    return !assembly->ends && share->first > assembly->reached && full;
+    return !assembly->ends && share->first > assembly->reached && share->first < assembly->records && full;
 }
 
 bool hdst__assembly_is_full(hdst__assembly *assembly, const hdst__share *share)
@@ -124,6 +124,17 @@ bool hdst__assembly_taken(hdst__assembly *assembly, hdst__chunk *chunk, uint64_t
     if (is_whole(chunk) || assembly->limit) pthread_cond_broadcast(&assembly->changed);
     pthread_mutex_unlock(&assembly->mutex);
     return enough;
+}
+
+void hdst__assembly_cut(hdst__assembly *assembly, hdst__chunk *chunk, uint64_t records)
+{
+    pthread_mutex_lock(&assembly->mutex);
+    const bool was_whole = is_whole(chunk);
+    chunk->share.count = records;
+    if (chunk->share.first + records < assembly->records) assembly->records = chunk->share.first + records;
+    if (!was_whole && is_whole(chunk)) assembly->waiting_bytes += bytes_of(assembly, chunk);
+    pthread_cond_broadcast(&assembly->changed);
+    pthread_mutex_unlock(&assembly->mutex);
 }
 
 void hdst__assembly_end(hdst__assembly *assembly)

@@ -57,6 +57,8 @@ bool hdst__assembly_is_full(hdst__assembly *assembly, const hdst__share *share);
 hdst__chunk *hdst__assembly_begin(hdst__assembly *assembly, const hdst__share *share, bool may_wait);
 // So many more records of the chunk's share have their output in it. True: now there is enough, and nobody need go on.
 bool hdst__assembly_taken(hdst__assembly *assembly, hdst__chunk *chunk, uint64_t records);
+// The input turned out to end behind so many records of the chunk's share.
+void hdst__assembly_cut(hdst__assembly *assembly, hdst__chunk *chunk, uint64_t records);
 // Gives away what is whole, in order. With `all` it waits for the rest, until all is given away or nothing more comes. On the first worker's thread.
 hdst_status hdst__assembly_give(hdst__assembly *assembly, bool all, hdst_error *error);
 void hdst__assembly_end(hdst__assembly *assembly);     // no more will come: nobody waits any longer

@@ -220,9 +220,10 @@ static hdst_status submit_slice(hdst__executor *executor, hdst__pass *pass, hdst
 // As many records as all of the input may be expected to give.
 static uint64_t expected_in_all(const hdst__pass *pass)
 {
-    if (pass->way == IR_OUTPUT_DENSE) return (pass->reader->records + pass->group - 1) / pass->group;
+    const uint64_t all = hdst__pass_records(pass);
+    if (pass->way == IR_OUTPUT_DENSE) return (all + pass->group - 1) / pass->group;
     const double given = pass->runs_at && pass->outputs ? (double)pass->came / (double)pass->outputs : 1;
-    const double records = (double)pass->reader->records * *pass->outputs_per_record * given;
+    const double records = (double)all * *pass->outputs_per_record * given;
     return records < (double)(UINT64_MAX / 2) ? (uint64_t)records : UINT64_MAX / 2;
 }
 
@@ -437,7 +438,7 @@ static hdst_status wait_for(hdst__executor *executor, hdst__slot *slot, hdst_err
 // So many records may be expected of those that are left. More than was seen so far, and no more than there can be.
 static uint64_t expected_records(const hdst__pass *pass)
 {
-    const uint64_t left = pass->reader->records - pass->stats->device[0].records;
+    const uint64_t all = hdst__pass_records(pass), done = pass->stats->device[0].records, left = all > done ? all - done : 0;
     const double seen = pass->in_place ? 1 : *pass->outputs_per_record * HDST__HOST_WINDOW_MARGIN;
     const double most = pass->bound == UINT64_MAX ? HUGE_VAL : (double)pass->bound;
     const double slack = pass->in_place ? 0 : HDST__HOST_WINDOW_SLACK_BYTES / (double)pass->output->record_bytes;

@@ -116,8 +116,9 @@ hdst_status hdst__executor_submit(hdst__executor *executor, hdst__pass *pass, hd
 bool hdst__pass_stops(const hdst__executor *executor, const hdst__pass *pass);
 void hdst__pass_note_failure(hdst__pass *pass, uint64_t word);      // an error word; UINT64_MAX: no record failed
 
-// slice_limits.c: of the next slice, with so many records at hand; output records of the slices that have ended (where each record has its place, of
-// those that have begun).
+// slice_limits.c: records of all of the input, or what is taken for that where nobody knows; of the next slice, with so many records at hand; output records
+// of the slices that have ended (where each record has its place, of those that have begun).
+uint64_t hdst__pass_records(const hdst__pass *pass);
 hdst__slice_limits hdst__pass_slice_limits(const hdst__pass *pass, uint64_t left);
 uint64_t hdst__pass_output(const hdst__pass *pass);
 

@@ -62,7 +62,8 @@ static hdst_status cached_segment(hdst__executor *executor, hdst__pass *pass, ui
     return HDST_OK;
 }
 
-// Records of the input from `at` on, as many as a segment has room for, but not beyond `behind`.
+// Records of the input from `at` on, as many as a segment has room for, but not beyond `behind`. Behind the end of an input that has an open one there are
+// none, which nobody knew before.
 static hdst_status streamed_segment(hdst__executor *executor, hdst__pass *pass, uint64_t at, uint64_t behind, hdst__segment **out, hdst_error *error)
 {
     const hdst__reader *reader = pass->reader;
@@ -118,6 +119,7 @@ static hdst_status run_share(hdst__executor *executor, hdst__pass *pass, const h
     hdst_status status = HDST_OK;
     for (uint64_t at = share->first; status == HDST_OK && at < behind && !hdst__pass_stops(executor, pass);) {
         hdst__segment *segment;
+        if (hdst__reader_filled(pass->reader, at, behind - at) == 0) break;
         status = next_segment(executor, pass, at, behind, &segment, error);
         if (status != HDST_OK) break;
         status = hdst__executor_submit(executor, pass, segment, share, error);
@@ -151,6 +153,25 @@ static hdst_status begin_chunk(hdst__executor *executor, hdst__pass *pass, const
     return pass->chunk ? HDST_OK : hdst__error_memory(error, "output records");
 }
 
+// Where the input ended within the share, or before it, no more output comes of that.
+static void cut_chunk(hdst__pass *pass, const hdst__share *share)
+{
+    hdst__assembly *assembly = pass->team ? pass->team->assembly : NULL;
+    const uint64_t there = hdst__reader_filled(pass->reader, share->first, share->count);
+    if (assembly && pass->chunk && there < share->count) hdst__assembly_cut(assembly, pass->chunk, there);
+}
+
+static bool is_behind_end(const hdst__pass *pass, const hdst__share *share)
+{
+    return hdst__reader_filled(pass->reader, share->first, share->count) < share->count;
+}
+
+// Of several workers each asks until there are no more shares, as one before the record that failed may come; an open end has them in order, and very many.
+static bool stops_here(const hdst__executor *executor, const hdst__pass *pass)
+{
+    return (!pass->team || pass->reader->open_end) && hdst__pass_stops(executor, pass);
+}
+
 // The first worker gives away what all have made.
 static hdst_status give_output(hdst__pass *pass, hdst_error *error)
 {
@@ -181,8 +202,9 @@ static hdst_status run_shares(hdst__executor *executor, hdst__pass *pass, hdst_e
         status = check_share(pass, &share, error);
         if (status == HDST_OK) status = begin_chunk(executor, pass, &share, error);
         if (status == HDST_OK) status = run_share(executor, pass, &share, error);
+        if (status == HDST_OK && pass->reader->open_end) cut_chunk(pass, &share);
         if (status == HDST_OK) status = give_output(pass, error);
-        if (!pass->team && hdst__pass_stops(executor, pass)) break;
+        if (stops_here(executor, pass) || is_behind_end(pass, &share)) break;
     }
     return status;
 }
@@ -239,5 +261,6 @@ hdst_status hdst__execute(hdst__executor *executor, hdst__pass *pass, hdst_error
     }
     // A record that failed comes before whatever ended the submission of later ones.
     if (pass->failure != UINT64_MAX && !hdst__given_up(executor->device)) return HDST_OK;
-    return status == HDST_OK ? hdst__cancel_check(executor->device->runtime->cancel, pass->stats->device[0].records, pass->reader->records, error) : status;
+    return status == HDST_OK ? hdst__cancel_check(executor->device->runtime->cancel, pass->stats->device[0].records,
+                                                   pass->reader->open_end ? 0 : pass->reader->records, error) : status;
 }

@@ -136,7 +136,7 @@ static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cach
             : 0, .results = table == own_table(plan) ? plan->results : NULL,
         .clear_words = clears_ahead(plan) ? plan->device_words : 0,
         .wraps = plan->team && hdst__plan_wraps_output(plan), .base = plan->base, .team = plan->team, .worker = plan->worker,
-        .reads_at_end = plan->team && plan->team->schedule,
+        .reads_at_end = (plan->team && plan->team->schedule) || plan->reader.open_end,
         .policy = plan->team ? plan->team->policy : NULL, .schedule = plan->team ? plan->team->schedule : NULL,
         .power = &plan->power, .measured = &measured, .outputs_per_record = &plan->outputs_per_record, .stats = stats,
     };
@@ -144,9 +144,10 @@ static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cach
     *failure = pass.failure;
     if (status == HDST_OK && pass.failure == UINT64_MAX && !tuning) hdst__plan_power_after(plan, &measured);
     plan->table_is_clean = pass.is_clear && status == HDST_OK;
-    if (status == HDST_OK && plan->reader.records == 0 && plan->finished) return plan->device->ops->finish_table(plan->device, plan->program,
+    const bool is_empty = hdst__reader_records(&plan->reader) == 0;
+    if (status == HDST_OK && is_empty && plan->finished) return plan->device->ops->finish_table(plan->device, plan->program,
         &pass.launch, error);
-    if (status == HDST_OK && table && plan->reader.records == 0)
+    if (status == HDST_OK && table && is_empty)
         status = plan->device->ops->read(plan->device, plan->table, 0, table, pass.table_bytes, true, error);
     return status;
 }

@@ -53,6 +53,8 @@ static bool sample_run(sampler *s, uint64_t first, uint64_t count)
     const hdst__storage *storage = s->storage;
     if (hdst__text_room_open(&s->texts, plan->device->runtime, HDST__OWNER_SEGMENTS, &plan->reader, &storage, NULL) != HDST_OK) return false;
     if (plan->reader.fill(plan->reader.user, first, count, storage, s->buffers, 0, NULL) != HDST_OK) return false;
+    count = hdst__reader_filled(&plan->reader, first, count);
+    if (count == 0) return false;
     hdst__interp_run run = {
         .func = plan->func, .allocator = plan->device->runtime->allocator, .cancel = plan->device->runtime->cancel,
         .input = {s->storage}, .input_buffers = {(const void *const *)s->buffers}, .first = first, .count = count,
@@ -63,6 +65,17 @@ static bool sample_run(sampler *s, uint64_t first, uint64_t count)
     plan->sampled += count;
     plan->emitted += run.emitted;
     return true;
+}
+
+// Records that can be looked at. Where nobody knows how many there are, the last of them is asked for until there is one.
+static uint64_t reach_of(sampler *s)
+{
+    const hdst__reader *reader = &s->plan->reader;
+    const hdst__storage *storage = s->storage;
+    uint64_t reach = reader->records < s->plan->piece->capacity ? reader->records : s->plan->piece->capacity;
+    if (!reader->open_end || hdst__text_room_open(&s->texts, s->plan->device->runtime, HDST__OWNER_SEGMENTS, reader, &storage, NULL) != HDST_OK) return reach;
+    while (reach && reader->fill(reader->user, reach - 1, 1, storage, s->buffers, 0, NULL) == HDST_OK && !hdst__reader_filled(reader, reach - 1, 1)) reach /= 2;
+    return reach;
 }
 
 static double timed_run(sampler *s, uint64_t first, uint64_t count)       // negative: it failed
@@ -77,7 +90,7 @@ static void sample_records(sampler *s)
 {
     hdst__launch_plan *plan = s->plan;
     const double affordable = plan->device->limits->sample_seconds;
-    const uint64_t reach = plan->reader.records < plan->piece->capacity ? plan->reader.records : plan->piece->capacity;
+    const uint64_t reach = reach_of(s);
     double one, few, spent;
     if (reach == 0 || (one = timed_run(s, 0, 1)) < 0) return;
     plan->power.kernel = one;

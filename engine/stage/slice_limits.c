@@ -16,6 +16,14 @@ uint64_t hdst__pass_output(const hdst__pass *pass)
     return output->store ? output->store->cache.reader.records : output->count + (pass->window && pass->window->is_open ? pass->window->used : 0);
 }
 
+// Where that has an open end, as many again as there were so far.
+uint64_t hdst__pass_records(const hdst__pass *pass)
+{
+    const uint64_t found = hdst__reader_records(pass->reader), seen = 2 * pass->stats->device[0].records;
+    if (!pass->reader->open_end || found < pass->reader->records) return found;
+    return seen > HDST__HOST_OPEN_RECORDS ? seen : HDST__HOST_OPEN_RECORDS;
+}
+
 // So many records give what is missing, going by what was seen, or all that were looked at so far over again.
 static uint64_t records_for_limit(const hdst__pass *pass)
 {

@@ -203,7 +203,7 @@ static void count_levels(hdst__stage *stage)
 static void start_stats(hdst__stage *stage)
 {
     const hdst__kernel *kernel = stage->plan ? stage->plan->kernel : NULL;
-    stage->stats = (hdst__run_stats){.records = stage->reader.records, .device_count = 1, .fast_sums = kernel ? kernel->fast_sums : 0};
+    stage->stats = (hdst__run_stats){.records = hdst__reader_records(&stage->reader), .device_count = 1, .fast_sums = kernel ? kernel->fast_sums : 0};
     snprintf(stage->stats.device[0].name, sizeof stage->stats.device[0].name, "%s", stage->device->info->name);
 }
 
@@ -221,6 +221,7 @@ static hdst_status run(hdst__stage *stage, const hdst__stage_values *values, hds
     double end = hdst__now();
     stage->stats.run_seconds = end - begin - stage->stats.read_seconds;
     stage->stats.total_seconds = end - start;
+    stage->stats.records = hdst__reader_records(&stage->reader);
     if (status != HDST_OK) return status;
     count_levels(stage);
     const hdst__memory *table = stage->plan ? stage->plan->table : NULL;
@@ -250,7 +251,7 @@ hdst_status hdst__stage_run(hdst__stage *stage, const hdst__stage_values *values
     const double begin = hdst__timeline_begin(stage->runtime->timeline);
     hdst_status status = run(stage, values, output, error);
     if (status == HDST_OK) hdst__stage_join_note(stage);
-    hdst__timeline_end(stage->runtime->timeline, begin, "stage", stage->spec.func->name, stage->reader.records);
+    hdst__timeline_end(stage->runtime->timeline, begin, "stage", stage->spec.func->name, hdst__reader_records(&stage->reader));
     if (stage->device) hdst__device_count_memory(stage->device);
     pthread_mutex_unlock(&stage->runtime->mutex);
     return status;

@@ -17,7 +17,7 @@ typedef struct attempt {
 static hdst_status pass_over(hdst__stage *stage, const hdst__stage_values *values, hdst__store *store, uint64_t *failure, hdst_error *error)
 {
     hdst__launch_plan *plan = stage->plan;
-    const uint64_t expected = plan->output_param && plan->way == IR_OUTPUT_DENSE ? stage->reader.records : 0;
+    const uint64_t expected = plan->output_param && plan->way == IR_OUTPUT_DENSE && !stage->reader.open_end ? stage->reader.records : 0;
     const hdst__consumer *consumer = !plan->output_param || store ? NULL
         : stage->mode.is[HDST__MODE_OUTPUT_IN_FILE] ? &stage->file_consumer : stage->spec.consumer;
     hdst__output_reset(&stage->output);
@@ -138,7 +138,7 @@ static hdst_status prepare_anew(hdst__stage *stage, const hdst__stage_values *va
 hdst_status hdst__stage_run_in_modes(hdst__stage *stage, const hdst__stage_values *values, hdst_error *error)
 {
     for (;;) {
-        hdst__progress_begin(stage->runtime->progress, stage->spec.func->name, stage->spec.limit ? 0 : stage->reader.records);
+        hdst__progress_begin(stage->runtime->progress, stage->spec.func->name, stage->spec.limit || stage->reader.open_end ? 0 : stage->reader.records);
         const attempt a = stage->spec.kind == HDST__STAGE_MAP ? attempt_map(stage, values) : attempt_fold(stage);
         if (a.status == HDST_E_MEMORY && hdst__partial_caches_release(stage->runtime)) {       // there is more now
             forget_counts(&stage->stats);

@@ -27,7 +27,9 @@ static void explain_input(const hdst__stage *stage, hdst__buffer *out)
     const hdst__reader *reader = &stage->reader;
     const hdst__dataset_cache *cache = stage->spec.cache;
     char bytes[24];
-    hdst__buffer_printf(out, "  input: %" PRIu64 " records of %s, layout %s", reader->records, reader->record->name, layout_name(reader->layout));
+    if (reader->open_end) hdst__buffer_puts(out, "  input: all");
+    else hdst__buffer_printf(out, "  input: %" PRIu64, reader->records);
+    hdst__buffer_printf(out, " records of %s%s, layout %s", reader->record->name, reader->open_end ? " that come" : "", layout_name(reader->layout));
     if (reader->record->leaf_count == 0) hdst__buffer_puts(out, ", which hold nothing: no memory is read\n");
     else if (cache && cache->part) hdst__buffer_printf(out, ", resident on %" PRIu32 " devices, a part with each\n", cache->parts);
     else if (cache && cache->each) explain_partial(cache, out);

@@ -6,7 +6,7 @@
 
 bool hdst__stage_may_finish(const hdst__stage *stage)
 {
-    return stage->spec.takes_rows && !stage->shares && !stage->device->unified &&
+    return stage->spec.takes_rows && !stage->shares && !stage->device->unified && !stage->reader.open_end &&
            !stage->mode.is[HDST__MODE_SKIP_FAILED] && !stage->mode.is[HDST__MODE_ROUND_ON_HOST];
 }
 

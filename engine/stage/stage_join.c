@@ -33,7 +33,7 @@ static void least(double *known, double seen)
 void hdst__stage_join_note(hdst__stage *stage)
 {
     hdst__stage_join *join = &stage->join;
-    const double seconds = stage->stats.total_seconds - stage->stats.compile_seconds, records = (double)stage->reader.records;
+    const double seconds = stage->stats.total_seconds - stage->stats.compile_seconds, records = (double)hdst__reader_records(&stage->reader);
     if (!(seconds > 0) || !records || stage->spec.limit) return;      // of a run that ended early nobody knows what the rest takes
     if (!stage->shares && !join->alone++) return;      // the first run makes what the others find
     if (!stage->shares) {

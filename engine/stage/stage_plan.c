@@ -127,12 +127,13 @@ static hdst_status make_plan(hdst__stage *stage, const hdst__stage_values *value
         .device = stage->device, .func = stage->skip_func ? stage->skip_func : stage->spec.func, .reader = &stage->reader, .values = values, .fold = fold,
         .most_records = segment_records(cache), .piece_records = pieces,
         .keep_output = stage->spec.keep_output && (!shares || keeps_parts) && !stage->mode.is[HDST__MODE_OUTPUT_ON_HOST],
-        .shares = shares, .shares_in_place = shares && !keeps_parts && !stage->spec.consumer && !stage->mode.is[HDST__MODE_OUTPUT_IN_FILE] &&
-            !hdst__stage_has_odd_parts(stage),
+        .shares = shares, .shares_in_place = shares && !keeps_parts && !stage->reader.open_end && !stage->spec.consumer &&
+            !stage->mode.is[HDST__MODE_OUTPUT_IN_FILE] && !hdst__stage_has_odd_parts(stage),
         .passes_on = (shares && !keeps_parts) || stage->spec.consumer || stage->mode.is[HDST__MODE_OUTPUT_IN_FILE], .limit = stage->spec.limit,
         .counts_output = stage->mode.is[HDST__MODE_COUNTED_OUTPUT],
         .makes_rows = !shares && hdst__stage_may_finish(stage) && !stage->mode.is[HDST__MODE_SUPERACCUMULATORS],
-        .merges_words = (shares || !stage->spec.takes_rows) && !stage->mode.is[HDST__MODE_SKIP_FAILED] && !stage->mode.is[HDST__MODE_SUPERACCUMULATORS],
+        .merges_words = (shares || !stage->spec.takes_rows || stage->reader.open_end) && !stage->mode.is[HDST__MODE_SKIP_FAILED] &&
+            !stage->mode.is[HDST__MODE_SUPERACCUMULATORS],
     };
     if (shares) hdst__stage_input_of(stage, 0, &request);
     status = choose_code(stage, &request, error);

@@ -182,7 +182,8 @@ static hdst_status begin_schedule(hdst__stage *stage, hdst__team *team, hdst_err
         if (plan) hdst__plan_power_before(plan);
         if (plan) worker[job.workers++] = (hdst__worker){.power = &plan->power, .copies_apart = true};
     }
-    if (team->assembly && (stage->output.consumer || wanted_output(stage))) job.wish = HDST__POLICY_DYNAMIC;     // in order, or nearly so
+    // In order, or nearly so; and what nobody knows the length of cannot be divided.
+    if ((team->assembly && (stage->output.consumer || wanted_output(stage))) || stage->reader.open_end) job.wish = HDST__POLICY_DYNAMIC;
     const hdst__policy *own = hdst__engine_limits(stage->engine)->policy;
     team->policy = own ? own : hdst__policy_for(&job);
     team->schedule = team->policy->begin(&job, stage->runtime->allocator);
@@ -208,13 +209,14 @@ static hdst_status end_early(hdst__team *team, uint64_t *failure, bool *enough, 
     return status;
 }
 
-// A schedule that leaves records out would be a wrong sum.
+// A schedule that leaves records out would be a wrong sum, and so would be an end that was not found.
 static hdst_status check_all_ran(const hdst__stage *stage, hdst_error *error)
 {
+    const uint64_t all = hdst__reader_records(&stage->reader);
     uint64_t records = 0;
     for (uint32_t i = 0; i < stage->stats.device_count; i++) records += stage->stats.device[i].records;
-    if (records == stage->reader.records) return HDST_OK;
-    return hdst__error_set(error, HDST_E_INTERNAL, "of %" PRIu64 " records several devices ran %" PRIu64, stage->reader.records, records);
+    if (records == all) return HDST_OK;
+    return hdst__error_set(error, HDST_E_INTERNAL, "of %" PRIu64 " records %" PRIu64 " were run", all, records);
 }
 
 static hdst_status run_round(hdst__stage *stage, const hdst__stage_values *values, hdst__team *team, uint64_t *failure, hdst_error *error)
@@ -294,7 +296,7 @@ static hdst_status run_shared(hdst__stage *stage, const hdst__stage_values *valu
     if (status != HDST_OK) return status;
     if (!stage->plan->output_param || stage->keeps_parts) return run_accumulators(stage, values, &team, failure, error);
     team.assembly = &assembly;
-    const bool in_place = stage->plan->way == IR_OUTPUT_DENSE && !stage->output.consumer;
+    const bool in_place = stage->plan->way == IR_OUTPUT_DENSE && !stage->output.consumer && !stage->reader.open_end;
     const uint64_t group = stage->spec.kind == HDST__STAGE_FOLD ? HDST__FOLD_RECORDS : 1;
     status = hdst__assembly_init(&assembly, &stage->output, in_place ? group : 0, stage->reader.records, stage->plan->outputs_per_record,
                                  wanted_output(stage), error);
@@ -303,14 +305,22 @@ static hdst_status run_shared(hdst__stage *stage, const hdst__stage_values *valu
     return status;
 }
 
+// Of a run to the end of an input that has an open one: that it was found.
+static hdst_status check_end(const hdst__stage *stage, hdst_error *error)
+{
+    const bool stops = stage->plan->output_param && stage->spec.limit;
+    return stage->reader.open_end && !stops ? check_all_ran(stage, error) : HDST_OK;
+}
+
 hdst_status hdst__stage_run_plans(hdst__stage *stage, const hdst__stage_values *values, uint64_t *failure, hdst_error *error)
 {
     if (stage->shares && !stage->passes_by) return run_shared(stage, values, failure, error);
     hdst__dataset_cache *cache = hdst__dataset_cache_stays(stage->spec.cache) ? stage->spec.cache : NULL;
     hdst__partial_destroy(stage->merged);
     stage->merged = NULL;
-    const hdst_status status = hdst__launch_plan_run(stage->plan, values, cache, hdst__engine_ring(stage->engine), &stage->output, stage->table, &stage->stats,
-                                                     failure, error);
+    hdst_status status = hdst__launch_plan_run(stage->plan, values, cache, hdst__engine_ring(stage->engine), &stage->output, stage->table, &stage->stats,
+                                               failure, error);
+    if (status == HDST_OK && *failure == UINT64_MAX) status = check_end(stage, error);
     // Words in fixed point are read by way of a partial only.
     const bool merges = status == HDST_OK && *failure == UINT64_MAX && stage->plan->words_come_back;
     return merges ? merge_tables(stage, 0, true, error) : status;

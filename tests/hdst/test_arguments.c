@@ -43,6 +43,11 @@ static hdst_status bind_and_ask(hdst_map_spec *spec, hdst_status status)
     return status;
 }
 
+static bool never_counted(uint64_t first, uint64_t count, void *records, uint64_t *given, bool *ended, char *message, void *user)
+{
+    return first && count && records && given && ended && message && user;
+}
+
 // An error of a spec is read from it.
 #define BINDS(function, argument, words, ...)                                                           \
     do {                                                                                                \
@@ -100,6 +105,8 @@ static void null_in_sources(const objects o)
     MAKES(hdst_source_from_callback, "fill", o.context, 1, NULL, NULL);
     MAKES(hdst_source_from_concurrent_callback, "context", NULL, 1, never, NULL);
     MAKES(hdst_source_from_concurrent_callback, "fill", o.context, 1, NULL, NULL);
+    MAKES(hdst_source_from_uncounted_callback, "context", NULL, never_counted, false, NULL);
+    MAKES(hdst_source_from_uncounted_callback, "fill", o.context, NULL, false, NULL);
     GIVES(hdst_memory_register, "context", NULL, objects_rows, 8, &error);
     GIVES(hdst_memory_register, "memory", o.context, NULL, 8, &error);
     GIVES(hdst_memory_unregister, "context", NULL, objects_rows, &error);

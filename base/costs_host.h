@@ -144,6 +144,7 @@ enum {
 
     // Joins.
     HDST__HOST_JOIN_PIECE_BYTES = 256 << 10, HDST__HOST_JOIN_PIECE_SHARE = 16,      // of records that get their hash, or another layout; of what is left
+    HDST__HOST_CROSS_SHARE = 4,                 // of what is left, for the right side of a cross
     HDST__HOST_JOIN_PLACES = 4096, HDST__HOST_JOIN_PLACE_RESULTS = 1024,    // places that reading may begin at, at most; results between two, at least
 
     // Sorts.

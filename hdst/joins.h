@@ -26,6 +26,10 @@ HDST_API hdst_dataset *hdst_join_by(hdst_dataset *left, const char *left_key, hd
 // The left records whose key is among the right ones' (semi join), or is not (anti join), each once, as they are, in the order of a join.
 HDST_API hdst_dataset *hdst_semi_join(hdst_dataset *left, const char *left_key, hdst_dataset *right, const char *right_key);
 HDST_API hdst_dataset *hdst_anti_join(hdst_dataset *left, const char *left_key, hdst_dataset *right, const char *right_key);
+// One record for each left record with each right one, which a `join` function without optional sides makes of them: those of the first left record come first,
+// in the order of the right ones. The right records must fit a quarter of what the memory budget has left (HDST_E_MEMORY).
+HDST_API hdst_dataset *hdst_cross(hdst_dataset *left, hdst_dataset *right, hdst_module *module, const char *function);
+HDST_API hdst_dataset *hdst_cross_by(hdst_dataset *left, hdst_dataset *right, const hdst_map_spec *spec);
 
 #ifdef __cplusplus
 }

@@ -15,10 +15,20 @@ typedef struct hdst__join_own {
 
 // A dataset over two, the second of which is still to be checked: `right` is called so in errors of `call`. Never NULL.
 hdst_dataset *hdst__join_dataset(const char *call, const hdst__operator *op, hdst_dataset *left, hdst_dataset *right);
-// Whether it is a join of records of the inputs. op_join.c
-hdst_status hdst__join_takes(const char *call, const ast_function *function, hdst_dataset *const inputs[2], hdst_error *error);
 // Reads the keys, which both sides must have of the same types.
 hdst_status hdst__join_keys(const char *call, hdst_dataset *dataset, const char *left_key, const char *right_key, hdst_error *error);
+
+// op_join.c: a function of the user over the pairs of two datasets, of which `op` is the operator.
+typedef struct hdst__join_call {
+    const char *name;               // of the public call
+    const hdst__operator *op;
+    hdst_dataset *side[2];
+    const char *key[2];
+    // What else there is to check, or to read, once the pairs' dataset has both inputs and knows which sides are optional.
+    hdst_status (*check)(hdst_dataset *pairs, const struct hdst__join_call *call, hdst_error *error);
+} hdst__join_call;
+hdst_dataset *hdst__join_by_spec(const hdst__join_call *call, const hdst_map_spec *spec);
+hdst_dataset *hdst__join_by_name(const hdst__join_call *call, hdst_module *module, const char *function);
 
 // hdst__operator
 void hdst__join_node_describe(const hdst_dataset *dataset, hdst__buffer *out);

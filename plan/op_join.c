@@ -23,7 +23,7 @@ static bool takes(const ast_decl *param, const hdst__record *has)
     return type->kind == HDST__RECORD ? hdst__same_records(type->record, has) : has->is_scalar && has->leaves[0].kind == type->kind;
 }
 
-hdst_status hdst__join_takes(const char *call, const ast_function *f, hdst_dataset *const inputs[2], hdst_error *error)
+static hdst_status check_records(const char *call, const ast_function *f, hdst_dataset *const inputs[2], hdst_error *error)
 {
     static const char *const sides[] = {"left", "right"};
     if (f->kind != AST_JOIN) {
@@ -41,18 +41,27 @@ hdst_status hdst__join_takes(const char *call, const ast_function *f, hdst_datas
     return HDST_OK;
 }
 
-static hdst_status fill_pairs(hdst_dataset *pairs, const char *call, const char *const key[2], const hdst_map_spec *spec, hdst_error *error)
+static hdst_status take_function(hdst_dataset *pairs, const char *call, const hdst_map_spec *spec, hdst_error *error)
 {
     hdst__join_own *own = pairs->own;
     hdst_status status = hdst__object_status(&spec->object, error);
-    if (status == HDST_OK) status = hdst__join_takes(call, spec->function, pairs->inputs, error);
-    if (status == HDST_OK) status = hdst__join_keys(call, pairs, key[0], key[1], error);
+    if (status == HDST_OK) status = check_records(call, spec->function, pairs->inputs, error);
     if (status != HDST_OK) return status;
     for (int i = 0; i < 2; i++) own->optional[i] = spec->function->params[i]->qualifier == AST_OPTIONAL;
     pairs->record = spec->function->pair->type->record;
     pairs->module = spec->module;
     hdst__object_retain(&pairs->module->object);
     return HDST_OK;
+}
+
+static hdst_dataset *add_pairs(const hdst__join_call *call, const hdst_map_spec *spec)
+{
+    hdst_error error = HDST_ERROR_INIT;
+    hdst_dataset *pairs = hdst__join_dataset(call->name, call->op, call->side[0], call->side[1]);
+    if (!pairs->object.context || pairs->object.error) return pairs;
+    hdst_status status = take_function(pairs, call->name, spec, &error);
+    if (status == HDST_OK) status = call->check(pairs, call, &error);
+    return status == HDST_OK ? pairs : hdst__dataset_fail(pairs, &error);
 }
 
 // --- The datasets ---
@@ -66,41 +75,46 @@ static hdst_status fits(hdst_dataset *dataset, const ast_function *function, hds
 
 static const hdst__user_function function_of_pairs = {&hdst__op_join, AST_JOIN, fits};
 
-static hdst_dataset *add_pairs(const char *call, hdst_dataset *const sides[2], const char *const key[2], const hdst_map_spec *spec)
+hdst_dataset *hdst__join_by_spec(const hdst__join_call *call, const hdst_map_spec *spec)
 {
     hdst_error error = HDST_ERROR_INIT;
-    hdst_dataset *pairs = hdst__join_dataset(call, &hdst__op_join_pairs, sides[0], sides[1]);
-    if (pairs->object.context && !pairs->object.error && fill_pairs(pairs, call, key, spec, &error) != HDST_OK) hdst__dataset_fail(pairs, &error);
-    return pairs;
+    hdst_context *context = call->side[0]->object.context;
+    hdst__lock(context);
+    const bool given = hdst__check_object(context, call->name, "spec", spec, &error) == HDST_OK;
+    hdst_dataset *pairs = given ? add_pairs(call, spec) : hdst__dataset_fail(hdst__dataset_new(context, call->op, call->side[0]), &error);
+    hdst__unlock(context);
+    return !given || !pairs->object.context ? pairs : hdst__user_function_by_spec(call->name, pairs, &function_of_pairs, spec);
+}
+
+hdst_dataset *hdst__join_by_name(const hdst__join_call *call, hdst_module *module, const char *function)
+{
+    hdst_error error = HDST_ERROR_INIT;
+    hdst_context *context = call->side[0]->object.context;
+    hdst__lock(context);
+    hdst_status status = hdst__check_object(context, call->name, "module", module, &error);
+    if (status == HDST_OK) status = hdst__check_pointer(call->name, "function", function, &error);
+    hdst_map_spec *spec = status == HDST_OK ? hdst__map_spec_make(module, function) : NULL;
+    hdst_dataset *pairs = spec ? add_pairs(call, spec) : hdst__dataset_fail(hdst__dataset_new(context, call->op, call->side[0]), &error);
+    hdst__unlock(context);
+    if (!spec || !pairs->object.context) return pairs;
+    hdst_dataset *dataset = hdst__user_function_by_name(call->name, pairs, &function_of_pairs, module, function);
+    hdst__object_destroy(&spec->object);
+    return dataset;
+}
+
+static hdst_status check_keys(hdst_dataset *pairs, const hdst__join_call *call, hdst_error *error)
+{
+    return hdst__join_keys(call->name, pairs, call->key[0], call->key[1], error);
 }
 
 hdst_dataset *hdst_join_by(hdst_dataset *left, const char *left_key, hdst_dataset *right, const char *right_key, const hdst_map_spec *spec)
 {
     HDST__NEEDS(hdst_dataset, left, "left");
-    hdst_error error = HDST_ERROR_INIT;
-    hdst_context *context = left->object.context;
-    hdst__lock(context);
-    const bool given = hdst__check_object(context, __func__, "spec", spec, &error) == HDST_OK;
-    hdst_dataset *pairs = given ? add_pairs(__func__, (hdst_dataset *[]){left, right}, (const char *[]){left_key, right_key}, spec)
-                                : hdst__dataset_fail(hdst__dataset_new(context, &hdst__op_join_pairs, left), &error);
-    hdst__unlock(context);
-    return !given || !pairs->object.context ? pairs : hdst__user_function_by_spec(__func__, pairs, &function_of_pairs, spec);
+    return hdst__join_by_spec(&(hdst__join_call){__func__, &hdst__op_join_pairs, {left, right}, {left_key, right_key}, check_keys}, spec);
 }
 
 hdst_dataset *hdst_join(hdst_dataset *left, const char *left_key, hdst_dataset *right, const char *right_key, hdst_module *module, const char *function)
 {
     HDST__NEEDS(hdst_dataset, left, "left");
-    hdst_error error = HDST_ERROR_INIT;
-    hdst_context *context = left->object.context;
-    hdst__lock(context);
-    hdst_status status = hdst__check_object(context, __func__, "module", module, &error);
-    if (status == HDST_OK) status = hdst__check_pointer(__func__, "function", function, &error);
-    hdst_map_spec *spec = status == HDST_OK ? hdst__map_spec_make(module, function) : NULL;
-    hdst_dataset *pairs = spec ? add_pairs(__func__, (hdst_dataset *[]){left, right}, (const char *[]){left_key, right_key}, spec)
-                               : hdst__dataset_fail(hdst__dataset_new(context, &hdst__op_join_pairs, left), &error);
-    hdst__unlock(context);
-    if (!spec || !pairs->object.context) return pairs;
-    hdst_dataset *dataset = hdst__user_function_by_name(__func__, pairs, &function_of_pairs, module, function);
-    hdst__object_destroy(&spec->object);
-    return dataset;
+    return hdst__join_by_name(&(hdst__join_call){__func__, &hdst__op_join_pairs, {left, right}, {left_key, right_key}, check_keys}, module, function);
 }

@@ -109,6 +109,7 @@ struct hdst__operator {
     X(group)            /* op_group.c: a function over the records of each key */                                               \
     X(join_pairs)       /* op_join.c: pairs of records with equal keys */                                                       \
     X(join)             /* op_join.c: a function over them */                                                                   \
+    X(cross_pairs)      /* op_cross.c: all records with all */                                                                  \
     X(semi_join)        /* op_semi_join.c: records that have a partner */                                                       \
     X(anti_join)        /* op_semi_join.c: those that have none */                                                              \
     X(reduce_by_key)    /* op_reduce_by_key.c */                                                                                \

@@ -18,6 +18,7 @@ static const char kernels[] =
     "    return (has(l) ? (int32_t)l.at : -1, has(r) ? (int32_t)r.at : -1);\n"
     "}\n"
     "join far(left l, right r, broadcast float limit) -> uint32_t { return l.a > limit ? l.at : r.at; }\n"
+    "join first(left l, right r) -> uint32_t { return l.at; }\n"
     "join checked(left l, right r) -> uint32_t { return 100u / (l.at + r.at - 7u); }\n"
     "map copy(left l) -> left { return l; }\n"
     "filter even(right r) { return r.at % 2u == 0u; }\n"
@@ -342,6 +343,54 @@ Test(joins, what_is_bound_and_what_comes_behind)
     hdst_context_destroy(j.context);
 }
 
+// --- Each with each ---
+
+Test(joins, each_with_each)
+{
+    const bool cpu = have_cpu(), team = cpu && have_team();
+    for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
+        if ((f && !cpu) || (f == 3 && !team)) continue;
+        job j = {.context = context_in_form(forms[f])};
+        j.module = module_of(j.context, kernels);
+        for (int s = 0; s < 5; s++) {
+            fill_rows(&shapes[s]);
+            read_rows(&j, &shapes[s]);
+            pair *got;
+            const uint64_t n = collect(hdst_cross(j.left, j.right, j.module, "inner"), forms[f], (void **)&got);
+            cr_assert_eq(n, (uint64_t)shapes[s].lefts * shapes[s].rights, "%s", forms[f]);
+            for (uint64_t i = 0; i < n; i++)
+                cr_assert(got[i].l == (int32_t)(i / shapes[s].rights) && got[i].r == (int32_t)(i % shapes[s].rights), "%s: pair %d", forms[f], (int)i);
+            hdst_rows_destroy(j.context, got);
+        }
+        hdst_context_destroy(j.context);
+    }
+}
+
+// 60 million pairs in 2 MiB; a right side that does not fit.
+Test(joins, each_with_each_in_little_memory)
+{
+    hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
+    options.device = have_cpu() ? "cpu" : "interp";
+    options.memory = 2 << 20;
+    job j = {.context = hdst_context_create(&options)};
+    j.module = module_of(j.context, kernels);
+    const shape s = {.lefts = MOST_LEFT, .rights = have_cpu() ? MOST_RIGHT : 60, .keys = 9000};
+    fill_rows(&s);
+    read_rows(&j, &s);
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < s.lefts; i++) sum += lefts[i].at * s.rights;
+    hdst_result *r = hdst_result_create(hdst_reduce(hdst_cross(j.left, j.right, j.module, "first"), j.module, "add"));
+    RUN(r);
+    cr_assert_eq((uint32_t)hdst_view_int64(hdst_result_field(r, NULL, "value"), 0, 0), sum);
+    cr_assert_leq(j.context->engine->runtime.memory.peak, 2 << 20);
+    hdst_error error = HDST_ERROR_INIT;
+    static right many[20000];
+    hdst_dataset *large = hdst_read(hdst_source_from_memory(j.context, many, 20000, sizeof *many), j.module, "right");
+    cr_assert_eq(hdst_run(hdst_result_create(hdst_reduce(hdst_cross(j.left, large, j.module, "first"), j.module, "add")), &error), HDST_E_MEMORY);
+    cr_assert(strstr(error.message, "the right side of hdst_cross"), "%s", error.message);
+    hdst_context_destroy(j.context);
+}
+
 // --- Little memory ---
 
 Test(joins, sides_that_memory_has_no_room_for)
@@ -398,6 +447,9 @@ Test(joins, what_is_wrong_is_told)
     refused(hdst_join(l, "k", r, "user", m, "even"), HDST_E_USAGE, "hdst_join was given 'even', which is no join", "join even(A a, B b)");
     refused(hdst_join(l, "k", r, "user", m, "iner"), HDST_E_USAGE, "iner", "inner");
     refused(hdst_join(l, "k", r, "user", m, "far"), HDST_E_USAGE, "parameter 'limit' of 'far' is not bound", NULL);
+    refused(hdst_cross(l, r, m, "outer"), HDST_E_USAGE, "hdst_cross was given a join with an optional side", "leave `optional` out");
+    refused(hdst_cross(l, l, m, "inner"), HDST_E_USAGE, "'inner' takes records of 'right' as 'r'", NULL);
+    refused(hdst_cross(l, r, m, "copy"), HDST_E_USAGE, "hdst_cross was given 'copy', which is no join", NULL);
     refused(hdst_map_function(l, m, "inner"), HDST_E_USAGE, "hdst_map was given 'inner', which is a join", NULL);
     hdst_context_destroy(j.context);
 }

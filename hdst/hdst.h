@@ -24,6 +24,7 @@
 #include "hdst/graph.h"
 #include "hdst/joins.h"
 #include "hdst/loop.h"
+#include "hdst/table.h"
 #include "hdst/text.h"
 
 #include <stdbool.h>

@@ -93,10 +93,12 @@ hdst_schema *hdst_schema_create(hdst_context *context)
 // --- Building from C ---
 
 typedef struct build_step {
-    enum { ADD_RECORD, ADD_FIELD, ADD_NESTED, CLOSE } what;
-    const char *name, *record;
+    enum { ADD_RECORD, ADD_FIELD, ADD_TIME, ADD_NESTED, SET_MISSING, CLOSE } what;
+    const char *name, *record;      // SET_MISSING: `record` is the field that says whether another is valid
     hdst_layout layout;
     hdst_type type;
+    hdst_time_unit unit;
+    hdst_missing missing;
     uint64_t count, align, block;
 } build_step;
 
@@ -107,7 +109,9 @@ static hdst_status build(hdst_schema *schema, const build_step *step, hdst_error
     switch (step->what) {
     case ADD_RECORD: return hdst__schema_add_record(arena, &schema->schema, step->name, (hdst__layout)step->layout, step->align, step->block, error);
     case ADD_FIELD: return hdst__schema_add_field(arena, &schema->schema, step->name, (hdst__kind)step->type, &step->count, dims, error);
+    case ADD_TIME: return hdst__schema_add_time(arena, &schema->schema, step->name, (hdst__time_unit)step->unit, &step->count, dims, error);
     case ADD_NESTED: return hdst__schema_add_nested(arena, &schema->schema, step->name, step->record, &step->count, dims, error);
+    case SET_MISSING: return hdst__schema_set_missing(arena, &schema->schema, (hdst__missing)step->missing, step->record, error);
     case CLOSE: break;
     }
     return hdst__schema_close(arena, &schema->schema, error);
@@ -160,9 +164,19 @@ hdst_status hdst_schema_add_field(hdst_schema *schema, const char *name, hdst_ty
     return build_step_public(__func__, schema, &(build_step){.what = ADD_FIELD, .name = name, .type = type, .count = count}, error);
 }
 
+hdst_status hdst_schema_add_time(hdst_schema *schema, const char *name, hdst_time_unit unit, uint64_t count, hdst_error *error)
+{
+    return build_step_public(__func__, schema, &(build_step){.what = ADD_TIME, .name = name, .unit = unit, .count = count}, error);
+}
+
 hdst_status hdst_schema_add_nested(hdst_schema *schema, const char *name, const char *record, uint64_t count, hdst_error *error)
 {
     return build_step_public(__func__, schema, &(build_step){.what = ADD_NESTED, .name = name, .record = record, .count = count}, error);
+}
+
+hdst_status hdst_schema_set_missing(hdst_schema *schema, hdst_missing missing, const char *valid, hdst_error *error)
+{
+    return build_step_public(__func__, schema, &(build_step){.what = SET_MISSING, .name = "", .record = valid, .missing = missing}, error);
 }
 
 hdst_status hdst__schema_settle(hdst_schema *schema) { return build_locked(schema, &(build_step){.what = CLOSE}, NULL); }

@@ -152,7 +152,7 @@ static hdst_status count_adjacency(hdst__source *source, hdst_error *error)
     return status;
 }
 
-static hdst_status read_adjacency(hdst__source *source, const hdst__kind *as, uint64_t first, uint64_t count, void *rows, hdst_error *error)
+static hdst_status read_adjacency(hdst__source *source, const hdst__row_form *as, uint64_t first, uint64_t count, void *rows, hdst_error *error)
 {
     (void)as;
     const adjacency *a = source->state;

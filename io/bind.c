@@ -44,18 +44,36 @@ static int matching_column(const hdst__source *source, const hdst__leaf *leaf)
     return are_elements(source, leaf, column) ? column : NONE;
 }
 
+// Whether its numbers come from columns. In text a field that says whether another is valid has none: the other's empty cells say it.
+static bool takes_columns(const hdst__source *source, const hdst__leaf *leaf) { return !source->format->is_text || !leaf->is_validity; }
+
+static bool has_column(const hdst__source *source, const hdst__leaf *leaf) { return takes_columns(source, leaf) && matching_column(source, leaf) >= 0; }
+
 static size_t count_matches(const hdst__source *source, const hdst__record *record)
 {
     size_t matches = 0;
-    for (size_t i = 0; i < record->leaf_count; i++) matches += matching_column(source, &record->leaves[i]) >= 0;
+    for (size_t i = 0; i < record->leaf_count; i++) matches += has_column(source, &record->leaves[i]);
     return matches;
+}
+
+// How many fields and numbers of a record come from columns.
+static uint64_t count_taken(const hdst__source *source, const hdst__record *record, size_t *leaves)
+{
+    uint64_t numbers = 0;
+    *leaves = 0;
+    for (size_t i = 0; i < record->leaf_count; i++) {
+        if (!takes_columns(source, &record->leaves[i])) continue;
+        numbers += record->leaves[i].elements;
+        ++*leaves;
+    }
+    return numbers;
 }
 
 // Some fields have a column of their name, others not: taking the columns in order could swap them silently.
 static hdst_status half_named(const hdst__source *source, const hdst__record *record, hdst_error *error)
 {
     const hdst__leaf *missing = record->leaves;
-    while (matching_column(source, missing) >= 0) missing++;
+    while (!takes_columns(source, missing) || has_column(source, missing)) missing++;
     int same_name = find_column(source, missing->path);
     if (same_name == SEVERAL) hdst__error_set(error, HDST_E_FORMAT, "several columns are named '%s'", missing->path);
     else if (same_name >= 0)
@@ -74,6 +92,7 @@ static void bind_by_name(hdst__bound_source *bound)
 {
     for (size_t i = 0; i < bound->record->leaf_count; i++) {
         const hdst__leaf *leaf = &bound->record->leaves[i];
+        if (!takes_columns(bound->source, leaf)) continue;
         const hdst__column *column = &bound->source->columns[matching_column(bound->source, leaf)];
         for (uint64_t e = 0; e < leaf->elements; e += column->count, column++)
             bound->moves[bound->move_count++] = (hdst__move){(uint32_t)i, e, column->count, column->kind, column->offset,
@@ -88,9 +107,10 @@ static void bind_in_order(hdst__bound_source *bound)
     size_t column = 0;
     uint64_t used = 0;
     for (size_t i = 0; i < bound->record->leaf_count; i++) {
-        for (uint64_t element = 0; element < bound->record->leaves[i].elements;) {
+        const uint64_t elements = takes_columns(source, &bound->record->leaves[i]) ? bound->record->leaves[i].elements : 0;
+        for (uint64_t element = 0; element < elements;) {
             const hdst__column *c = &source->columns[column];
-            uint64_t left = bound->record->leaves[i].elements - element, count = c->count - used < left ? c->count - used : left;
+            uint64_t left = elements - element, count = c->count - used < left ? c->count - used : left;
             bound->moves[bound->move_count++] = (hdst__move){(uint32_t)i, element, count, c->kind, c->offset + used * hdst__scalar_size(c->kind),
                                                              column, used};
             element += count;
@@ -116,6 +136,7 @@ static void list_numbers(const hdst__source *source, const hdst__record *record,
     for (uint32_t i = 0; i < record->leaf_count; i++) {
         char part[100];
         const hdst__leaf *leaf = &record->leaves[i];
+        if (!takes_columns(source, leaf)) continue;
         if (leaf->elements > 1) snprintf(part, sizeof part, "%.70s[%llu]", leaf->path, (unsigned long long)leaf->elements);
         else snprintf(part, sizeof part, "%.90s", leaf->path);
         add_part(fields, size, part);
@@ -126,8 +147,9 @@ static void list_numbers(const hdst__source *source, const hdst__record *record,
 
 static hdst_status width_error(const hdst__source *source, const hdst__record *record, hdst_error *error)
 {
+    size_t leaves;
     hdst__error_set(error, HDST_E_FORMAT, "'%s' has %llu number%s in a row, record '%s' takes %llu", source->name, (unsigned long long)source->width,
-                    source->width == 1 ? "" : "s", record->name, (unsigned long long)record->elements);
+                    source->width == 1 ? "" : "s", record->name, (unsigned long long)count_taken(source, record, &leaves));
     hdst__error_at(error, source->name, 0, 0);
     char fields[150], columns[150];
     list_numbers(source, record, fields, columns, sizeof fields);
@@ -153,18 +175,33 @@ static void note_conversions(hdst__bound_source *bound)
     }
 }
 
+// The cells that say whether others were empty lie behind those of the columns.
+static void add_validity(hdst__bound_source *bound, size_t of)
+{
+    const hdst__move *m = &bound->moves[of];
+    const uint32_t valid = bound->record->leaves[m->leaf].valid;
+    if (!valid) return;
+    const size_t cell = bound->as.count++;
+    bound->as.cell[m->column].valid = (uint32_t)cell + 1;
+    bound->moves[bound->move_count++] = (hdst__move){valid - 1, m->element, 1, HDST__U8, cell * HDST__TEXT_CELL_BYTES, cell, 0};
+}
+
 // A text is parsed as the type of its field, so nothing is converted.
-static hdst_status choose_kinds(hdst__bound_source *bound, hdst_error *error)
+static hdst_status choose_forms(hdst__bound_source *bound, hdst_error *error)
 {
     const hdst__source *source = bound->source;
-    bound->as = hdst__alloc(source->allocator, source->column_count * sizeof *bound->as);
-    if (!bound->as) return hdst__error_memory(error, source->name);
-    for (size_t i = 0; i < source->column_count; i++) bound->as[i] = HDST__VOID;
-    for (size_t i = 0; i < bound->move_count; i++) {
+    bound->as = (hdst__row_form){hdst__alloc(source->allocator, source->column_count * sizeof *bound->as.cell), source->column_count};
+    if (!bound->as.cell) return hdst__error_memory(error, source->name);
+    for (size_t i = 0; i < source->column_count; i++) bound->as.cell[i] = (hdst__cell_form){.kind = HDST__VOID};
+    const size_t taken = bound->move_count;
+    for (size_t i = 0; i < taken; i++) {
         hdst__move *m = &bound->moves[i];
-        m->from = bound->record->leaves[m->leaf].kind;
-        bound->as[m->column] = m->from;
+        const hdst__leaf *leaf = &bound->record->leaves[m->leaf];
+        m->from = leaf->kind;
+        bound->as.cell[m->column] = (hdst__cell_form){leaf->kind, leaf->time, leaf->missing, 0};
+        if (!source->format->match) add_validity(bound, i);
     }
+    bound->row_bytes = bound->as.count * HDST__TEXT_CELL_BYTES;
     return HDST_OK;
 }
 
@@ -211,7 +248,7 @@ static hdst_status bind_matched(hdst__bound_source *bound, hdst_error *error)
             const hdst__column *c = &source->columns[*from];
             bound->moves[bound->move_count++] = (hdst__move){(uint32_t)i, e, 1, c->kind, c->offset, *from, 0};
         }
-    if (status != HDST_OK || source->format->is_text) return status == HDST_OK ? choose_kinds(bound, error) : status;
+    if (status != HDST_OK || source->format->is_text) return status == HDST_OK ? choose_forms(bound, error) : status;
     note_conversions(bound);
     return HDST_OK;
 }
@@ -222,15 +259,17 @@ static hdst_status bind_columns(hdst__bound_source *bound, hdst_error *error)
     const hdst__record *record = bound->record;
     const bool one_text = is_one_text(bound->source, record);
     size_t matches = bound->source->in_order || one_text ? 0 : count_matches(bound->source, record);
-    bool by_name = matches && matches == record->leaf_count;
+    size_t leaves;
+    const uint64_t numbers = count_taken(bound->source, record, &leaves);
+    bool by_name = matches && matches == leaves;
     if (matches && !by_name) return half_named(bound->source, record, error);
-    if (!by_name && !one_text && bound->source->width != record->elements) return width_error(bound->source, record, error);
-    bound->moves = hdst__alloc(bound->source->allocator, (record->leaf_count + bound->source->column_count) * sizeof *bound->moves);
+    if (!by_name && !one_text && bound->source->width != numbers) return width_error(bound->source, record, error);
+    bound->moves = hdst__alloc(bound->source->allocator, (record->leaf_count + 2 * bound->source->column_count) * sizeof *bound->moves);
     if (!bound->moves) return hdst__error_memory(error, bound->source->name);
     if (by_name) bind_by_name(bound);
     else bind_in_order(bound);
     if (bound->source->format->is_text && record->has_text && !by_name) note_header(bound);
-    if (bound->source->format->is_text) return choose_kinds(bound, error);
+    if (bound->source->format->is_text) return choose_forms(bound, error);
     hdst_status status = check_texts(bound, error);
     if (status == HDST_OK) note_conversions(bound);
     return status;
@@ -273,10 +312,10 @@ static hdst_status add_staging(hdst__bound_source *bound, hdst_error *error)
 {
     const hdst__source *source = bound->source;
     if (source->direct || source->format->fill || hdst__bound_fills_texts(bound)) return HDST_OK;
-    bound->staging_rows = HDST__HOST_BOUND_STAGING_BYTES / (source->row_bytes ? source->row_bytes : 1);
+    bound->staging_rows = HDST__HOST_BOUND_STAGING_BYTES / (bound->row_bytes ? bound->row_bytes : 1);
     if (source->is_counted && bound->staging_rows > source->rows) bound->staging_rows = source->rows;
     if (!bound->staging_rows) bound->staging_rows = 1;
-    bound->staging = hdst__alloc(source->allocator, (size_t)(bound->staging_rows * source->row_bytes));
+    bound->staging = hdst__alloc(source->allocator, (size_t)(bound->staging_rows * bound->row_bytes));
     return bound->staging ? HDST_OK : hdst__error_memory(error, source->name);
 }
 
@@ -299,6 +338,7 @@ static hdst_status bind_parts(hdst__bound_source *bound, hdst_error *error)
 static hdst_status bind_single(hdst__bound_source *bound, hdst_error *error)
 {
     hdst_status status = bound->source->columns ? bind_columns(bound, error) : bind_structs(bound, error);
+    if (!bound->row_bytes) bound->row_bytes = bound->source->row_bytes;
     if (status == HDST_OK) status = add_staging(bound, error);
     bound->rows_are_structs = status == HDST_OK && are_rows_structs(bound);
     return status;
@@ -337,7 +377,7 @@ void hdst__source_unbind(hdst__bound_source *bound)
     hdst__free(allocator, bound->parts);
     hdst__arena_destroy(&bound->arena);
     hdst__free(allocator, bound->moves);
-    hdst__free(allocator, bound->as);
+    hdst__free(allocator, bound->as.cell);
     hdst__free(allocator, bound->staging);
     pthread_mutex_destroy(&bound->staging_lock);
     hdst__free(allocator, bound);

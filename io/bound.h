@@ -24,7 +24,8 @@ struct hdst__bound_source {
     bool rows_are_structs;          // a row has the record's C struct's bytes, columns or not
     hdst__move *moves;
     size_t move_count;
-    hdst__kind *as;                 // by column, when the source is text: as what it is read
+    hdst__row_form as;              // when the source is text
+    uint64_t row_bytes;             // of what is read of a row
     hdst__bound_source **parts;     // of a concatenation: nothing else is used then
     void *staging;                  // of whoever holds the lock; others take memory for the time of a call, or wait where there is none
     pthread_mutex_t staging_lock;

@@ -6,6 +6,7 @@
 #include "io/byte_masks.h"
 #include "io/decimal.h"
 #include "io/decimal_short.h"
+#include "io/iso_time.h"
 
 #include <string.h>
 
@@ -82,16 +83,24 @@ static inline bool store_short(const hdst__short_decimal *d, hdst__kind as, char
     return true;
 }
 
-// The end of a number. NULL: it is none that fits. What follows may make it another text, which whoever looks for the field's end will see.
-static inline const char *read_bare(const row_text *t, const char *p, hdst__kind as, char *cell)
+// Where blanks delimit, none is part of a time that is not in quotes.
+static const char *read_time(const row_text *t, const char *p, hdst__time_unit unit, char *cell)
 {
-    hdst__short_decimal d;
-    const char *end = hdst__short_decimal_read(p, &d);
-    if (end && *end != 'e' && *end != 'E' && store_short(&d, as, cell)) return end;
-    return hdst__decimal_read(p, t->limit, as, t->c_locale, cell);
+    const char *end;
+    return hdst__iso_read(p, t->limit, unit, t->delimiter != ' ', cell, &end) == HDST__ISO_OK ? end : NULL;
 }
 
-static inline const char *read_number(const row_text *t, const char *p, hdst__kind as, char *cell)
+// The end of a number, or time. NULL: it is none that fits. What follows may make it another text, which whoever looks for the field's end will see.
+static inline const char *read_bare(const row_text *t, const char *p, hdst__cell_form as, char *cell)
+{
+    hdst__short_decimal d;
+    if (as.time) return read_time(t, p, as.time, cell);
+    const char *end = hdst__short_decimal_read(p, &d);
+    if (end && *end != 'e' && *end != 'E' && store_short(&d, as.kind, cell)) return end;
+    return hdst__decimal_read(p, t->limit, as.kind, t->c_locale, cell);
+}
+
+static inline const char *read_number(const row_text *t, const char *p, hdst__cell_form as, char *cell)
 {
     if (*p != '"') return read_bare(t, p, as, cell);
     p = read_bare(t, p + 1, as, cell);
@@ -128,11 +137,48 @@ static const char *read_text(row_text *t, const char *p, char *cell)
     return end;
 }
 
+void hdst__csv_put_missing(const hdst__cell_form *as, char *cell)
+{
+    static const uint64_t double_nan = UINT64_C(0x7ff8000000000000);
+    static const uint32_t float_nan = 0x7fc00000;
+    if (as->kind == HDST__TEXT) memset(cell, 0, sizeof(hdst__csv_raw_text));
+    else if (as->missing == HDST__MISSING_ZERO) memset(cell, 0, HDST__TEXT_CELL_BYTES);
+    else if (as->kind == HDST__F64) memcpy(cell, &double_nan, sizeof double_nan);
+    else memcpy(cell, &float_nan, sizeof float_nan);
+}
+
+// Whether the field at p ends there.
+static bool ends_here(const row_text *t, const char *p)
+{
+    return p < t->limit && (*p == t->delimiter || *p == '\n' || (*p == '\r' && p[1] == '\n'));
+}
+
+// A field that is no number since it is empty, quoted or not. Its end, or NULL: it is something else, or must not be empty.
+static const char *read_missing(const row_text *t, const char *p, const hdst__csv_wanted *wanted, char *cells)
+{
+    const char *end = *p == '"' && p[1] == '"' && p[2] != '"' ? p + 2 : p;
+    if (!hdst__may_be_empty(&wanted->as) || (end == p && !ends_here(t, p))) return NULL;
+    hdst__csv_put_missing(&wanted->as, cells + wanted->cell);
+    if (wanted->as.valid) cells[wanted->valid] = 0;
+    return end;
+}
+
+static const char *read_wanted_text(row_text *t, const char *p, const hdst__csv_wanted *wanted, char *cells)
+{
+    const bool empty = ends_here(t, p);
+    if (empty && !hdst__may_be_empty(&wanted->as)) return NULL;
+    if (wanted->as.valid) cells[wanted->valid] = !empty;
+    return read_text(t, p, cells + wanted->cell);
+}
+
 static inline const char *read_field(row_text *t, const char *p, const hdst__csv_wanted *wanted, bool has_texts, char *cells)
 {
-    if (wanted->as == HDST__VOID) return pass_over(t, p);
-    if (has_texts && wanted->as == HDST__TEXT) return read_text(t, p, cells + wanted->cell);
-    return read_number(t, p, wanted->as, cells + wanted->cell);
+    if (wanted->as.kind == HDST__VOID) return pass_over(t, p);
+    if (has_texts && wanted->as.kind == HDST__TEXT) return read_wanted_text(t, p, wanted, cells);
+    const char *end = read_number(t, p, wanted->as, cells + wanted->cell);
+    if (!end) return read_missing(t, p, wanted, cells);
+    if (wanted->as.valid) cells[wanted->valid] = 1;
+    return end;
 }
 
 static inline const char *read_row(row_text *t, const hdst__csv_shape *shape, const hdst__csv_wanted *wanted, bool has_texts, const char *p, char *cells)

@@ -5,15 +5,14 @@
 #define HDST_IO_CSV_NUMBERS_H
 
 #include "io/csv_scan.h"
-#include "record/type.h"
+#include "io/source.h"
 
 #include <locale.h>
 
-enum { HDST__CSV_CELL_BYTES = 8 };      // of a number among what is read
-
 typedef struct hdst__csv_wanted {       // of one field
-    hdst__kind as;                      // HDST__VOID: it is passed over, whatever it holds
+    hdst__cell_form as;                 // of HDST__VOID: it is passed over, whatever it holds
     uint64_t cell;                      // where its number or text goes in a row, in bytes
+    uint64_t valid;                     // where it goes whether it was not empty, if as.valid
 } hdst__csv_wanted;
 
 typedef struct hdst__csv_raw_text {     // in the cell of a text: where it stands
@@ -22,6 +21,8 @@ typedef struct hdst__csv_raw_text {     // in the cell of a text: where it stand
     uint32_t quoted;                    // whether it had such, so that "" in it stands for a quote
 } hdst__csv_raw_text;
 
+// Puts what a cell holds whose field is empty.
+void hdst__csv_put_missing(const hdst__cell_form *as, char *cell);
 // Reads up to `most` rows that end before `limit` (which HDST__CSV_SLACK bytes follow), row_bytes apart in `cells`; stops before a row that is not plain.
 hdst__csv_stretch hdst__csv_numbers(const hdst__csv_shape *shape, const hdst__csv_wanted *wanted, const char *text, const char *limit, uint64_t most,
                                     char *cells, uint64_t row_bytes, locale_t c_locale);

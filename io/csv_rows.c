@@ -3,6 +3,7 @@
 #include "io/csv_source.h"
 
 #include "io/decimal.h"
+#include "io/iso_time.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -16,29 +17,82 @@ static const char *column_words(const hdst__source *source, size_t column, char 
     return words;
 }
 
-static hdst_status bad_number(const hdst__source *source, const hdst__csv_reader *reader, size_t column, hdst__decimal_status why, hdst__kind as,
-                              hdst_error *error)
+// The first bytes of a cell, without control characters.
+static void cell_text(const hdst__csv_field *field, char text[48])
 {
-    const hdst__csv_state *state = source->state;
-    const hdst__csv_field *field = &reader->fields[state->fields[column]];
-    char words[80], text[48];
     size_t n = 0;
-    for (; n < field->length && n < sizeof text - 4; n++) text[n] = (unsigned char)field->text[n] < 32 || field->text[n] == 127 ? '?' : field->text[n];
+    for (; n < field->length && n < 48 - 4; n++) text[n] = (unsigned char)field->text[n] < 32 || field->text[n] == 127 ? '?' : field->text[n];
     text[n] = 0;
     if (n < field->length) strcat(text, "...");
+}
+
+static const char no_value_hint[] = "choose the columns that hold values, or say in the schema what an empty cell is: `missing: zero`, `missing: nan`";
+
+static hdst_status bad_number(const hdst__csv_field *field, const char *words, hdst__decimal_status why, hdst__kind as, const hdst__csv_list *list,
+                              hdst_error *error)
+{
+    char text[48];
+    cell_text(field, text);
     const char *what = why == HDST__DECIMAL_TOO_LARGE   ? (text[0] == '-' ? "is too small for" : "is too large for")
                        : why == HDST__DECIMAL_NOT_WHOLE ? "is not a whole number for"
                                                         : NULL;
-    if (what) hdst__error_set(error, HDST_E_FORMAT, "'%s' %s %s in %s", text, what, hdst__scalar_yaml_name(as), column_words(source, column, words));
-    else if (n == 0) hdst__error_set(error, HDST_E_FORMAT, "there is no number in %s", column_words(source, column, words));
-    else hdst__error_set(error, HDST_E_FORMAT, "'%s' is not a number, in %s", text, column_words(source, column, words));
-    hdst__csv_reader_locate(reader, field->text, field->length, error);
-    bool decimal_comma = !what && memchr(field->text, ',', field->length);
-    if (state->list && (!what || text[0] == '-')) hdst__error_hint(error, "%s", what ? state->list->sign_hint : state->list->row_hint);
-    else if (decimal_comma) hdst__error_hint(error, "numbers are written with a point, as in 1.5");
+    if (what) hdst__error_set(error, HDST_E_FORMAT, "'%s' %s %s in %s", text, what, hdst__scalar_yaml_name(as), words);
+    else if (!field->length) hdst__error_set(error, HDST_E_FORMAT, "there is no number in %s", words);
+    else hdst__error_set(error, HDST_E_FORMAT, "'%s' is not a number, in %s", text, words);
+    if (list && (!what || text[0] == '-')) hdst__error_hint(error, "%s", what ? list->sign_hint : list->row_hint);
     else if (what) hdst__error_hint(error, "declare the field with a type that holds it");
+    else if (!field->length) hdst__error_hint(error, "%s", no_value_hint);
+    else if (memchr(field->text, ',', field->length)) hdst__error_hint(error, "numbers are written with a point, as in 1.5");
     else hdst__error_hint(error, "choose the columns that hold numbers, by name or index");
     return HDST_E_FORMAT;
+}
+
+static hdst_status bad_text(const char *words, hdst_error *error)
+{
+    hdst__error_set(error, HDST_E_FORMAT, "there is no text in %s", words);
+    hdst__error_hint(error, "%s", no_value_hint);
+    return HDST_E_FORMAT;
+}
+
+static hdst_status bad_time(const hdst__csv_field *field, const char *words, hdst__iso_status why, hdst__time_unit unit, hdst_error *error)
+{
+    char text[48];
+    const char *what = unit == HDST__DAYS ? "date" : "time";
+    const char *example = unit == HDST__DAYS ? "dates are written as in 2024-02-29" : "times are written as in 2024-02-29T12:34:56.789Z";
+    cell_text(field, text);
+    switch (field->length ? why : HDST__ISO_OK) {
+    case HDST__ISO_OK: hdst__error_set(error, HDST_E_FORMAT, "there is no %s in %s", what, words); break;
+    case HDST__ISO_NO_SUCH_TIME: hdst__error_set(error, HDST_E_FORMAT, "'%s' in %s is in no calendar: there is no such %s", text, words, what); break;
+    case HDST__ISO_TOO_FAR: hdst__error_set(error, HDST_E_FORMAT, "'%s' in %s is too far from 1970 for the field", text, words); break;
+    case HDST__ISO_NOT_WHOLE:
+        hdst__error_set(error, HDST_E_FORMAT, "'%s' in %s %s", text, words,
+                        unit == HDST__DAYS ? "has a time of day, which a date32 has not" : "is finer than the unit of the field");
+        break;
+    case HDST__ISO_MALFORMED: hdst__error_set(error, HDST_E_FORMAT, "'%s' is not a %s, in %s", text, what, words); break;
+    }
+    if (why == HDST__ISO_NOT_WHOLE) hdst__error_hint(error, "declare it as a timestamp whose unit (s, ms, us, ns) is fine enough");
+    else if (why == HDST__ISO_TOO_FAR) hdst__error_hint(error, "a coarser unit reaches further; nanoseconds reach from 1677 to 2262");
+    else hdst__error_hint(error, "%s", field->length ? example : no_value_hint);
+    return HDST_E_FORMAT;
+}
+
+// A cell of a number or time by all rules; one of a text that must not be empty, and is.
+static hdst_status parse_cell(const hdst__source *source, const hdst__csv_reader *reader, size_t column, hdst__cell_form as, char *to, hdst_error *error)
+{
+    const hdst__csv_state *state = source->state;
+    const hdst__csv_field *field = &reader->fields[state->fields[column]];
+    char words[80];
+    hdst_status status = HDST_OK;
+    if (as.kind == HDST__TEXT) status = bad_text(column_words(source, column, words), error);
+    else if (as.time) {
+        const hdst__iso_status why = hdst__iso_parse(field->text, field->length, as.time, to);
+        if (why != HDST__ISO_OK) status = bad_time(field, column_words(source, column, words), why, as.time, error);
+    } else {
+        const hdst__decimal_status why = hdst__decimal_parse(field->text, field->length, as.kind, state->c_locale, to);
+        if (why != HDST__DECIMAL_OK) status = bad_number(field, column_words(source, column, words), why, as.kind, state->list, error);
+    }
+    if (status != HDST_OK) hdst__csv_reader_locate(reader, field->text, field->length, error);
+    return status;
 }
 
 static hdst_status changed(const hdst__source *source, hdst_error *error)
@@ -48,20 +102,23 @@ static hdst_status changed(const hdst__source *source, hdst_error *error)
     return HDST_E_IO;
 }
 
-static hdst_status parse_row(const hdst__source *source, const hdst__csv_reader *reader, const hdst__csv_cells *cells, char *to, hdst_error *error)
+static hdst_status parse_row(const hdst__source *source, const hdst__csv_reader *reader, const hdst__csv_cells *cells, char *row, hdst_error *error)
 {
     const hdst__csv_state *state = source->state;
-    for (size_t c = 0; c < source->column_count; c++, to += cells->cell_bytes) {
+    hdst_status status = HDST_OK;
+    char *to = row;
+    for (size_t c = 0; c < source->column_count && status == HDST_OK; c++, to += cells->cell_bytes) {
         const hdst__csv_field *field = &reader->fields[state->fields[c]];
-        if (cells->as[c] == HDST__VOID) continue;
-        if (cells->as[c] == HDST__TEXT) {
+        const hdst__cell_form *as = &cells->as->cell[c];
+        const bool is_text = as->kind == HDST__TEXT, empty = !field->length && !(is_text && hdst__csv_is_quoted(reader, field));
+        if (as->kind == HDST__VOID) continue;
+        if (as->valid) row[(as->valid - 1) * cells->cell_bytes] = !empty;
+        if (empty && hdst__may_be_empty(as)) hdst__csv_put_missing(as, to);
+        else if (is_text && !empty)
             memcpy(to, &(hdst__csv_raw_text){(char *)field->text, (uint32_t)field->length, hdst__csv_is_quoted(reader, field)}, sizeof(hdst__csv_raw_text));
-            continue;
-        }
-        hdst__decimal_status status = hdst__decimal_parse(field->text, field->length, cells->as[c], state->c_locale, to);
-        if (status != HDST__DECIMAL_OK) return bad_number(source, reader, c, status, cells->as[c], error);
+        else status = parse_cell(source, reader, c, *as, to, error);
     }
-    return HDST_OK;
+    return status;
 }
 
 // One row by all rules.
@@ -108,6 +165,9 @@ hdst_status hdst__csv_read_rows(const hdst__source *source, hdst__csv_cursor *cu
 void hdst__csv_choose_wanted(const hdst__source *source, const hdst__csv_cells *cells, hdst__csv_wanted *wanted)
 {
     const hdst__csv_state *state = source->state;
-    for (size_t i = 0; i < state->field_count; i++) wanted[i].as = HDST__VOID;
-    for (size_t c = 0; c < source->column_count; c++) wanted[state->fields[c]] = (hdst__csv_wanted){cells->as[c], c * cells->cell_bytes};
+    for (size_t i = 0; i < state->field_count; i++) wanted[i].as.kind = HDST__VOID;
+    for (size_t c = 0; c < source->column_count; c++) {
+        const hdst__cell_form as = cells->as->cell[c];
+        wanted[state->fields[c]] = (hdst__csv_wanted){as, c * cells->cell_bytes, as.valid ? (as.valid - 1) * cells->cell_bytes : 0};
+    }
 }

@@ -27,7 +27,7 @@ typedef struct hdst__csv_state {
 } hdst__csv_state;
 
 typedef struct hdst__csv_cells {        // what rows are read to
-    const hdst__kind *as;       // by column; HDST__VOID: it is passed over
+    const hdst__row_form *as;
     uint64_t cell_bytes, row_bytes;
     bool has_texts;             // some are texts: hdst__csv_raw_text in their cells
 } hdst__csv_cells;

@@ -132,10 +132,10 @@ hdst_status hdst__csv_fill_texts(const hdst__bound_source *bound, uint64_t first
 {
     const hdst__source *source = bound->source;
     const hdst__csv_state *state = source->state;
-    const uint64_t row_bytes = source->column_count * CELL_BYTES, fit = HDST__HOST_BOUND_STAGING_BYTES / row_bytes;
+    const uint64_t row_bytes = bound->as.count * CELL_BYTES, fit = HDST__HOST_BOUND_STAGING_BYTES / row_bytes;
     filling f = {.bound = bound, .storage = storage, .buffers = buffers, .row = first, .to = to_first, .batch = fit ? fit : 1};
     if (f.batch > count) f.batch = count;
-    f.shape = (hdst__csv_cells){bound->as, CELL_BYTES, row_bytes, true};
+    f.shape = (hdst__csv_cells){&bound->as, CELL_BYTES, row_bytes, true};
     f.cells = hdst__alloc(source->allocator, f.batch * row_bytes);
     f.cursor.wanted = hdst__alloc(source->allocator, state->field_count * sizeof *f.cursor.wanted);
     hdst_status status = f.cells && f.cursor.wanted ? load(&f, count, error) : hdst__error_memory(error, source->name);

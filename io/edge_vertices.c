@@ -33,9 +33,10 @@ static hdst_status take_numbers(scan *s, hdst__kind kind, const char *numbers, u
 // A text's numbers are read as uint64, which holds all.
 static hdst_status read_rows(scan *s, uint64_t first, uint64_t count, char *rows, uint64_t *room, hdst_error *error)
 {
-    static const hdst__kind as[HDST__EDGE_COLUMNS] = {HDST__U64, HDST__U64, HDST__VOID};
+    hdst__cell_form cells[HDST__EDGE_COLUMNS] = {{.kind = HDST__U64}, {.kind = HDST__U64}, {.kind = HDST__VOID}};
     hdst__source *source = s->source;
-    hdst_status status = source->by_column ? HDST_OK : source->format->read(source, as, first, count, rows, error);
+    const hdst__row_form as = {cells, source->column_count};
+    hdst_status status = source->by_column ? HDST_OK : source->format->read(source, &as, first, count, rows, error);
     for (size_t c = 0; c < HDST__EDGE_WEIGHT && status == HDST_OK; c++) {
         const hdst__column *column = &source->columns[c];
         const hdst__kind kind = source->format->is_text ? HDST__U64 : column->kind;

@@ -44,6 +44,6 @@ hdst_status hdst__matrix_sizes(hdst__source *source, hdst_error *error);
 // Once the inner rows are counted: source->rows.
 hdst_status hdst__matrix_count(hdst__source *source, hdst_error *error);
 // As hdst__source_format.read.
-hdst_status hdst__matrix_read(hdst__source *source, const hdst__kind *as, uint64_t first, uint64_t count, void *rows, hdst_error *error);
+hdst_status hdst__matrix_read(hdst__source *source, const hdst__row_form *as, uint64_t first, uint64_t count, void *rows, hdst_error *error);
 
 #endif

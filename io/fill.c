@@ -44,7 +44,7 @@ static hdst_status move_numbers(const hdst__bound_source *bound, const char *row
     for (size_t i = 0; i < bound->move_count; i++) {
         for (uint64_t e = 0; e < bound->moves[i].count; e++) {
             const hdst__move *m = &bound->moves[i];
-            hdst_status status = hdst__bound_move(bound, m, e, rows + m->offset + e * hdst__scalar_size(m->from), bound->source->row_bytes, first_row, count,
+            hdst_status status = hdst__bound_move(bound, m, e, rows + m->offset + e * hdst__scalar_size(m->from), bound->row_bytes, first_row, count,
                                                   storage, buffers, to_first, error);
             if (status != HDST_OK) return status;
         }
@@ -82,7 +82,7 @@ static hdst_status read_in_place(hdst__bound_source *bound, uint64_t first, uint
     char *to = (char *)buffers[0] + to_first * storage->record->size;
     if (source->direct) memcpy(to, (const char *)source->direct + first * source->row_bytes, count * source->row_bytes);
     else {
-        hdst_status status = source->format->read(bound->source, bound->as, first, count, to, error);
+        hdst_status status = source->format->read(bound->source, &bound->as, first, count, to, error);
         if (status != HDST_OK) return status;
     }
     normalise_bools(storage, buffers, to_first, count);
@@ -114,7 +114,7 @@ static void *take_staging(hdst__bound_source *bound, bool *own)
 {
     void *more = NULL;
     *own = pthread_mutex_trylock(&bound->staging_lock) == 0;
-    if (!*own) more = hdst__alloc(bound->source->allocator, (size_t)(bound->staging_rows * bound->source->row_bytes));
+    if (!*own) more = hdst__alloc(bound->source->allocator, (size_t)(bound->staging_rows * bound->row_bytes));
     if (more) return more;
     if (!*own) pthread_mutex_lock(&bound->staging_lock);
     *own = true;
@@ -133,7 +133,7 @@ static hdst_status fill_by_row(hdst__bound_source *bound, void *staging, uint64_
     hdst_status status = HDST_OK;
     for (uint64_t done = 0; done < count && status == HDST_OK;) {
         const uint64_t part = count - done < bound->staging_rows ? count - done : bound->staging_rows;
-        status = bound->source->format->read(bound->source, bound->as, first + done, part, staging, error);
+        status = bound->source->format->read(bound->source, &bound->as, first + done, part, staging, error);
         if (status == HDST_OK) status = place(bound, staging, first + done, part, storage, buffers, to_first + done, error);
         done += part;
     }
@@ -145,7 +145,7 @@ static hdst_status fill_element(hdst__bound_source *bound, const hdst__move *m, 
                                 const hdst__storage *storage, void *const *buffers, uint64_t to_first, hdst_error *error)
 {
     const hdst__leaf_address *address = &storage->leaf[m->leaf];
-    const uint64_t size = hdst__scalar_size(m->from), room = bound->staging_rows * bound->source->row_bytes / size;
+    const uint64_t size = hdst__scalar_size(m->from), room = bound->staging_rows * bound->row_bytes / size;
     const hdst__kind to = bound->record->leaves[m->leaf].kind;
     hdst__source *source = bound->source;
     if (to == m->from && to != HDST__BOOL && !storage->block && address->stride == size) {

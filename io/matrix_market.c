@@ -107,11 +107,12 @@ static hdst_status take_entries(const hdst__source *source, uint64_t first, uint
     return HDST_OK;
 }
 
-static hdst_status read_entries(const hdst__source *source, hdst__kind weight, uint64_t first, uint64_t count, void *rows, hdst_error *error)
+static hdst_status read_entries(const hdst__source *source, hdst__cell_form weight, uint64_t first, uint64_t count, void *rows, hdst_error *error)
 {
     const hdst__edges *edges = source->state;
-    const hdst__kind as[HDST__EDGE_COLUMNS] = {HDST__I64, HDST__I64, weight};
-    hdst_status status = edges->inner->format->read(edges->inner, as, first, count, rows, error);
+    hdst__cell_form cells[HDST__EDGE_COLUMNS] = {{.kind = HDST__I64}, {.kind = HDST__I64}, weight};
+    const hdst__row_form as = {cells, edges->inner->column_count};
+    hdst_status status = edges->inner->format->read(edges->inner, &as, first, count, rows, error);
     return status == HDST_OK ? take_entries(source, first, count, rows, error) : status;
 }
 
@@ -136,7 +137,7 @@ static hdst_status look_at_block(const hdst__source *source, uint64_t block, hds
     char *rows = hdst__alloc(source->allocator, count * bytes);
     if (!rows) return hdst__error_memory(error, source->name);
     hdst_status status = hdst__cancel_check(edges->cancel, 0, 0, error);
-    if (status == HDST_OK) status = read_entries(source, HDST__VOID, block * BLOCK, count, rows, error);
+    if (status == HDST_OK) status = read_entries(source, (hdst__cell_form){.kind = HDST__VOID}, block * BLOCK, count, rows, error);
     memset(bits, 0, BLOCK / 8);
     for (uint64_t i = 0; i < count && status == HDST_OK; i++)
         bits[i / 64] |= (uint64_t)!memcmp(rows + i * bytes + source->columns[0].offset, rows + i * bytes + source->columns[1].offset, 8) << i % 64;
@@ -221,7 +222,7 @@ static uint64_t find_off(const hdst__matrix *matrix, uint64_t number)
 static bool is_on_diagonal(const hdst__matrix *matrix, uint64_t entry) { return matrix->diagonal[entry / 64] >> entry % 64 & 1; }
 
 // Edges whose ends are those of entries off the diagonal, exchanged, from the `first`th of these on.
-static hdst_status read_mirrored(const hdst__source *source, hdst__kind weight, uint64_t first, uint64_t count, char *rows, hdst_error *error)
+static hdst_status read_mirrored(const hdst__source *source, hdst__cell_form weight, uint64_t first, uint64_t count, char *rows, hdst_error *error)
 {
     const hdst__matrix *matrix = &((const hdst__edges *)source->state)->matrix;
     const uint64_t bytes = source->row_bytes, most = HDST__HOST_SCRATCH_BYTES / bytes, from = source->columns[0].offset, to = source->columns[1].offset;
@@ -247,17 +248,17 @@ static hdst_status read_mirrored(const hdst__source *source, hdst__kind weight, 
 }
 
 // Numbers as the fields want them.
-static hdst_status convert(const hdst__source *source, const hdst__kind *as, uint64_t first, uint64_t count, char *rows, hdst_error *error)
+static hdst_status convert(const hdst__source *source, const hdst__row_form *as, uint64_t first, uint64_t count, char *rows, hdst_error *error)
 {
     for (size_t c = 0; c < HDST__EDGE_WEIGHT; c++) {
-        if (as[c] == HDST__VOID) continue;
+        if (as->cell[c].kind == HDST__VOID) continue;
         char *cells = rows + source->columns[c].offset;
-        const uint64_t fit = hdst__convert_strided(as[c], cells, source->row_bytes, HDST__I64, cells, source->row_bytes, count);
+        const uint64_t fit = hdst__convert_strided(as->cell[c].kind, cells, source->row_bytes, HDST__I64, cells, source->row_bytes, count);
         if (fit == count) continue;
         char text[64];
         hdst__convert_text(HDST__I64, cells + fit * source->row_bytes, text, sizeof text);
         hdst__error_set(error, HDST_E_FORMAT, "edge %llu: vertex %s is too large for %s", (unsigned long long)(first + fit), text,
-                        hdst__scalar_yaml_name(as[c]));
+                        hdst__scalar_yaml_name(as->cell[c].kind));
         hdst__error_at(error, source->name, 0, 0);
         hdst__error_hint(error, "declare the field with a type that holds it");
         return HDST_E_FORMAT;
@@ -265,10 +266,10 @@ static hdst_status convert(const hdst__source *source, const hdst__kind *as, uin
     return HDST_OK;
 }
 
-hdst_status hdst__matrix_read(hdst__source *source, const hdst__kind *as, uint64_t first, uint64_t count, void *rows, hdst_error *error)
+hdst_status hdst__matrix_read(hdst__source *source, const hdst__row_form *as, uint64_t first, uint64_t count, void *rows, hdst_error *error)
 {
     const hdst__matrix *matrix = &((const hdst__edges *)source->state)->matrix;
-    const hdst__kind weight = source->column_count == HDST__EDGE_COLUMNS ? as[HDST__EDGE_WEIGHT] : HDST__VOID;
+    const hdst__cell_form weight = source->column_count == HDST__EDGE_COLUMNS ? as->cell[HDST__EDGE_WEIGHT] : (hdst__cell_form){.kind = HDST__VOID};
     const uint64_t left = first < matrix->entries ? matrix->entries - first : 0, plain = count < left ? count : left;
     hdst_status status = plain ? read_entries(source, weight, first, plain, rows, error) : HDST_OK;
     if (status == HDST_OK)

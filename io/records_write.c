@@ -4,6 +4,7 @@
 #include "io/write.h"
 
 #include "io/columns.h"
+#include "io/iso_time.h"
 #include "io/text_write.h"
 
 #include <inttypes.h>
@@ -75,44 +76,93 @@ static int number_text(char text[40], hdst__kind kind, const void *value)
     }
 }
 
+// At most HDST__ISO_TEXT bytes.
+static int value_text(char text[HDST__ISO_TEXT], const hdst__leaf *leaf, const void *value)
+{
+    return leaf->time ? (int)hdst__iso_write(text, leaf->time, value) : number_text(text, leaf->kind, value);
+}
+
 static void add_text(hdst__file_writer *writer, const char *text) { hdst__file_writer_add(writer, text, strlen(text), NULL); }
 
 // --- Separated ---
 
 static void add_header(hdst__file_writer *writer, const hdst__record *record, const char *delimiter)
 {
+    const char *between = "";
     for (size_t l = 0; l < record->leaf_count; l++)
-        for (uint64_t e = 0; e < record->leaves[l].elements; e++) {
-            if (l || e) add_text(writer, delimiter);
+        for (uint64_t e = 0; e < record->leaves[l].elements && !record->leaves[l].is_validity; e++, between = delimiter) {
             char name[512];
+            add_text(writer, between);
             hdst__element_name(&record->leaves[l], e, name, sizeof name);
             add_text(writer, name);
         }
     add_text(writer, "\n");
 }
 
-static void add_span(hdst__file_writer *writer, const hdst__record *record, const char *value, char delimiter, bool first)
+typedef struct cell_place {
+    char delimiter;
+    bool first, alone;          // in its row
+} cell_place;
+
+static void add_span(hdst__file_writer *writer, const char *value, const cell_place *place, bool may_be_missing)
 {
     hdst__text_span span;
     memcpy(&span, value, sizeof span);          // which packed records do not align
-    if (delimiter == ',') hdst__text_write_csv(writer, &span, record->elements == 1);
-    else hdst__text_write_tsv(writer, &span, first);
+    if (place->delimiter == ',') hdst__text_write_csv(writer, &span, place->alone || may_be_missing);
+    else hdst__text_write_tsv(writer, &span, place->first || may_be_missing);
+}
+
+static bool is_valid(const hdst__record *record, const hdst__leaf *leaf, uint64_t element, const char *row)
+{
+    return !leaf->valid || row[hdst__leaf_offset(&record->leaves[leaf->valid - 1], element)];
+}
+
+// Whether nothing would be written of a row but delimiters.
+static bool is_blank(const hdst__record *record, const char *row)
+{
+    for (size_t l = 0; l < record->leaf_count; l++)
+        for (uint64_t e = 0; e < record->leaves[l].elements && !record->leaves[l].is_validity; e++) {
+            const hdst__leaf *leaf = &record->leaves[l];
+            uint32_t length = 1;
+            if (!leaf->valid && leaf->kind == HDST__TEXT) memcpy(&length, row + hdst__leaf_offset(leaf, e), sizeof length);
+            if (length && is_valid(record, leaf, e, row)) return false;
+        }
+    return true;
+}
+
+// Empty, but in quotes where the row would be a blank line.
+static void add_missing(hdst__file_writer *writer, const hdst__record *record, const char *row, const cell_place *place)
+{
+    if (place->delimiter == ',' ? place->alone : place->first && is_blank(record, row)) add_text(writer, "\"\"");
+}
+
+static void add_cell(hdst__file_writer *writer, const hdst__record *record, const hdst__leaf *leaf, uint64_t element, const char *row, const cell_place *place)
+{
+    char text[HDST__ISO_TEXT];
+    const char *value = row + hdst__leaf_offset(leaf, element);
+    if (!is_valid(record, leaf, element, row)) add_missing(writer, record, row, place);
+    else if (leaf->kind == HDST__TEXT) add_span(writer, value, place, leaf->valid);
+    else hdst__file_writer_add(writer, text, (uint64_t)value_text(text, leaf, value), NULL);
+}
+
+static uint64_t count_cells(const hdst__record *record)
+{
+    uint64_t cells = 0;
+    for (size_t l = 0; l < record->leaf_count; l++) cells += record->leaves[l].is_validity ? 0 : record->leaves[l].elements;
+    return cells;
 }
 
 static void add_rows(hdst__file_writer *writer, const hdst__record *record, const char *rows, uint64_t count, char delimiter)
 {
-    for (uint64_t i = 0; i < count; i++, rows += record->size)
+    const uint64_t cells = count_cells(record);
+    for (uint64_t i = 0; i < count; i++, rows += record->size) {
+        uint64_t done = 0;
         for (size_t l = 0; l < record->leaf_count; l++)
-            for (uint64_t e = 0; e < record->leaves[l].elements; e++) {
-                char text[42];
-                const char *value = rows + hdst__leaf_offset(&record->leaves[l], e);
-                const bool is_text = record->leaves[l].kind == HDST__TEXT;
-                int length = is_text ? 0 : number_text(text, record->leaves[l].kind, value);
-                if (is_text) add_span(writer, record, value, delimiter, l == 0 && e == 0);
-                bool last = l + 1 == record->leaf_count && e + 1 == record->leaves[l].elements;
-                text[length] = last ? '\n' : delimiter;
-                hdst__file_writer_add(writer, text, (uint64_t)length + 1, NULL);
+            for (uint64_t e = 0; e < record->leaves[l].elements && !record->leaves[l].is_validity; e++) {
+                add_cell(writer, record, &record->leaves[l], e, rows, &(cell_place){delimiter, done == 0, cells == 1});
+                hdst__file_writer_add(writer, ++done == cells ? "\n" : &delimiter, 1, NULL);
             }
+    }
 }
 
 static void add_separated(hdst__file_writer *writer, const hdst__record *record, const void *rows, uint64_t count, char delimiter)

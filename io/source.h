@@ -25,13 +25,29 @@ typedef struct hdst__column {
 
 enum { HDST__MOST_MATCHED = 8 };
 
+typedef struct hdst__cell_form {        // as what a field of text is read
+    hdst__kind kind;            // HDST__VOID: not at all
+    hdst__time_unit time;       // of an integer that is written as a date or time
+    hdst__missing missing;      // what it is where the field is empty (HDST__MISSING_ERROR: an error)
+    uint32_t valid;             // the cell (uint8), plus 1, that says whether it was not; 0: none
+} hdst__cell_form;
+
+static inline bool hdst__may_be_empty(const hdst__cell_form *form) { return form->missing > HDST__MISSING_ERROR; }
+
+enum { HDST__TEXT_CELL_BYTES = 8 };     // of a number in a row of text that was read
+
+typedef struct hdst__row_form {         // as what a row of text is read
+    hdst__cell_form *cell;      // by column
+    size_t count;               // cells of a row: of the columns, and behind them those that say whether others were empty
+} hdst__row_form;
+
 // One format: a struct of functions. A NULL slot is an operation that the format does not have.
 typedef struct hdst__source_format {
     const char *name;           // ".npy", "memory" ...
     // Finds source->rows, and may add to the note; called once. NULL: they are known when the source is opened, or (raw records) bound.
     hdst_status (*count)(hdst__source *source, hdst_error *error);
     // Writes `count` raw rows (columns at their offsets) to `rows`. NULL when the source has `direct` rows. `as` is NULL unless `is_text`.
-    hdst_status (*read)(hdst__source *source, const hdst__kind *as, uint64_t first, uint64_t count, void *rows, hdst_error *error);
+    hdst_status (*read)(hdst__source *source, const hdst__row_form *as, uint64_t first, uint64_t count, void *rows, hdst_error *error);
     // Of a source whose numbers lie column by column: `count` numbers of a column's element, one behind the other, of the column's kind.
     hdst_status (*read_numbers)(hdst__source *source, size_t column, uint64_t element, uint64_t first, uint64_t count, void *numbers, hdst_error *error);
     // Writes records of a bound source itself, where rows would be a detour (io/bound.h): as hdst__bound_source_fill.
@@ -40,8 +56,7 @@ typedef struct hdst__source_format {
     // The same for records with texts only, whose bytes rows of numbers have no room for. NULL: it has none, or `fill` does it.
     hdst_status (*fill_texts)(const hdst__bound_source *bound, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers,
                               uint64_t to_first, hdst_error *error);
-    // Columns are text: as[column] says as which type the binding wants it read (HDST__VOID: not at all), so that it is rounded once. Each has 8 bytes in a
-    // row.
+    // Columns are text: `as` says as what the binding wants them read, so that numbers are rounded once. A cell has 8 bytes.
     bool is_text;
     // What the source needs to know of the record before reading (a callback, raw records: the row is the C struct). NULL: columns are matched.
     hdst_status (*bind)(hdst__source *source, const hdst__record *record, hdst_error *error);

@@ -8,6 +8,7 @@
 #include "io/columns.h"
 #include "io/csv_source.h"
 #include "io/decimal.h"
+#include "io/iso_time.h"
 #include "io/unpack.h"
 #include "base/costs_host.h"
 
@@ -35,10 +36,10 @@ static void close_csv(hdst__source *source)
 
 // --- Reading rows ---
 
-static hdst_status read_csv(hdst__source *source, const hdst__kind *as, uint64_t first, uint64_t count, void *rows, hdst_error *error)
+static hdst_status read_csv(hdst__source *source, const hdst__row_form *as, uint64_t first, uint64_t count, void *rows, hdst_error *error)
 {
     csv_state *state = source->state;
-    const hdst__csv_cells cells = {as, HDST__CSV_CELL_BYTES, source->row_bytes, false};
+    const hdst__csv_cells cells = {as, HDST__TEXT_CELL_BYTES, as->count * HDST__TEXT_CELL_BYTES, false};
     hdst__csv_cursor *cursor = hdst__csv_cursors_take(&state->cursors, first, error);
     if (!cursor) return HDST_E_MEMORY;
     hdst__csv_choose_wanted(source, &cells, cursor->wanted);
@@ -81,6 +82,12 @@ static const hdst__source_format csv_format = {.name = ".csv", .count = count_cs
 
 // --- Opening: encoding, delimiter ---
 
+// Whether it is no word: a number, a date or a time.
+static bool is_number(const hdst__csv_field *field)
+{
+    return hdst__decimal_is(field->text, field->length) || hdst__iso_is(field->text, field->length);
+}
+
 static hdst_status check_start(csv_state *state, hdst_error *error)
 {
     const hdst__csv_file *file = &state->file;
@@ -118,7 +125,7 @@ static bool delimiter_fits(csv_state *state, char delimiter)
 static bool all_numbers(const csv_state *state)
 {
     for (size_t i = 0; i < state->reader.field_count; i++)
-        if (!hdst__decimal_is(state->reader.fields[i].text, state->reader.fields[i].length)) return false;
+        if (!is_number(&state->reader.fields[i])) return false;
     return true;
 }
 
@@ -173,7 +180,7 @@ static size_t count_numbers(const csv_state *state, const size_t *chosen, size_t
     size_t numbers = 0;
     for (size_t i = 0; i < count; i++) {
         const hdst__csv_field *field = &state->reader.fields[chosen ? chosen[i] : i];
-        numbers += hdst__decimal_is(field->text, field->length);
+        numbers += is_number(field);
     }
     return numbers;
 }
@@ -186,12 +193,12 @@ static hdst_status word_above_number(hdst__source *source, bool *found, hdst_err
     hdst__csv_place place = state->first;
     bool *is_word = hdst__alloc(source->allocator, state->field_count), more;
     if (!is_word) return hdst__error_memory(error, source->name);
-    for (size_t i = 0; i < state->field_count; i++) is_word[i] = !hdst__decimal_is(state->reader.fields[i].text, state->reader.fields[i].length);
+    for (size_t i = 0; i < state->field_count; i++) is_word[i] = !is_number(&state->reader.fields[i]);
     hdst_status status = hdst__csv_reader_data(&state->reader, &place, &more, error);
     if (status == HDST_OK) status = hdst__csv_reader_data(&state->reader, &place, &more, error);
     *found = false;
     for (size_t i = 0; status == HDST_OK && more && i < state->field_count && i < state->reader.field_count; i++)
-        *found |= is_word[i] && hdst__decimal_is(state->reader.fields[i].text, state->reader.fields[i].length);
+        *found |= is_word[i] && is_number(&state->reader.fields[i]);
     hdst__free(source->allocator, is_word);
     place = state->first;
     return status == HDST_OK ? hdst__csv_reader_data(&state->reader, &place, &more, error) : status;
@@ -216,9 +223,9 @@ static hdst_status add_columns(hdst__source *source, const size_t *chosen, size_
     for (size_t i = 0; i < count; i++) {
         state->fields[i] = chosen ? chosen[i] : i;
         const char *name = state->names ? state->names[state->fields[i]] : NULL;
-        if (!hdst__source_add_column(source, name, HDST__F64, i * HDST__CSV_CELL_BYTES, 1)) return hdst__error_memory(error, source->name);
+        if (!hdst__source_add_column(source, name, HDST__F64, i * HDST__TEXT_CELL_BYTES, 1)) return hdst__error_memory(error, source->name);
     }
-    source->row_bytes = count * HDST__CSV_CELL_BYTES;
+    source->row_bytes = count * HDST__TEXT_CELL_BYTES;
     source->in_order = chosen != NULL;
     return HDST_OK;
 }

@@ -23,13 +23,14 @@ static void close_edges(hdst__source *source)
 
 // --- Rows ---
 
-static hdst_status read_edges(hdst__source *source, const hdst__kind *as, uint64_t first, uint64_t count, void *rows, hdst_error *error)
+static hdst_status read_edges(hdst__source *source, const hdst__row_form *as, uint64_t first, uint64_t count, void *rows, hdst_error *error)
 {
     const hdst__edges *edges = source->state;
     hdst_status status = edges->inner->format->read(edges->inner, as, first, count, rows, error);
     for (size_t c = 0; c < HDST__EDGE_WEIGHT && status == HDST_OK; c++) {
         const hdst__column *column = &source->columns[c];
-        status = hdst__edges_check(source, c, as ? as[c] : column->kind, first, (const char *)rows + column->offset, source->row_bytes, count, error);
+        const hdst__kind kind = source->format->is_text ? as->cell[c].kind : column->kind;
+        status = hdst__edges_check(source, c, kind, first, (const char *)rows + column->offset, source->row_bytes, count, error);
     }
     return status;
 }

@@ -57,7 +57,7 @@ hdst__source *hdst__source_floats(const hdst__allocator *allocator, const float 
 
 // --- A range of whole numbers ---
 
-static hdst_status read_range(hdst__source *source, const hdst__kind *as, uint64_t first, uint64_t count, void *rows, hdst_error *error)
+static hdst_status read_range(hdst__source *source, const hdst__row_form *as, uint64_t first, uint64_t count, void *rows, hdst_error *error)
 {
     (void)as, (void)error;
     uint64_t begin = (uint64_t)(int64_t)(intptr_t)source->state + first;    // wraps like the two's complement it stands for
@@ -114,7 +114,7 @@ static hdst_status bind_callback(hdst__source *source, const hdst__record *recor
     return HDST_OK;
 }
 
-static hdst_status read_callback(hdst__source *source, const hdst__kind *as, uint64_t first, uint64_t count, void *rows, hdst_error *error)
+static hdst_status read_callback(hdst__source *source, const hdst__row_form *as, uint64_t first, uint64_t count, void *rows, hdst_error *error)
 {
     (void)as;
     callback_state *state = source->state;

@@ -68,7 +68,7 @@ static hdst_status read_repacked_rows(hdst__source *source, uint64_t first, uint
     return status;
 }
 
-static hdst_status read_npy(hdst__source *source, const hdst__kind *as, uint64_t first, uint64_t count, void *rows, hdst_error *error)
+static hdst_status read_npy(hdst__source *source, const hdst__row_form *as, uint64_t first, uint64_t count, void *rows, hdst_error *error)
 {
     (void)as;
     const npy_state *state = source->state;

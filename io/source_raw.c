@@ -24,7 +24,7 @@ static hdst_status bind_raw(hdst__source *source, const hdst__record *record, hd
     return HDST_OK;
 }
 
-static hdst_status read_raw(hdst__source *source, const hdst__kind *as, uint64_t first, uint64_t count, void *rows, hdst_error *error)
+static hdst_status read_raw(hdst__source *source, const hdst__row_form *as, uint64_t first, uint64_t count, void *rows, hdst_error *error)
 {
     (void)as;
     return hdst__file_read(source->state, first * source->row_bytes, rows, count * source->row_bytes, error);

@@ -101,7 +101,7 @@ static hdst_status ask(hdst__source *source, uint64_t first, uint64_t count, cha
 }
 
 // What lies behind the end, as far as that is known, is not asked for.
-static hdst_status read_uncounted(hdst__source *source, const hdst__kind *as, uint64_t first, uint64_t count, void *rows, hdst_error *error)
+static hdst_status read_uncounted(hdst__source *source, const hdst__row_form *as, uint64_t first, uint64_t count, void *rows, hdst_error *error)
 {
     (void)as;
     uncounted_state *state = source->state;

@@ -56,8 +56,8 @@ hdst_status hdst__schema_add_record(hdst__arena *arena, hdst__schema *schema, co
     return HDST_OK;
 }
 
-static hdst_status add_field(hdst__arena *arena, hdst__schema *schema, const char *name, const hdst__type *type, const uint64_t *counts, size_t dims,
-                             hdst_error *error)
+static hdst_status add_field(hdst__arena *arena, hdst__schema *schema, const char *name, const hdst__type *type, hdst__time_unit time,
+                             const uint64_t *counts, size_t dims, hdst_error *error)
 {
     draft *d = schema->draft;
     const hdst__complaint *wrong = hdst__check_name(arena, "field", name);
@@ -66,7 +66,7 @@ static hdst_status add_field(hdst__arena *arena, hdst__schema *schema, const cha
         wrong = hdst__check_count(arena, counts[i]);
         type = hdst__type_array(arena, type, counts[i]);
     }
-    hdst__field field = {.name = hdst__arena_strdup(arena, name), .type = type};
+    hdst__field field = {.name = hdst__arena_strdup(arena, name), .type = type, .time = time};
     if (!wrong && hdst__name_set_add(arena, &d->names, field.name, 0) != HDST__NO_NAME)
         wrong = hdst__complain(arena, NULL, "field '%s' is declared twice", name);
     if (wrong) {
@@ -86,9 +86,31 @@ hdst_status hdst__schema_add_field(hdst__arena *arena, hdst__schema *schema, con
                                    hdst_error *error)
 {
     if (!schema->draft) return no_record(name, error);
-    if (kind >= HDST__BOOL && kind <= HDST__TEXT) return add_field(arena, schema, name, hdst__type_scalar(kind), counts, dims, error);
+    if (kind >= HDST__BOOL && kind <= HDST__TEXT) return add_field(arena, schema, name, hdst__type_scalar(kind), HDST__NO_TIME, counts, dims, error);
     schema->draft->failed = true;
     return refuse(hdst__complain(arena, NULL, "field '%s': %d is no type", name, (int)kind), error);
+}
+
+hdst_status hdst__schema_add_time(hdst__arena *arena, hdst__schema *schema, const char *name, hdst__time_unit time, const uint64_t *counts, size_t dims,
+                                  hdst_error *error)
+{
+    if (!schema->draft) return no_record(name, error);
+    if (time >= HDST__DAYS && time <= HDST__NANOSECONDS) return add_field(arena, schema, name, hdst__time_type(time), time, counts, dims, error);
+    schema->draft->failed = true;
+    return refuse(hdst__complain(arena, NULL, "field '%s': %d is no unit of a time", name, (int)time), error);
+}
+
+hdst_status hdst__schema_set_missing(hdst__arena *arena, hdst__schema *schema, hdst__missing missing, const char *valid, hdst_error *error)
+{
+    draft *d = schema->draft;
+    if (!d || !d->count) return hdst__error_set(error, HDST_E_USAGE, "what is missing is said of the field that was added last: add a field first");
+    if (missing < HDST__MISSING_ERROR || missing > HDST__MISSING_NAN) {
+        d->failed = true;
+        return refuse(hdst__complain(arena, NULL, "field '%s': %d says nothing of empty cells", d->fields[d->count - 1].name, (int)missing), error);
+    }
+    d->fields[d->count - 1].missing = missing;
+    d->fields[d->count - 1].valid = valid ? hdst__arena_strdup(arena, valid) : NULL;
+    return HDST_OK;
 }
 
 hdst_status hdst__schema_add_nested(hdst__arena *arena, hdst__schema *schema, const char *name, const char *record, const uint64_t *counts, size_t dims,
@@ -96,7 +118,7 @@ hdst_status hdst__schema_add_nested(hdst__arena *arena, hdst__schema *schema, co
 {
     if (!schema->draft) return no_record(name, error);
     const hdst__record *nested = hdst__schema_record(schema, record);
-    if (nested) return add_field(arena, schema, name, hdst__type_record(arena, nested), counts, dims, error);
+    if (nested) return add_field(arena, schema, name, hdst__type_record(arena, nested), HDST__NO_TIME, counts, dims, error);
     schema->draft->failed = true;
     const char *hint = "a record must be complete before another can hold it";
     return refuse(hdst__complain(arena, hint, "field '%s': unknown record %s", name, hdst__quoted(arena, record)), error);

@@ -92,7 +92,9 @@ static const char *name_refusal(hdst__arena *arena, const char *what, const char
     if (!strncmp(name, "__", 2) || (name[0] == '_' && name[1] >= 'A' && name[1] <= 'Z')) return "C keeps such names for the compiler";
     if (!strncmp(name, "hdst_", 5) || !strncmp(name, "HDST_", 5)) return "names that start with 'hdst_' belong to the library";
     const char *reserved = reserved_as(name), *near;
-    if (!reserved && !strcmp(what, "record") && hdst__schema_scalar_type(arena, name, &near)) reserved = "the name of a type";
+    hdst__time_unit time;
+    const bool of_record = !reserved && !strcmp(what, "record");
+    if (of_record && (hdst__schema_scalar_type(arena, name, &near) || hdst__schema_time_type(name, &time))) reserved = "the name of a type";
     return reserved ? hdst__arena_printf(arena, "it is %s", reserved) : NULL;
 }
 
@@ -152,7 +154,7 @@ static const char *known_elsewhere(const char *name)
         {"float", "float32"}, {"double", "float64"}, {"int", "int32"}, {"long", "int64"}, {"short", "int16"}, {"char", "int8"}, {"byte", "uint8"},
         {"unsigned", "uint32"}, {"uint", "uint32"}, {"ulong", "uint64"}, {"ushort", "uint16"}, {"uchar", "uint8"}, {"boolean", "bool"}, {"string", "text"},
         {"str", "text"}, {"f32", "float32"}, {"f64", "float64"}, {"i8", "int8"}, {"i16", "int16"}, {"i32", "int32"}, {"i64", "int64"}, {"u8", "uint8"},
-        {"u16", "uint16"}, {"u32", "uint32"}, {"u64", "uint64"},
+        {"u16", "uint16"}, {"u32", "uint32"}, {"u64", "uint64"}, {"date", "date32"}, {"datetime", "timestamp"}, {"time", "timestamp"},
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(name, names[i].theirs)) return names[i].ours;
@@ -173,4 +175,25 @@ const hdst__type *hdst__schema_scalar_type(hdst__arena *arena, const char *name,
     }
     *near = known_elsewhere(name);
     return NULL;
+}
+
+const char *const hdst__missing_names[5] = {[HDST__MISSING_ERROR] = "error", [HDST__MISSING_ZERO] = "zero", [HDST__MISSING_NAN] = "nan",
+                                             [HDST__MISSING_SKIP] = "skip"};
+
+// --- Dates and times ---
+
+const char *const hdst__time_unit_names[6] = {[HDST__SECONDS] = "s", [HDST__MILLISECONDS] = "ms", [HDST__MICROSECONDS] = "us", [HDST__NANOSECONDS] = "ns"};
+
+const char *hdst__time_type_name(hdst__time_unit time) { return time == HDST__NO_TIME ? NULL : time == HDST__DAYS ? "date32" : "timestamp"; }
+
+bool hdst__schema_time_type(const char *name, hdst__time_unit *time)
+{
+    const bool is_date = !strcmp(name, "date32");
+    *time = is_date ? HDST__DAYS : HDST__NO_TIME;
+    return is_date || !strcmp(name, "timestamp");
+}
+
+const hdst__type *hdst__time_type(hdst__time_unit time)
+{
+    return time == HDST__NO_TIME ? NULL : hdst__type_scalar(time == HDST__DAYS ? HDST__I32 : HDST__I64);
 }

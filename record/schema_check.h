@@ -31,4 +31,15 @@ const char *hdst__quoted(hdst__arena *arena, const char *text);
 const hdst__type *hdst__schema_scalar_type(hdst__arena *arena, const char *name, const char **near);
 extern const char *const hdst__layout_names[4];     // by hdst__layout
 
+extern const char *const hdst__missing_names[5];    // by hdst__missing; NULL of UNSAID
+
+// --- Dates and times ---
+extern const char *const hdst__time_unit_names[6];  // by hdst__time_unit: "s", "ms", "us", "ns"; NULL of those that are no unit of a `timestamp`
+// "date32" or "timestamp", NULL for HDST__NO_TIME.
+const char *hdst__time_type_name(hdst__time_unit time);
+// Whether it is the name of such a type. *time: HDST__DAYS, or of a timestamp HDST__NO_TIME: its unit stands elsewhere.
+bool hdst__schema_time_type(const char *name, hdst__time_unit *time);
+// int32 of days, else int64; NULL for HDST__NO_TIME.
+const hdst__type *hdst__time_type(hdst__time_unit time);
+
 #endif

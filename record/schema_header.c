@@ -88,7 +88,11 @@ static void write_field(writer *w, const hdst__record *record, const hdst__field
     for (const hdst__type *type = field->type; type->kind == HDST__ARRAY; type = type->element) hdst__buffer_printf(w->out, "[%llu]", (ull)type->count);
     uint64_t align = hdst__type_align(field->type, record->pack);
     if (packed && align > 1) hdst__buffer_printf(w->out, " __attribute__((aligned(%llu)))", (ull)align);    // `packed` alone would mean 1
-    hdst__buffer_puts(w->out, ";\n");
+    static const char *const counts[] = {[HDST__DAYS] = "days", [HDST__SECONDS] = "seconds", [HDST__MILLISECONDS] = "milliseconds",
+                                         [HDST__MICROSECONDS] = "microseconds", [HDST__NANOSECONDS] = "nanoseconds"};
+    hdst__buffer_puts(w->out, ";");
+    if (field->time) hdst__buffer_printf(w->out, "        // %s since 1970-01-01%s", counts[field->time], field->time == HDST__DAYS ? "" : "T00:00:00Z");
+    hdst__buffer_puts(w->out, "\n");
 }
 
 static void write_struct(writer *w, const hdst__record *record)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records as tables for people: fields with offsets and padding, then where the values lie in the record's layout.
 #include "record/layout.h"
+#include "record/missing.h"
 #include "record/schema.h"
 #include "record/schema_check.h"
 
@@ -18,9 +19,13 @@ static const char *count_text(hdst__arena *arena, const hdst__type *type)
     return hdst__arena_printf(arena, "[%s]", list);
 }
 
-static const char *base_name(const hdst__type *type)
+// "float32", "point", "date32", "timestamp ms"
+static const char *base_name(hdst__arena *arena, const hdst__field *field)
 {
+    const hdst__type *type = field->type;
     while (type->kind == HDST__ARRAY) type = type->element;
+    if (field->time == HDST__DAYS) return "date32";
+    if (field->time) return hdst__arena_printf(arena, "timestamp %s", hdst__time_unit_names[field->time]);
     return type->kind == HDST__RECORD ? type->record->name : hdst__scalar_yaml_name(type->kind);
 }
 
@@ -39,7 +44,7 @@ static void show_fields(hdst__arena *arena, const hdst__record *record, hdst__bu
     uint64_t end = 0, padding = 0;
     for (size_t i = 0; i < record->field_count; i++) {
         name_width = wider(name_width, record->fields[i].name);
-        type_width = wider(type_width, base_name(record->fields[i].type));
+        type_width = wider(type_width, base_name(arena, &record->fields[i]));
         count_width = wider(count_width, count_text(arena, record->fields[i].type));
         padding += record->fields[i].offset - end;
         end = record->fields[i].offset + hdst__type_size(record->fields[i].type);
@@ -51,7 +56,7 @@ static void show_fields(hdst__arena *arena, const hdst__record *record, hdst__bu
     for (size_t i = 0; i < record->field_count; i++) {
         const hdst__field *field = &record->fields[i];
         show_padding(end, field->offset, name_width, type_width, count_width, out);
-        hdst__buffer_printf(out, "  %-*s  %-*s  %-*s  %8llu  %8llu\n", name_width, field->name, type_width, base_name(field->type), count_width,
+        hdst__buffer_printf(out, "  %-*s  %-*s  %-*s  %8llu  %8llu\n", name_width, field->name, type_width, base_name(arena, field), count_width,
                             count_text(arena, field->type), (ull)field->offset, (ull)hdst__type_size(field->type));
         end = field->offset + hdst__type_size(field->type);
     }
@@ -101,6 +106,16 @@ static void show_layout(hdst__arena *arena, const hdst__record *record, hdst__bu
     show_arrays(arena, record, out);
 }
 
+static void show_missing(const hdst__record *record, hdst__buffer *out)
+{
+    for (size_t i = 0; i < record->field_count; i++) {
+        const hdst__field *field = &record->fields[i];
+        if (!field->missing && !field->valid) continue;
+        hdst__buffer_printf(out, "  empty cells of %s: %s", field->name, hdst__missing_names[hdst__missing_of(field)]);
+        hdst__buffer_printf(out, field->valid ? ", and 0 in %s\n" : "\n", field->valid);
+    }
+}
+
 void hdst__schema_show(hdst__arena *arena, hdst__record *const *records, size_t count, hdst__buffer *out)
 {
     for (size_t i = 0; i < count; i++) {
@@ -109,6 +124,7 @@ void hdst__schema_show(hdst__arena *arena, hdst__record *const *records, size_t 
                             (ull)record->align, record->pack ? " (given)" : "");
         show_fields(arena, record, out);
         show_layout(arena, record, out);
+        show_missing(record, out);
         if (record->has_text)
             hdst__buffer_puts(out, "  text: a length (uint32), then its bytes, if there are 12 at most, else the first 4 and the address of all (uint64)\n");
     }

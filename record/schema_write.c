@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records as a YAML schema that reads back to the same records.
 #include "record/schema.h"
+#include "record/schema_check.h"
 
 typedef unsigned long long ull;
 
@@ -11,7 +12,12 @@ static void write_field(const hdst__field *field, hdst__buffer *out)
     const char *between = "count: [";
     for (; type->kind == HDST__ARRAY; type = type->element, between = ", ") hdst__buffer_printf(out, "%s%llu", between, (ull)type->count);
     if (field->type->kind == HDST__ARRAY) hdst__buffer_puts(out, "], ");
-    hdst__buffer_printf(out, "type: %s}\n", type->kind == HDST__RECORD ? type->record->name : hdst__scalar_yaml_name(type->kind));
+    const char *name = field->time ? hdst__time_type_name(field->time) : type->kind == HDST__RECORD ? type->record->name : hdst__scalar_yaml_name(type->kind);
+    hdst__buffer_printf(out, "type: %s", name);
+    if (hdst__time_unit_names[field->time]) hdst__buffer_printf(out, ", unit: %s", hdst__time_unit_names[field->time]);
+    if (field->missing) hdst__buffer_printf(out, ", missing: %s", hdst__missing_names[field->missing]);
+    if (field->valid) hdst__buffer_printf(out, ", valid: %s", field->valid);
+    hdst__buffer_puts(out, "}\n");
 }
 
 void hdst__schema_write(hdst__record *const *records, size_t count, hdst__buffer *out)

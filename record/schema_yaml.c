@@ -220,13 +220,16 @@ static void resolve(reader *r, uint32_t index, uint32_t asked_by, uint32_t depth
 static void unknown_type(reader *r, const yaml_tree *node, const char *elsewhere)
 {
     size_t records = is_quiet(r) ? 0 : r->count, count = 0;
-    const char **names = HDST__NEW_ARRAY(r->arena, const char *, HDST__SCALAR_KINDS + records), *hint;
+    const char **names = HDST__NEW_ARRAY(r->arena, const char *, HDST__SCALAR_KINDS + 2 + records), *hint;
     for (; count < HDST__SCALAR_KINDS; count++) names[count] = hdst__scalar_yaml_name((hdst__kind)count);
+    names[count++] = "date32";
+    names[count++] = "timestamp";
     for (size_t i = 0; i < records; i++) names[count++] = r->declarations[i].name->text;
     if (elsewhere) hint = hdst__arena_printf(r->arena, "did you mean '%s'?", elsewhere);
     else
         hint = near_hint(r, node->text, names, count,
-                         "types are bool, int8 ... int64, uint8 ... uint64, float32, float64, text, float32x3 and the like, and the records of this file");
+                         "types are bool, int8 ... int64, uint8 ... uint64, float32, float64, text, date32, timestamp, float32x3 and the like, and the "
+                         "records of this file");
     hdst__diag_error(r->diags, node->span, hint, "unknown type %s", hdst__quoted(r->arena, node->text));
 }
 
@@ -249,6 +252,34 @@ static const hdst__type *read_type(reader *r, const yaml_tree *node, uint32_t re
     return r->declarations[index].state == DONE ? hdst__type_record(r->arena, r->declarations[index].record) : NULL;
 }
 
+// A date32, or a timestamp of the unit that stands beside it. HDST__NO_TIME: it is neither, or there was an error.
+static hdst__time_unit read_time(reader *r, const yaml_tree *type, const key *unit)
+{
+    hdst__time_unit time;
+    const bool is_time = type->kind == YAML_TREE_SCALAR && hdst__schema_time_type(type->text, &time);
+    if (is_time && time == HDST__NO_TIME && !unit->value)
+        hdst__diag_error(r->diags, type->span, "{name: t, type: timestamp, unit: ms}; units are s, ms, us and ns", "a timestamp needs a unit");
+    else if ((!is_time || time) && unit->value) hdst__diag_error(r->diags, unit->span, NULL, "only a timestamp has a unit");
+    if (!is_time || time || !unit->value) return is_time ? time : HDST__NO_TIME;
+    for (int u = HDST__SECONDS; u <= HDST__NANOSECONDS; u++)
+        if (unit->value->kind == YAML_TREE_SCALAR && !strcmp(unit->value->text, hdst__time_unit_names[u])) return (hdst__time_unit)u;
+    hdst__diag_error(r->diags, unit->value->span, "units are s, ms, us and ns", "unknown unit of a timestamp");
+    return HDST__NO_TIME;
+}
+
+// What becomes of empty cells, `missing: nan`, and which field says so, `valid: has_x`.
+static void read_missing(reader *r, const key *missing, const key *valid, hdst__field *field)
+{
+    if (valid->value && (valid->value->kind != YAML_TREE_SCALAR || !*valid->value->text))
+        hdst__diag_error(r->diags, valid->value->span, "valid: has_x", "what says whether a field is valid is the name of a field");
+    else if (valid->value) field->valid = valid->value->text;
+    if (!missing->value) return;
+    for (int m = HDST__MISSING_ERROR; m <= HDST__MISSING_NAN; m++)
+        if (missing->value->kind == YAML_TREE_SCALAR && !strcmp(missing->value->text, hdst__missing_names[m])) field->missing = (hdst__missing)m;
+    if (!field->missing)
+        hdst__diag_error(r->diags, missing->value->span, "missing: error, missing: zero, missing: nan", "what an empty cell becomes is one of a few words");
+}
+
 static bool read_field(reader *r, const yaml_tree *node, uint32_t record, uint32_t depth, hdst__name_set *names, hdst__field *field)
 {
     static const char example[] = "{name: x, type: float32}";
@@ -256,9 +287,9 @@ static bool read_field(reader *r, const yaml_tree *node, uint32_t record, uint32
         hdst__diag_error(r->diags, node->span, example, "a field is a mapping of name, type and count");
         return false;
     }
-    key keys[] = {{"name"}, {"type"}, {"count"}};
+    key keys[] = {{"name"}, {"type"}, {"count"}, {"unit"}, {"missing"}, {"valid"}};
     size_t errors = r->diags->errors;
-    take_keys(r, node, "a field", keys, 3);
+    take_keys(r, node, "a field", keys, 6);
     const yaml_tree *name = keys[0].value, *type = keys[1].value, *count = keys[2].value;
     // A key that was misspelt is also missing: say so once.
     if (r->diags->errors == errors && !name) hdst__diag_error(r->diags, node->span, example, "the field has no name");
@@ -271,7 +302,10 @@ static bool read_field(reader *r, const yaml_tree *node, uint32_t record, uint32
             hdst__diag_error(r->diags, name->span, NULL, "field '%s' is declared twice", name->text);
         field->name = name->text;
     }
-    if (type) field->type = read_type(r, type, record, depth);
+    const size_t before = r->diags->errors;
+    if (type) field->time = read_time(r, type, &keys[3]);
+    if (type && r->diags->errors == before) field->type = field->time ? hdst__time_type(field->time) : read_type(r, type, record, depth);
+    read_missing(r, &keys[4], &keys[5], field);
     if (type && count) {
         const hdst__type *wrapped = read_count(r, count, field->type ? field->type : hdst__type_scalar(HDST__U8));
         if (field->type) field->type = wrapped;

@@ -35,12 +35,25 @@ struct hdst__type {
     uint64_t count;                 // HDST__ARRAY: elements, at least 1
 };
 
+// What an integer counts from 1970-01-01T00:00:00Z on: known to who reads and writes it as text; kernels see the integer alone.
+typedef enum hdst__time_unit { HDST__NO_TIME, HDST__DAYS, HDST__SECONDS, HDST__MILLISECONDS, HDST__MICROSECONDS, HDST__NANOSECONDS } hdst__time_unit;
+
+// What a field holds whose cell of a table is empty.
+typedef enum hdst__missing {
+    HDST__MISSING_UNSAID,       // of fields only: an error, but of a text, or where another field says whether it is valid: zero
+    HDST__MISSING_ERROR, HDST__MISSING_ZERO, HDST__MISSING_NAN,
+    HDST__MISSING_SKIP,         // the row is left out
+} hdst__missing;
+
 typedef enum hdst__layout { HDST__AOS, HDST__SOA, HDST__AOSOA, HDST__AOP } hdst__layout;
 
 typedef struct hdst__field {
     const char *name;
     const hdst__type *type;         // arrays of arrays for `count: [H, D]`, outermost first
     uint64_t offset;                // bytes from the start of the C struct
+    hdst__time_unit time;           // of `date32` (int32: days) and `timestamp` (int64), arrays of them too
+    hdst__missing missing;
+    const char *valid;              // the field beside it that is 1 where its cell held a value, 0 where it was empty; NULL: none
     bool is_key;                    // declared `key` in an operator's output list
 } hdst__field;
 
@@ -52,6 +65,10 @@ enum { HDST__LEAF_DIMS = 8 };
 typedef struct hdst__leaf {
     const char *path;               // "x", "from.x", "line.from.x" (dimensions not shown)
     hdst__kind kind;                // a scalar
+    hdst__time_unit time;           // of a date or time
+    hdst__missing missing;          // never UNSAID
+    uint32_t valid;                 // the leaf, plus 1, that says whether it is valid, element by element; 0: none
+    bool is_validity;               // it says so of another, so it takes no cell of a table
     uint64_t elements;              // product of the dimensions; 1 for a plain scalar
     uint32_t dims;
     struct {
@@ -98,7 +115,7 @@ uint64_t hdst__type_align(const hdst__type *type, uint64_t pack);
 
 // Computes offsets, size, align and the leaves from the fields' names and types, `pack`, `layout` and `block`. The record must not contain itself.
 // `fields` is copied. With `pack` set the record's alignment is exactly that. Returns false, with *why set, when there are no fields, when it is too large
-// (2^40 bytes, 10,000 leaves) or a leaf has more than HDST__LEAF_DIMS dimensions.
+// (2^40 bytes, 10,000 leaves), a leaf has more than HDST__LEAF_DIMS dimensions, or what fields say of empty cells cannot be.
 bool hdst__record_finish(hdst__arena *arena, hdst__record *record, const char **why);
 bool hdst__record_is_packed(const hdst__record *record);                                 // `pack` leaves a field less aligned than its type
 const hdst__field *hdst__record_field(const hdst__record *record, const char *name);     // NULL when absent

@@ -508,7 +508,7 @@ Test(csv_blocks, plain_rows_are_counted_without_the_rules_for_others)
 // What is not there is no field, also where it is passed over.
 Test(csv_blocks, rows_that_lack_a_field_are_not_plain)
 {
-    static const hdst__csv_wanted wanted[] = {{HDST__F64, 0}, {HDST__VOID, 0}};
+    static const hdst__csv_wanted wanted[] = {{.as.kind = HDST__F64}, {.as.kind = HDST__VOID}};
     static const struct { const char *text; char delimiter; int rows, counted; } cases[] = {
         {"1,\n", ',', 1, 1}, {"1,a b\r\n", ',', 1, 1}, {"1\n", ',', 0, 0}, {"1,a,b\n", ',', 0, 0}, {"1 a\n", ' ', 1, 1}, {" 1 \t a \r\n", ' ', 1, 1},
         {"1 \n", ' ', 0, 0}, {"1 \r\n", ' ', 0, 0}, {"1 a b\n", ' ', 0, 0}, {"1,\"a\n\"\n", ',', 1, 1}, {"1,\"a\n", ',', 0, 0}, {"1,\"a\"\"\n", ',', 0, 0},

@@ -30,6 +30,27 @@ static hdst_status close_schema(void) { return hdst__schema_close(&arena, &made,
     cr_assert_eq((call), HDST_E_SCHEMA);       \
     cr_assert_str_eq(error.message, text)
 
+Test(schema_build, dates_times_and_empty_cells)
+{
+    const uint64_t two = 2;
+    ASSERT_OK(add_record("trade"));
+    ASSERT_OK(hdst__schema_add_time(&arena, &made, "day", HDST__DAYS, NULL, 0, &error));
+    ASSERT_OK(hdst__schema_set_missing(&arena, &made, HDST__MISSING_ZERO, "has_day", &error));
+    ASSERT_OK(hdst__schema_add_time(&arena, &made, "at", HDST__NANOSECONDS, &two, 1, &error));
+    ASSERT_OK(add_field("has_day", HDST__BOOL));
+    ASSERT_OK(close_schema());
+    const hdst__leaf *leaves = made.records[0]->leaves;
+    cr_assert(leaves[0].kind == HDST__I32 && leaves[0].time == HDST__DAYS && leaves[0].valid == 3 && leaves[0].missing == HDST__MISSING_ZERO);
+    cr_assert(leaves[1].kind == HDST__I64 && leaves[1].time == HDST__NANOSECONDS && leaves[1].elements == 2 && leaves[1].missing == HDST__MISSING_ERROR);
+    cr_assert(leaves[2].is_validity && !leaves[2].valid);
+    ASSERT_OK(add_record("other"));
+    cr_assert_eq(hdst__schema_set_missing(&arena, &made, HDST__MISSING_ZERO, NULL, &error), HDST_E_USAGE);
+    ASSERT_REFUSED(hdst__schema_add_time(&arena, &made, "t", (hdst__time_unit)9, NULL, 0, &error), "field 't': 9 is no unit of a time");
+    ASSERT_OK(add_record("third"));
+    ASSERT_OK(add_field("x", HDST__F32));
+    ASSERT_REFUSED(hdst__schema_set_missing(&arena, &made, (hdst__missing)9, NULL, &error), "field 'x': 9 says nothing of empty cells");
+}
+
 Test(schema_build, records_are_the_same_as_from_yaml)
 {
     static const char yaml[] = "records:\n"

@@ -48,8 +48,8 @@ static char *golden(const char *name, const char *extension)
     return text;
 }
 
-static const char *const names[] = {"smallest", "empty_params", "nested"};
-#define FOR_EACH_GOLDEN(name) for (size_t g = 0; g < 3; g++) for (const char *name = names[g]; name; name = NULL)
+static const char *const names[] = {"smallest", "empty_params", "nested", "times"};
+#define FOR_EACH_GOLDEN(name) for (size_t g = 0; g < 4; g++) for (const char *name = names[g]; name; name = NULL)
 
 Test(schema_header, headers_are_as_checked)
 {

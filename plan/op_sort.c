@@ -30,7 +30,8 @@ static hdst_status build(hdst__arena *arena, hdst__node *node, hdst_error *error
 static hdst_status run_sort(hdst__node *node, hdst__sort *sort, hdst_error *error)
 {
     const hdst__node *input = node->inputs[0];
-    hdst_status status = hdst__sort_run(sort, &input->reader, input->resident, node->keeps, error);
+    const void *rows = !input->resident && input->row_count == input->reader.records ? input->rows : NULL;
+    hdst_status status = hdst__sort_run(sort, &input->reader, input->resident, rows, node->keeps, error);
     if (status != HDST_OK) return status;
     node->ran = true;
     node->reader = hdst__sort_reader(sort);

@@ -307,6 +307,8 @@ void hdst__ir_accesses(const ir_block *block, uint8_t *access);
 // Whether a statement, or one nested in it, emits; stores output.
 bool hdst__ir_emits(const ir_stmt *stmt);
 bool hdst__ir_stores(const ir_stmt *stmt);
+// Whether some text of an output may be looked at in another case than its bytes have.
+bool hdst__ir_gives_views(const ir_func *func);
 // The most IR_EMIT that one record meets, whether their conditions hold or not; UINT64_MAX: it depends on the data.
 uint64_t hdst__ir_emit_bound(const ir_func *func);
 uint64_t hdst__ir_emit_bound_of_turn(const ir_stmt *loop);      // the same of a turn of an IR_LOOP

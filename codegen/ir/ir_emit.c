@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a function emits its output records, and how many a record can give.
+// Where a function emits its output records, how many a record can give, and how it looks at their texts.
 #include "codegen/ir/ir.h"
+#include "codegen/ir/text_value.h"
 
 static bool find_emit(ir_stmt *s, void *user)
 {
@@ -28,6 +29,30 @@ bool hdst__ir_stores(const ir_stmt *stmt)
     ir_stmt *item = (ir_stmt *)stmt;
     hdst__ir_visit_stmts(&(ir_block){&item, 1, 1}, find_store, &found);
     return found;
+}
+
+// --- Views ---
+
+static bool is_view(const ir_expr *e)
+{
+    return e->op == IR_TEXT_VIEW || (e->op == IR_CONST && e->kind == HDST__TEXT && e->bits && ((const hdst__text_value *)(uintptr_t)e->bits)->view);
+}
+
+// Views that are made, less those of which something else than a text is made at once.
+static bool count_views(ir_expr **slot, void *user)
+{
+    const ir_expr *e = *slot;
+    *(int64_t *)user += is_view(e);
+    *(int64_t *)user -= e->a && e->kind != HDST__TEXT && is_view(e->a);
+    return true;
+}
+
+bool hdst__ir_gives_views(const ir_func *func)
+{
+    int64_t views = 0;
+    ir_block body = func->body;             // the visitor only looks
+    hdst__ir_visit_exprs(&body, count_views, &views);
+    return views > 0;
 }
 
 bool hdst__ir_emit_range(const ir_func *func, size_t *first, size_t *end)

@@ -251,25 +251,31 @@ static hdst_status add_run(const hdst__slot *slot, const hdst__pass *pass, uint6
     return hdst__output_add_by(slot->chunk ? &slot->chunk->output : pass->output, threads, (const char *)slot->output->host + offset, count, error);
 }
 
-// Runs of a slice are moved together, so that the consumer gets them at once.
-static hdst_status pass_on_runs(const hdst__executor *executor, const hdst__slot *slot, const hdst__pass *pass, hdst_error *error)
-{
-    const uint64_t size = pass->output->record_bytes;
-    char *records = slot->output->host;
-    uint64_t count = 0;
-    for (uint64_t i = pass->runs_at; i + 1 < executor->readback_words; i += 2) {
-        memmove(records + count * size, records + slot->readback[i] * size, slot->readback[i + 1] * size);
-        count += slot->readback[i + 1];
-    }
-    return pass_on(pass, records, count, error);
-}
-
 static uint64_t records_of_slice(const hdst__executor *executor, const hdst__slot *slot, const hdst__pass *pass)
 {
     uint64_t count = 0;
     if (!pass->runs_at) return slot->readback[0];
     for (uint64_t i = pass->runs_at; i + 1 < executor->readback_words; i += 2) count += slot->readback[i + 1];
     return count;
+}
+
+// Runs of a slice are given at once: where they lie, or moved together.
+static hdst_status pass_on_runs(const hdst__executor *executor, const hdst__slot *slot, const hdst__pass *pass, hdst_error *error)
+{
+    const uint64_t size = pass->output->record_bytes, all = records_of_slice(executor, slot, pass);
+    const hdst__consumer *consumer = pass->output->consumer;
+    char *records = slot->output->host;
+    uint64_t count = 0;
+    if (consumer->take_runs && !pass->output->settles) {
+        pass->output->count += all;
+        return all ? consumer->take_runs(consumer->user, records, slot->readback + pass->runs_at, (executor->readback_words - pass->runs_at) / 2,
+                                         expected_in_all(pass), error) : HDST_OK;
+    }
+    for (uint64_t i = pass->runs_at; i + 1 < executor->readback_words; i += 2) {
+        memmove(records + count * size, records + slot->readback[i] * size, slot->readback[i + 1] * size);
+        count += slot->readback[i + 1];
+    }
+    return pass_on(pass, records, count, error);
 }
 
 // The records of a slice lie in one run, or in one for each strip.

@@ -23,7 +23,7 @@ static hdst_status pass_over(hdst__stage *stage, const hdst__stage_values *value
     hdst__output_reset(&stage->output);
     stage->output.store = store;
     stage->output.consumer = consumer;
-    stage->output.settles = consumer && consumer == stage->spec.consumer;
+    stage->output.settles = consumer && consumer == stage->spec.consumer && hdst__ir_gives_views(plan->func);
     hdst_status status = hdst__stage_finish_begin(stage, error);
     if (status == HDST_OK && consumer) status = consumer->start(consumer->user, error);
     if (status != HDST_OK) return status;

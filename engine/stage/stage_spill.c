@@ -30,7 +30,7 @@ static hdst_status take(void *user, const void *records, uint64_t count, uint64_
 
 void hdst__stage_spill_init(hdst__stage *stage)
 {
-    stage->file_consumer = (hdst__consumer){start, take, stage};
+    stage->file_consumer = (hdst__consumer){.start = start, .take = take, .user = stage};
 }
 
 bool hdst__stage_may_spill(const hdst__stage *stage)

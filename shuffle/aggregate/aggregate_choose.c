@@ -118,7 +118,7 @@ static void choose_rows(hdst__aggregation *run)
                                                                 : needed;
     c->partition_bits = wanted < row_bits ? wanted : row_bits;
     c->table_bits = row_bits - c->partition_bits + 1;        // of what combines tuples that pile up: rows have places of their own
-    c->distinct = (double)layout->row_count;
+    c->distinct = c->rows = (double)layout->row_count;
     snprintf(c->why, sizeof c->why, "partitions by number of row, each in a thread's cache, as all rows together are larger than it; %u partitions, "
         "%u word%s a row",
              1u << c->partition_bits, (unsigned)layout->cell_words, layout->cell_words == 1 ? "" : "s");
@@ -170,20 +170,30 @@ static void look_at_stretch(hdst__aggregation *run, sample *s, const hdst__aggre
     }
 }
 
-static hdst_status look(hdst__aggregation *run, sample *s, hdst_error *error)
+// Up to a record of the sample. How many keys there were.
+static hdst_status look_until(hdst__aggregation *run, sample *s, uint64_t end, double *seen, hdst_error *error)
 {
-    const uint64_t wanted = run->choice.sampled;
     hdst_status status = HDST_OK;
-    while (run->next_record < wanted && status == HDST_OK) {
+    while (run->next_record < end && status == HDST_OK) {
         hdst__aggregate_stretch stretch;
-        status = hdst__aggregate_next(run, wanted - run->next_record, s->copy, &stretch, error);
+        status = hdst__aggregate_next(run, end - run->next_record, s->copy, &stretch, error);
         if (status == HDST_OK) status = hdst__aggregate_read_stretch(run, s->copy, &stretch, error);
         if (status == HDST_OK) look_at_stretch(run, s, &stretch);
     }
+    *seen = hdst__distinct_keys_counted(s->map, s->map_bits);
+    return status;
+}
+
+static hdst_status look(hdst__aggregation *run, sample *s, hdst_error *error)
+{
+    const uint64_t wanted = run->choice.sampled;
+    double half = 0, seen = 0;
+    hdst_status status = look_until(run, s, wanted / 2, &half, error);
+    if (status == HDST_OK) status = look_until(run, s, wanted, &seen, error);
     run->next_record = 0;
     if (status != HDST_OK) return status;
-    const double seen = hdst__distinct_keys_counted(s->map, s->map_bits);
     run->choice.distinct = hdst__distinct_keys_expected(seen, (double)wanted, (double)run->records);
+    run->choice.rows = hdst__distinct_keys_going_on(half, seen, (double)wanted, (double)run->records);
     choose_classes(run, s->addends);
     if (run->layout->rows) choose_rows(run);
     else choose_tables(run, seen);

@@ -25,7 +25,8 @@ void hdst__aggregate_forget_rows(hdst__aggregate *aggregate)
 void hdst__aggregate_expect_rows(hdst__aggregation *run)
 {
     hdst__aggregate *aggregate = run->aggregate;
-    const double expected = run->choice.distinct * HDST__HOST_KEY_RESULT_MARGIN + 1024, most = (double)run->records;
+    const double keys = run->choice.rows > run->choice.distinct ? run->choice.rows : run->choice.distinct;
+    const double expected = keys * HDST__HOST_KEY_RESULT_MARGIN + 1024, most = (double)run->records;
     const uint64_t bytes = (uint64_t)(expected < most ? expected : most) * hdst__aggregate_row_bytes(run);
     hdst_error ignored;
     if (!aggregate->mapped) hdst__spill_close(&aggregate->file);      // of a run that failed

@@ -18,6 +18,7 @@
 typedef struct hdst__aggregate_choice {
     uint64_t sampled;                   // records
     double distinct;                    // keys, estimated
+    double rows;                        // the same by halves of the sample
     bool blocks;                        // threads have tables
     bool sorted;                        // partitions are sorted, in place of tables
     uint32_t block_bits, partition_bits, table_bits;     // rows of a thread's table; partitions; rows of a partition's table at first

@@ -17,8 +17,10 @@
 typedef struct hdst__aggregate_stream {
     hdst__aggregation run;
     hdst__arena arena;
-    hdst__aggregate_extent extent;         // the slice at hand
-    const void *buffer;
+    hdst__aggregate_extent *extent;         // of the slice at hand: its runs
+    const void **buffer;                // of each
+    uint64_t room;                      // runs that there is memory for
+    const hdst__storage *storage;
     char *first;                        // the first records, until there are `wanted`
     hdst__text_writer texts;            // for theirs
     uint64_t kept, wanted;
@@ -38,7 +40,10 @@ void hdst__aggregate_drop(hdst__aggregate *aggregate)
     forget_first(s);
     hdst__aggregate_end_run(&s->run);
     hdst__arena_destroy(&s->arena);
-    hdst__free(hdst__engine_owned(aggregate->engine, HDST__OWNER_BY_KEY), s);
+    const hdst__allocator *allocator = hdst__engine_owned(aggregate->engine, HDST__OWNER_BY_KEY);
+    hdst__free(allocator, s->extent);
+    hdst__free(allocator, s->buffer);
+    hdst__free(allocator, s);
     aggregate->stream = NULL;
 }
 
@@ -47,9 +52,9 @@ static bool make_storage(stream *s)
     jmp_buf out_of_memory;
     s->arena.out_of_memory = &out_of_memory;
     if (setjmp(out_of_memory)) return false;
-    s->extent.storage = hdst__storage_make(&s->arena, s->run.layout->record, HDST__AOS, 0, 1);       // of C structs, it is the same for any number
+    s->storage = hdst__storage_make(&s->arena, s->run.layout->record, HDST__AOS, 0, 1);       // of C structs, it is the same for any number
     s->arena.out_of_memory = NULL;
-    return s->extent.storage;
+    return s->storage;
 }
 
 static hdst_status start(void *user, hdst_error *error)
@@ -66,8 +71,7 @@ static hdst_status start(void *user, hdst_error *error)
     stream *s = aggregate->stream = hdst__alloc_zero(hdst__engine_owned(engine, HDST__OWNER_BY_KEY), sizeof *s);
     if (!s) return hdst__error_memory(error, "a reduce by key");
     hdst__arena_init(&s->arena, hdst__engine_owned(engine, HDST__OWNER_BY_KEY), NULL);
-    s->run = (hdst__aggregation){.aggregate = aggregate, .engine = engine, .arena = &s->arena, .layout = aggregate->layout, .extent = &s->extent, .extents = 1};
-    s->extent.buffers = &s->buffer;
+    s->run = (hdst__aggregation){.aggregate = aggregate, .engine = engine, .arena = &s->arena, .layout = aggregate->layout};
     hdst__aggregate_begin_run(&s->run);
     const uint64_t most = hdst__aggregate_sample(&s->run),
         fit = hdst__budget_left(hdst__engine_memory(engine)) / HDST__HOST_KEY_SAMPLE_SHARE / aggregate->layout->record->size;
@@ -75,12 +79,32 @@ static hdst_status start(void *user, hdst_error *error)
     return make_storage(s) ? HDST_OK : hdst__error_memory(error, "a reduce by key");
 }
 
-static void open_slice(stream *s, const void *records, uint64_t count)
+static bool make_room(stream *s, uint64_t runs)
 {
+    if (runs <= s->room) return true;
+    const hdst__allocator *allocator = hdst__engine_owned(s->run.engine, HDST__OWNER_BY_KEY);
+    hdst__free(allocator, s->extent);
+    hdst__free(allocator, s->buffer);
+    s->extent = hdst__alloc(allocator, runs * sizeof *s->extent);
+    s->buffer = hdst__alloc(allocator, runs * sizeof *s->buffer);
+    s->room = s->extent && s->buffer ? runs : 0;
+    return s->room;
+}
+
+// Runs of records from `records` on, as a consumer is given them.
+static hdst_status open_slice(stream *s, const char *records, const uint64_t *run, uint64_t runs, hdst_error *error)
+{
+    if (!make_room(s, runs)) return hdst__error_memory(error, "a reduce by key");
     s->run.before += s->run.end;
-    s->buffer = records;
-    s->extent.count = s->run.end = count;
-    s->run.next_record = 0;
+    s->run.end = s->run.next_record = 0;
+    for (uint64_t i = 0; i < runs; i++) {
+        s->buffer[i] = records + run[2 * i] * s->run.layout->record->size;
+        s->extent[i] = (hdst__aggregate_extent){s->storage, &s->buffer[i], s->run.end, run[2 * i + 1]};
+        s->run.end += run[2 * i + 1];
+    }
+    s->run.extent = s->extent;
+    s->run.extents = runs;
+    return HDST_OK;
 }
 
 static hdst_status begin(stream *s, hdst_error *error)
@@ -93,12 +117,16 @@ static hdst_status begin(stream *s, hdst_error *error)
     return status;
 }
 
+static hdst_status add_runs(stream *s, const void *records, const uint64_t *run, uint64_t runs, hdst_error *error)
+{
+    hdst_status status = open_slice(s, records, run, runs, error);
+    if (status == HDST_OK && !s->has_begun) status = begin(s, error);
+    return status == HDST_OK && s->run.end ? hdst__aggregate_add(&s->run, error) : status;
+}
+
 static hdst_status add(stream *s, const void *records, uint64_t count, hdst_error *error)
 {
-    hdst_status status = HDST_OK;
-    open_slice(s, records, count);
-    if (!s->has_begun) status = begin(s, error);
-    return status == HDST_OK && count ? hdst__aggregate_add(&s->run, error) : status;
+    return add_runs(s, records, (const uint64_t[]){0, count}, 1, error);
 }
 
 // The bytes that a slice's records refer to last no longer than they do.
@@ -144,6 +172,19 @@ static hdst_status take(void *user, const void *records, uint64_t count, uint64_
     return status == HDST_OK && more < count ? add(s, (const char *)records + more * s->run.layout->record->size, count - more, error) : status;
 }
 
+// The first ones are looked at together.
+static hdst_status take_runs(void *user, const void *records, const uint64_t *run, uint64_t runs, uint64_t expected, hdst_error *error)
+{
+    stream *s = ((hdst__aggregate *)user)->stream;
+    hdst_error own;
+    hdst_status status = HDST_OK;
+    if (!error) error = &own;
+    if (s->has_begun) return add_runs(s, records, run, runs, error);
+    for (uint64_t i = 0; i < runs && status == HDST_OK; i++)
+        if (run[2 * i + 1]) status = take(user, (const char *)records + run[2 * i] * s->run.layout->record->size, run[2 * i + 1], expected, error);
+    return status;
+}
+
 static hdst_status end(hdst__aggregate *aggregate, hdst_error *error)
 {
     stream *s = aggregate->stream;
@@ -157,7 +198,7 @@ static hdst_status end(hdst__aggregate *aggregate, hdst_error *error)
 
 const hdst__consumer *hdst__aggregate_consumer(hdst__aggregate *aggregate)
 {
-    aggregate->consumer = (hdst__consumer){start, take, aggregate};
+    aggregate->consumer = (hdst__consumer){start, take, take_runs, aggregate};
     return &aggregate->consumer;
 }
 

@@ -26,3 +26,12 @@ double hdst__distinct_keys_expected(double seen, double n, double most)
     }
     return high;
 }
+
+// Of keys that come again soon, as those of a line do, the draws above would have to be so few that they tell little. Where only a share r of them counts,
+// there are D (1 - e^(-rn/D)) of n: what the second half brings for each of the first is e^(-rn/2D).
+double hdst__distinct_keys_going_on(double half, double seen, double n, double most)
+{
+    const double new_ones = half > 0 ? seen / half - 1 : 0, all = n < most ? seen / n * most : seen;
+    const double keys = new_ones < 1 ? half / (1 - new_ones) : all;
+    return keys < seen ? seen : keys < all ? keys : all;
+}

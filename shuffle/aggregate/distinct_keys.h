@@ -9,5 +9,7 @@
 double hdst__distinct_keys_counted(const uint64_t *map, uint32_t bits);
 // Keys in all, at most `most`, where n records had `seen`.
 double hdst__distinct_keys_expected(double seen, double n, double most);
+// The same where the first half of the n records had `half` of them: right also of keys that come again soon or not at all.
+double hdst__distinct_keys_going_on(double half, double seen, double n, double most);
 
 #endif

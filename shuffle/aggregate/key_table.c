@@ -41,10 +41,8 @@ bool hdst__key_table_has_room(const hdst__key_table *table, uint64_t more)
 }
 
 // Keys share a prefix of the hash, so what is behind it says the place. There may be more places than hashes: keys of one hash need them.
-static inline uint64_t home(const hdst__key_table *table, uint32_t hash)
-{
-    return (uint32_t)((uint64_t)hash << table->skip) >> (HASH_BITS - table->bits);
-}
+static inline uint64_t home_of(uint32_t hash, uint32_t bits, uint32_t skip) { return (uint32_t)((uint64_t)hash << skip) >> (HASH_BITS - bits); }
+static inline uint64_t home(const hdst__key_table *table, uint32_t hash) { return home_of(hash, table->bits, table->skip); }
 
 static inline bool same_key(const uint64_t *a, const uint64_t *b, uint32_t words)
 {
@@ -165,16 +163,22 @@ static inline void fetch_ahead(const hdst__key_table *table, const hdst__key_bat
     if (i + AHEAD < batch->count) __builtin_prefetch(table->rows + home(table, batch->hash[i + AHEAD]) * table->row_words, 1);
 }
 
-// The most frequent shape with texts: one is the key, and there is one sum.
+// The most frequent shape with texts: one is the key, and there is one sum. Most keys are short and stand where they are at home.
 static uint32_t add_words(hdst__key_table *table, const hdst__key_batch *batch)
 {
-    for (uint32_t i = 0; i < batch->count; i++) {
-        fetch_ahead(table, batch, i);
-        uint64_t *row = find_text(table, batch->hash[i], batch->key + (size_t)i * HDST__SPAN_WORDS, true, true);
+    enum { ROW = HDST__SPAN_WORDS + 2 };
+    uint64_t *const rows = table->rows;
+    const uint32_t *const hash = batch->hash, count = batch->count, bits = table->bits, skip = table->skip;
+    const uint64_t *key = batch->key, *const word = batch->word;
+    for (uint32_t i = 0; i < count && i < AHEAD; i++) __builtin_prefetch(rows + home_of(hash[i], bits, skip) * ROW, 1);
+    for (uint32_t i = 0; i < count; i++, key += HDST__SPAN_WORDS) {
+        if (i + AHEAD < count) __builtin_prefetch(rows + home_of(hash[i + AHEAD], bits, skip) * ROW, 1);
+        uint64_t *row = rows + home_of(hash[i], bits, skip) * ROW;
+        if (row[0] != (HDST__KEY_USED | hash[i]) || row[1] != key[0] || row[2] != key[1]) row = find_text(table, hash[i], key, true, true);
         if (!row) return i;
-        row[1 + HDST__SPAN_WORDS] += batch->word[i];
+        row[1 + HDST__SPAN_WORDS] += word[i];
     }
-    return batch->count;
+    return count;
 }
 
 static uint32_t find_texts(hdst__key_table *table, const hdst__key_batch *batch, uint64_t **row)

@@ -157,7 +157,7 @@ static hdst_status sort_records(hdst__repartition *p, const hdst__reader *record
         p->records = records;
         p->numbers = numbers;
         p->number_piece = hdst__storage_make(&arena, numbers->record, HDST__AOS, 0, p->numbered_piece->capacity);
-        status = p->number_piece ? hdst__sort_run(p->sort, &input, NULL, false, error) : hdst__error_memory(error, "records in parts");
+        status = p->number_piece ? hdst__sort_run(p->sort, &input, NULL, NULL, false, error) : hdst__error_memory(error, "records in parts");
     }
     hdst__arena_destroy(&arena);
     p->records = p->numbers = NULL;

@@ -161,7 +161,7 @@ static hdst_status sort_input(hdst__join_side *side, const hdst__reader *input, 
     } else {
         side->input = input;
         side->piece = hdst__storage_make(&arena, side->record, HDST__AOS, 0, fit);
-        status = side->piece ? hdst__sort_run(side->sort, &keyed, NULL, false, error) : hdst__error_memory(error, "a join");
+        status = side->piece ? hdst__sort_run(side->sort, &keyed, NULL, NULL, false, error) : hdst__error_memory(error, "a join");
     }
     hdst__arena_destroy(&arena);
     side->input = NULL;

@@ -112,13 +112,14 @@ static hdst_status read_rows(hdst__sort *sort, const hdst__reader *input, uint64
 // --- In memory ---
 
 typedef struct workspace {
-    char *rows;
+    const char *rows;           // to be sorted
+    char *copied;               // NULL: they lie somewhere else
     hdst__sort_entry *entries, *scratch;
 } workspace;
 
 static void free_workspace(const hdst__sort *sort, workspace *w)
 {
-    hdst__free(hdst__engine_owned(sort->engine, HDST__OWNER_SORTS), w->rows);
+    hdst__free(hdst__engine_owned(sort->engine, HDST__OWNER_SORTS), w->copied);
     hdst__free(hdst__engine_owned(sort->engine, HDST__OWNER_SORTS), w->entries);
     hdst__free(hdst__engine_owned(sort->engine, HDST__OWNER_SORTS), w->scratch);
     *w = (workspace){0};
@@ -131,11 +132,19 @@ static hdst__sort_entry *take_entries(hdst__budget *budget, uint64_t records, hd
     return entries;
 }
 
-static hdst_status make_workspace(const hdst__sort *sort, uint64_t records, workspace *w, hdst_error *error)
+static char *take_rows(const hdst__sort *sort, uint64_t records, hdst_error *error)
+{
+    char *rows = hdst__budget_alloc_zero(hdst__engine_memory(sort->engine), HDST__OWNER_SORTS, records * sort->record->size, "a sort", error);
+    if (rows) hdst__ask_for_huge_pages(rows, records * sort->record->size);
+    return rows;
+}
+
+// `rows`: NULL: memory for them.
+static hdst_status make_workspace(const hdst__sort *sort, const void *rows, uint64_t records, workspace *w, hdst_error *error)
 {
     hdst__budget *budget = hdst__engine_memory(sort->engine);
-    *w = (workspace){.rows = hdst__budget_alloc_zero(budget, HDST__OWNER_SORTS, records * sort->record->size, "a sort", error)};
-    if (w->rows) hdst__ask_for_huge_pages(w->rows, records * sort->record->size);
+    *w = (workspace){.rows = rows};
+    if (!rows) w->rows = w->copied = take_rows(sort, records, error);
     w->entries = w->rows ? take_entries(budget, records, error) : NULL;
     w->scratch = w->entries ? take_entries(budget, records, error) : NULL;
     if (w->scratch) return HDST_OK;
@@ -172,12 +181,12 @@ static hdst_status gather(hdst__sort *sort, const workspace *w, const hdst__sort
     return hdst__cancel_check(hdst__engine_cancel(sort->engine), 0, 0, error);
 }
 
-static hdst_status sort_in_memory(hdst__sort *sort, const hdst__reader *input, hdst_error *error)
+static hdst_status sort_in_memory(hdst__sort *sort, const hdst__reader *input, const void *rows, hdst_error *error)
 {
     const uint64_t size = sort->record->size, records = input->records;
     workspace w;
-    hdst_status status = make_workspace(sort, records, &w, error);
-    if (status == HDST_OK) status = read_rows(sort, input, 0, records, w.rows, error);
+    hdst_status status = make_workspace(sort, rows, records, &w, error);
+    if (status == HDST_OK && !rows) status = read_rows(sort, input, 0, records, w.copied, error);
     const hdst__sort_entry *order = status == HDST_OK ? sort_workspace(sort, &w, records) : NULL;
     if (status == HDST_OK && !order) status = hdst__cancel_error(0, 0, error);
     if (status == HDST_OK) {
@@ -223,10 +232,10 @@ static hdst_status write_run(hdst__sort *sort, const workspace *w, const hdst__s
 static hdst_status make_runs(hdst__sort *sort, const hdst__reader *input, uint64_t each, hdst_error *error)
 {
     workspace w;
-    hdst_status status = make_workspace(sort, each, &w, error);
+    hdst_status status = make_workspace(sort, NULL, each, &w, error);
     for (uint64_t first = 0; first < input->records && status == HDST_OK; first += each) {
         const uint64_t count = input->records - first < each ? input->records - first : each;
-        status = read_rows(sort, input, first, count, w.rows, error);
+        status = read_rows(sort, input, first, count, w.copied, error);
         if (status == HDST_OK) status = write_run(sort, &w, sort_workspace(sort, &w, count), count, error);
     }
     free_workspace(sort, &w);
@@ -250,7 +259,7 @@ static hdst_status sort_through_runs(hdst__sort *sort, const hdst__reader *input
 
 // --- Choosing ---
 
-static hdst_status sort_records(hdst__sort *sort, const hdst__reader *input, hdst__dataset_cache *cache, bool keep, hdst_error *error)
+static hdst_status sort_records(hdst__sort *sort, const hdst__reader *input, hdst__dataset_cache *cache, const void *rows, bool keep, hdst_error *error)
 {
     const uint64_t size = sort->record->size, records = input->records;
     uint64_t bytes;
@@ -267,7 +276,7 @@ static hdst_status sort_records(hdst__sort *sort, const hdst__reader *input, hds
     if (__builtin_mul_overflow(records, each, &bytes)) return sort_through_runs(sort, input, room, error);
     if (!hdst__sort_has_texts(sort->field, sort->field_count)) tried = hdst__sort_in_tiles(sort, input, cache, room, &done, error);
     if (tried != HDST_OK || done) return tried;
-    return bytes > room ? sort_through_runs(sort, input, room, error) : sort_in_memory(sort, input, error);
+    return bytes > room ? sort_through_runs(sort, input, room, error) : sort_in_memory(sort, input, rows, error);
 }
 
 static void tell(hdst__sort *sort)
@@ -279,13 +288,13 @@ static void tell(hdst__sort *sort)
     snprintf(sort->told, sizeof sort->told, "%s%s%s", sort->way, passes, runs);
 }
 
-hdst_status hdst__sort_run(hdst__sort *sort, const hdst__reader *input, hdst__dataset_cache *cache, bool keep, hdst_error *error)
+hdst_status hdst__sort_run(hdst__sort *sort, const hdst__reader *input, hdst__dataset_cache *cache, const void *rows, bool keep, hdst_error *error)
 {
     const double start = hdst__now();
     hdst__engine_lock(sort->engine);
     forget(sort);
     sort->stats = (hdst__run_stats){0};
-    hdst_status status = sort_records(sort, input, cache, keep, error);
+    hdst_status status = sort_records(sort, input, cache, rows, keep, error);
     if (status == HDST_OK) tell(sort);
     else forget(sort);
     sort->stats.records = status == HDST_OK ? sort->records : 0;

@@ -25,8 +25,9 @@ hdst__sort *hdst__sort_create(hdst__engine *engine, const hdst__record *record, 
 void hdst__sort_forget(hdst__sort *sort);       // gives the records back; how it sorted stays
 void hdst__sort_destroy(hdst__sort *sort);      // NULL is fine
 // Reads the input (a cached dataset's where it lies) and sorts it. `keep`: a stage reads the result, so it is best left on the device. The records are then
-// what hdst__sort_reader reads, until the next run or the sort's end.
-hdst_status hdst__sort_run(hdst__sort *sort, const hdst__reader *input, hdst__dataset_cache *cache, bool keep, hdst_error *error);
+// what hdst__sort_reader reads, until the next run or the sort's end. `rows`: where all the input's records lie as C structs, which need not be copied then;
+// NULL: the reader alone knows.
+hdst_status hdst__sort_run(hdst__sort *sort, const hdst__reader *input, hdst__dataset_cache *cache, const void *rows, bool keep, hdst_error *error);
 hdst__reader hdst__sort_reader(hdst__sort *sort);
 hdst__dataset_cache *hdst__sort_resident(hdst__sort *sort);     // where they are on the device; NULL: not there
 // The records as C structs on the host; NULL: they are elsewhere, or there are none.

@@ -68,7 +68,7 @@ static void expect_ends(job *j, step run, void *object)
     }
 }
 
-static hdst_status run_sort(job *j, void *object) { return hdst__sort_run(object, &j->reader, NULL, false, &j->error); }
+static hdst_status run_sort(job *j, void *object) { return hdst__sort_run(object, &j->reader, NULL, NULL, false, &j->error); }
 
 Test(cancel, sorts_in_memory_and_through_runs)
 {

@@ -220,7 +220,7 @@ static const hdst__sort_key by_value = {.leaf = 0};
 static hdst_status sort(job *j)
 {
     hdst__sort *s = hdst__sort_create(j->engine, j->record, &by_value, 1);
-    hdst_status status = hdst__sort_run(s, &j->reader, NULL, false, &j->error);
+    hdst_status status = hdst__sort_run(s, &j->reader, NULL, NULL, false, &j->error);
     static char rows[100000 * sizeof(pair)];
     enum { SOME = sizeof rows / sizeof(pair) };
     for (uint64_t first = 0; s->runs.count && first < j->records && status == HDST_OK; first += SOME)

@@ -104,6 +104,7 @@ def workloads(at):
         ("matrix-vector", ["--input", f"{at}/matrix.npy", "--iterations", "20", "--output", "OUT"]),
         ("monte-carlo", ["--paths", "20000", "--output", "OUT"]),
         ("neural-net", ["--input", f"{at}/classes.npy", "--target", "4", "--hidden", "9", "--epochs", "2", "--output", "OUT"]),
+        ("pagerank", ["--input", f"{at}/graph.npy", "--output", "OUT"]),
         ("sort", points + ["--key", "2,0", "--output", "OUT"]),
         ("sssp", ["--input", f"{at}/weighted.npy", "--source", "1", "--vertices", "1000", "--output", "OUT"]),
     ]

@@ -6,6 +6,10 @@
 #include "hdst/api.h"
 #include "hdst/error.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -21,6 +25,52 @@ HDST_API hdst_status hdst_value_set_result(hdst_value *value, hdst_result *resul
 // The rows of a value as records, in their order: each run reads those that the value has then. Rows that a result left on the device stay there. The
 // dataset retains the value, which the program may destroy.
 HDST_API hdst_dataset *hdst_read_value(hdst_value *value);
+
+// --- Loops ---
+
+// A step of a turn: what `dataset` gives goes to `value`, for the steps behind it and the next turn.
+typedef struct hdst_loop_step {
+    hdst_dataset *dataset;
+    const char *table;              // an accumulator of it, "t" or "function.t"; NULL: its records
+    hdst_value *value;              // of rows with the same struct
+} hdst_loop_step;
+
+// Start from HDST_LOOP_OPTIONS_INIT; `size` lets the struct grow.
+typedef struct hdst_loop_options {
+    size_t size;
+    uint64_t limit;                 // turns, at most
+    const char *until;              // an accumulator of the body, one number: the loop ends when a turn leaves `threshold` or less in it; NULL: at its limit
+    double threshold;
+    uint64_t every;                 // it is looked at every so many turns, and after the last one; 0, 1: after each
+} hdst_loop_options;
+#define HDST_LOOP_OPTIONS_INIT {sizeof(hdst_loop_options), 100, NULL, 0, 1}
+
+// The records that a loop leaves. It begins with those of `start`, which become the rows of `state`. A turn runs the datasets of the steps, in their order (of
+// steps with one dataset, once), which read the state and other values as broadcasts, as lookups or through hdst_read_value, and gives values what they made;
+// one step makes the state anew. Values stay on the device between turns, where their rows were computed there. When the loop has ended the records of the
+// dataset are the rows of `state`; each run begins with `start` again, and leaves the values as the last turn did. A loop that ends at its limit without
+// having settled says so in a warning and in hdst_loop_read_report. HDST_E_USAGE, at the run at the latest: a step whose records are not those of its value,
+// no step that makes the state, no limit, an accumulator that is not there or no number.
+// Steps are copied; values are retained. A loop may be part of the body of another one, but not of its own.
+HDST_API hdst_dataset *hdst_loop(hdst_dataset *start, hdst_value *state, const hdst_loop_step *steps, size_t count, const hdst_loop_options *options);
+
+typedef struct hdst_loop_turn {
+    double seconds;                 // of wall-clock time
+    uint64_t records;               // that went through the stages of the body
+    double value;                   // of `until`; NaN where it was not looked at
+} hdst_loop_turn;
+
+// Start from HDST_LOOP_REPORT_INIT; `size` lets the struct grow.
+typedef struct hdst_loop_report {
+    size_t size;
+    uint64_t turns;                 // that were made
+    const hdst_loop_turn *turn;     // each; valid until the loop runs again
+    bool converged;                 // `until` came to its threshold
+} hdst_loop_report;
+#define HDST_LOOP_REPORT_INIT {sizeof(hdst_loop_report), 0, NULL, false}
+
+// What the last run of the loop did, or how far it came; no turns before the first one. HDST_E_USAGE: the dataset is none that hdst_loop gave.
+HDST_API hdst_status hdst_loop_read_report(const hdst_dataset *loop, hdst_loop_report *report, hdst_error *error);
 
 #ifdef __cplusplus
 }

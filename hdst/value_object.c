@@ -15,25 +15,12 @@ static void release_value(hdst__object *object)
     if (value->module) hdst__object_drop(&value->module->object);
 }
 
-static hdst_status resize(hdst_value *value, uint64_t rows, hdst_error *error)
-{
-    uint64_t bytes;
-    if (__builtin_mul_overflow(rows, value->record->size, &bytes) || bytes > SIZE_MAX / 2)
-        return hdst__error_set(error, HDST_E_USAGE, "a value of %llu rows of %llu bytes is too large", (unsigned long long)rows,
-                               (unsigned long long)value->record->size);
-    void *data = hdst__realloc(hdst__owned_by(value->object.context, HDST__OWNER_VALUES), value->data, (size_t)bytes);
-    if (!data) return hdst__error_memory(error, "a value");
-    value->data = data;
-    value->room = rows;
-    return HDST_OK;
-}
-
 static void fill_in(hdst_value *value, hdst_module *module, const char *type, uint64_t rows)
 {
     hdst_error error;
     if (hdst__object_inherit(&value->object, &module->object) != HDST_OK) return;
     if (hdst__check_pointer("hdst_value_create", "type", type, &error) == HDST_OK) value->record = hdst__module_find_record(module, type, &error);
-    if (!value->record || resize(value, rows, &error) != HDST_OK) {
+    if (!value->record || hdst__value_resize(value, rows, &error) != HDST_OK) {
         hdst__object_fail(&value->object, &error);
         return;
     }
@@ -54,30 +41,6 @@ hdst_value *hdst_value_create(hdst_module *module, const char *type, uint64_t ro
     return value;
 }
 
-// The bytes of the rows' texts become the value's own. `data` may be its rows as they were, so the old ones go last.
-static hdst_status keep_texts(hdst_value *value, uint64_t rows, hdst_error *error)
-{
-    if (!value->record->has_text) return HDST_OK;
-    hdst__text_heap *before = value->texts;
-    hdst__text_writer writer = {.heap = value->texts = hdst__text_heap_create(hdst__engine_runtime(value->object.context->engine), HDST__OWNER_VALUES)};
-    const hdst_status status = writer.heap ? hdst__text_keep_rows(&writer, value->record, value->data, rows, error) : hdst__error_memory(error, "a value");
-    hdst__text_heap_drop(before);
-    return status;
-}
-
-static hdst_status set_rows(hdst_value *value, const void *data, uint64_t rows, hdst_error *error)
-{
-    hdst_status status = rows == value->room ? HDST_OK : resize(value, rows, error);
-    if (status != HDST_OK) return status;
-    if (rows) memcpy(value->data, data, (size_t)(rows * value->record->size));
-    status = keep_texts(value, rows, error);
-    if (status != HDST_OK) return status;
-    value->rows = rows;
-    value->on_device = false;
-    value->version++;
-    return HDST_OK;
-}
-
 hdst_status hdst_value_set(hdst_value *value, const void *data, uint64_t rows)
 {
     hdst_error error;
@@ -85,24 +48,10 @@ hdst_status hdst_value_set(hdst_value *value, const void *data, uint64_t rows)
     if (status != HDST_OK) return status;
     hdst__lock(value->object.context);
     status = rows ? hdst__check_pointer(__func__, "data", data, &error) : HDST_OK;
-    if (status == HDST_OK) status = set_rows(value, data, rows, &error);
+    if (status == HDST_OK) status = hdst__value_set_rows(value, data, rows, &error);
     if (status != HDST_OK) hdst__object_fail(&value->object, &error);
     hdst__unlock(value->object.context);
     return status;
-}
-
-// Records that lie on the device, copied there. A device that fails meanwhile leaves nothing to rely on.
-static hdst_status take_resident(hdst_value *value, const hdst__row_block *from, bool *taken, hdst_error *error)
-{
-    if (!value->resident) value->resident = hdst__value_rows_create(hdst__engine_runtime(value->object.context->engine));
-    if (!value->resident) return hdst__error_memory(error, "a value");
-    hdst_status status = hdst__value_rows_take(value->resident, from->resident, taken, error);
-    if (!*taken) return status;
-    if (status != HDST_OK) return hdst__object_fail(&value->object, error);
-    value->rows = from->count;
-    value->on_device = true;
-    value->version++;
-    return HDST_OK;
 }
 
 static hdst_status take_rows(hdst_value *value, hdst_result *result, const char *table, hdst_error *error)
@@ -119,9 +68,9 @@ static hdst_status take_rows(hdst_value *value, hdst_result *result, const char 
     bool taken = false;
     if (table) hdst__result_keep_table(result, table);
     else hdst__result_keep_records(result);
-    if (from.resident) status = take_resident(value, &from, &taken, error);
+    if (from.resident) status = hdst__value_take_resident(value, from.resident, from.count, &taken, error);
     if (status != HDST_OK || taken) return status;
-    if (hdst__result_find_rows(result, table, &from)) return set_rows(value, from.rows, from.count, error);
+    if (hdst__result_find_rows(result, table, &from)) return hdst__value_set_rows(value, from.rows, from.count, error);
     *error = result->view_error;
     return error->code;
 }

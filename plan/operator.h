@@ -88,6 +88,7 @@ struct hdst__operator {
     X(read)             /* op_read.c: records of a source */                                                                    \
     X(read_rows)        /* op_read.c: the same with texts, in memory */                                                         \
     X(read_value)       /* op_read_value.c: the rows of a value */                                                              \
+    X(loop)             /* op_loop.c: a body that runs turn after turn */                                                       \
     X(map)              /* op_map.c */                                                                                          \
     X(filter)           /* op_filter.c */                                                                                       \
     X(flat_map)         /* op_flat_map.c */                                                                                     \

@@ -2,6 +2,8 @@
 // A plan as a text for people: a line per node, then what the engine says of each stage.
 #include "plan/plan.h"
 
+#include <string.h>
+
 const char *hdst__layout_name(hdst__layout layout)
 {
     static const char *const names[] = {"aos", "soa", "aosoa", "aop"};
@@ -26,14 +28,14 @@ static void explain_node(const hdst__node *node, hdst__buffer *out)
     hdst__buffer_puts(out, "\n");
 }
 
-// Caches that hold nothing yet show what will fill them.
+// Caches that hold nothing yet show what will fill them, loops what they start with.
 static hdst_status explain_below(const hdst__plan *plan, hdst__buffer *out, hdst_error *error)
 {
     hdst_status status = HDST_OK;
     for (size_t i = 0; i < plan->node_count && status == HDST_OK; i++) {
         const hdst__node *node = plan->nodes[i];
         if (!node->op->below) continue;
-        hdst__buffer_printf(out, "below cache %u:\n", (unsigned)node->number);
+        hdst__buffer_printf(out, "below %s %u:\n", node->op->name + strlen("hdst_"), (unsigned)node->number);
         status = hdst__plan_explain(node->op->below(node), out, error);
     }
     return status;

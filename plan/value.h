@@ -22,6 +22,14 @@ struct hdst_value {
 // The rows on the host, valid until the value changes; from the device they are read when they are asked for.
 hdst_status hdst__value_on_host(const hdst_value *value, const void **rows, hdst_error *error);
 
+// Room for so many rows; what they hold is kept as far as they go.
+hdst_status hdst__value_resize(hdst_value *value, uint64_t rows, hdst_error *error);
+// The rows become these, which are copied, with their texts.
+hdst_status hdst__value_set_rows(hdst_value *value, const void *data, uint64_t rows, hdst_error *error);
+// They become the records of `from` (a stage's `resident`), within the device. *taken is false, and they are as they were, where those do not lie there.
+// A device that fails meanwhile leaves nothing to rely on: the error sticks to the value.
+hdst_status hdst__value_take_resident(hdst_value *value, const hdst__dataset_cache *from, uint64_t rows, bool *taken, hdst_error *error);
+
 // Values are made for a record of some module; they fit another one when the C structs are the same.
 bool hdst__same_struct(const hdst__record *a, const hdst__record *b);
 

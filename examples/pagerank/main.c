@@ -2,8 +2,6 @@
 // The pagerank program: the command line around rank.h.
 #include "rank.h"
 
-#include "report.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,14 +82,6 @@ static void print_rank(FILE *out, uint64_t i, const void *from)
     fputs(shortest_double(((const pagerank *)from)->rank[i], text), out);
 }
 
-static void warn(const program_run *run, const pagerank *job)
-{
-    char message[120];
-    if (job->tolerance == 0 || job->converged || run->common->quiet) return;
-    snprintf(message, sizeof message, "ranks still changed by %.3g in all after %" PRIu64 " iterations: raise --iterations", job->change, job->iterations);
-    report_log(HDST_LOG_WARN, message, (void *)run->info->name);
-}
-
 static hdst_status rank(program_run *run, settings *s, hdst_module *module, hdst_error *error)
 {
     pagerank *job = &s->job;
@@ -101,9 +91,7 @@ static hdst_status rank(program_run *run, settings *s, hdst_module *module, hdst
     if (!job->graph.count)
         return program_fail(error, HDST_E_USAGE, 0, "--vertices N adds vertices that have no edges", "the graph has no vertices to rank");
     status = pagerank_run(job, run, module, edges, error);
-    if (status == HDST_OK) status = find_best(s, error);
-    if (status == HDST_OK) warn(run, job);
-    return status;
+    return status == HDST_OK ? find_best(s, error) : status;
 }
 
 static hdst_status work(program_run *run, void *from, hdst_error *error)
@@ -132,7 +120,7 @@ int main(int argc, char **argv)
         {"tolerance", OPTION_NUMBER, &s.job.tolerance, "T", "ends when all ranks together change by no more (1e-9, unless --iterations is given)", true},
         {"precision", OPTION_WORD, &s.precision, "double|float", "the type of ranks (double)", true},
         {"top", OPTION_COUNT, &s.top, "K", "how many of the largest ranks are shown (10)", true, NULL, 0, 10000},
-        OPTION_GRAPH(s.job.graph),
+        OPTION_GRAPH(s.job.graph), OPTION_WEIGHTED(s.job.graph),
     };
     const program_info info = {"pagerank", "Ranks the vertices of a graph by the edges that lead to them (PageRank). Prints the largest ranks;\n"
                                            "writes with --output each vertex and its rank.", own, sizeof own / sizeof *own};

@@ -13,7 +13,6 @@ typedef struct pagerank {
     // The result
     uint64_t iterations;
     double change, sum;             // of the last iteration: what ranks changed by in all; what they add up to
-    bool converged;
     double *rank;                   // by vertex; 0 where there is none
 } pagerank;
 

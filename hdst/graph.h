@@ -15,6 +15,8 @@ extern "C" {
 
 typedef struct hdst_context hdst_context;
 typedef struct hdst_source hdst_source;
+typedef struct hdst_module hdst_module;
+typedef struct hdst_dataset hdst_dataset;
 
 // The edges of a graph (docs/io.md, "Graphs"): a list of text (a line for each edge: the numbers of its two vertices, from 0 on, and maybe a weight; lines
 // that begin with # or % are skipped; plain or compressed by gzip, zstd or xz), a file in Matrix Market's coordinate format, or a .npy of shape (m, 2) or
@@ -34,6 +36,18 @@ HDST_API hdst_source *hdst_source_open_all_edges(hdst_context *context, const ch
 // One more than the largest number of a vertex in the edges; 0 where there are none, and after an error, which sticks to the source. All edges are read for it,
 // once, by all threads; of a matrix it is the number of its rows or columns, whichever is larger, as the file says.
 HDST_API uint64_t hdst_source_vertices(const hdst_source *source);
+
+// --- Numbers in place of keys ---
+
+// The distinct values of some fields, a record for each, in the order of their hash, which is the same on every device: the place of a record is the number
+// of its value. `fields` names the fields, with commas between ("from, to"): single numbers or texts, all of one type. `record` of the module has one field
+// of that type.
+HDST_API hdst_dataset *hdst_dictionary(hdst_dataset *dataset, const char *fields, hdst_module *module, const char *record);
+// The same records with numbers in place of the values of these fields: `record` of the module has the fields of the dataset's, in order, of which these are
+// of type uint32_t, uint64_t, int32_t or int64_t. A value's number is the place, from 0, where the dictionary has it first; any dataset of one field is one.
+// Floats are equal by their bits. A value that it has not fails the run with the record's number (HDST_E_RECORD), and so does a number too large for its
+// field. The dictionary is held in the host's memory: 24 to 48 bytes for each of its records, within the budget. Cache one that the program reads, too.
+HDST_API hdst_dataset *hdst_renumber(hdst_dataset *dataset, const char *fields, hdst_dataset *dictionary, hdst_module *module, const char *record);
 
 #ifdef __cplusplus
 }

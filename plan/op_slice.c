@@ -51,9 +51,12 @@ static hdst_status run(hdst__plan *plan, hdst__node *node, hdst_error *error)
     if (status != HDST_OK) return status;
     const hdst__reader *from = &node->inputs[0]->reader;
     uint64_t left = own->first < records ? records - own->first : 0;
-    node->reader = (hdst__reader){fill_from_slice, node, own->count < left ? own->count : left, from->record, from->layout, from->block, from->held,
-                                 from->concurrent, from->rows && left ? (const char *)from->rows + own->first * from->record->size : NULL, from->on_device,
-                                 from->makes_texts, from->text_bytes};
+    node->reader = *from;
+    node->reader.fill = fill_from_slice;
+    node->reader.user = node;
+    node->reader.records = own->count < left ? own->count : left;
+    node->reader.open_end = NULL;
+    node->reader.rows = from->rows && left ? (const char *)from->rows + own->first * from->record->size : NULL;
     return HDST_OK;
 }
 

@@ -94,6 +94,8 @@ struct hdst__operator {
     X(flat_map)         /* op_flat_map.c */                                                                                     \
     X(sample)           /* op_sample.c */                                                                                       \
     X(zip_with_index)   /* op_zip_with_index.c */                                                                               \
+    X(field)            /* op_renumber.c: one field, for hdst_dictionary */                                                     \
+    X(renumber)         /* op_renumber.c: numbers in place of keys */                                                           \
     X(count)            /* op_count.c: how many records there are, for hdst_count */                                            \
     X(reduce)           /* op_reduce.c */                                                                                       \
     X(reduce_dense)     /* op_reduce_dense.c: by a key that is the number of a record of the result */                          \

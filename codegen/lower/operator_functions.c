@@ -88,6 +88,13 @@ ir_func *hdst__operator_zip(hdst__arena *arena, const hdst__record *from, const 
     return func;
 }
 
+ir_func *hdst__operator_field(hdst__arena *arena, const hdst__record *from, const hdst__record *to, uint32_t leaf)
+{
+    ir_func *func = new_func(arena, "field", from);
+    copy_leaf(func, add_output(func, to), 0, leaf);
+    return func;
+}
+
 ir_func *hdst__operator_ones(hdst__arena *arena, const hdst__record *from, const hdst__record *to, bool (*is_key)(const hdst__record *record, uint32_t leaf))
 {
     ir_func *func = new_func(arena, "count_by_key", from);

@@ -14,6 +14,8 @@ ir_func *hdst__operator_count(hdst__arena *arena, const hdst__record *record);
 ir_func *hdst__operator_range(hdst__arena *arena, const hdst__record *nothing, const hdst__record *to);
 // Records of `to`: the index of the record, a uint64_t, then the leaves of `from`. `to` has one leaf more than `from`.
 ir_func *hdst__operator_zip(hdst__arena *arena, const hdst__record *from, const hdst__record *to);
+// Records of `to`, whose only leaf is this one of `from`.
+ir_func *hdst__operator_field(hdst__arena *arena, const hdst__record *from, const hdst__record *to, uint32_t leaf);
 // Records of `to`: the leaves of `from` that are a key, then a 1.
 ir_func *hdst__operator_ones(hdst__arena *arena, const hdst__record *from, const hdst__record *to, bool (*is_key)(const hdst__record *record, uint32_t leaf));
 // Keeps a record if the upper 63 bits of a random number are below the broadcast "limit". The number follows from the record's

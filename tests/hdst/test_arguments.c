@@ -65,10 +65,8 @@ static void null_in_contexts(const objects o)
     hdst_device_info info;
     hdst_memory_use use = HDST_MEMORY_USE_INIT;
     GIVES(hdst_context_status, "context", NULL, &error);
-    GIVES(hdst_device_count, "context", NULL, &devices, &error);
-    GIVES(hdst_device_count, "count", o.context, NULL, &error);
-    GIVES(hdst_device_get, "context", NULL, 0, &info, &error);
-    GIVES(hdst_device_get, "info", o.context, 0, NULL, &error);
+    GIVES(hdst_device_count, "context", NULL, &devices, &error), GIVES(hdst_device_count, "count", o.context, NULL, &error);
+    GIVES(hdst_device_get, "context", NULL, 0, &info, &error), GIVES(hdst_device_get, "info", o.context, 0, NULL, &error);
     GIVES(hdst_device_chosen, "context", NULL, &info, &error);
     GIVES(hdst_device_chosen, "info", o.context, NULL, &error);
     GIVES(hdst_memory_usage, "context", NULL, &use, &error);
@@ -82,18 +80,17 @@ static void null_in_contexts(const objects o)
 static void null_in_sources(const objects o)
 {
     hdst_type type;
-    MAKES(hdst_source_open, "context", NULL, "a.npy");
-    MAKES(hdst_source_open, "path", o.context, NULL);
-    MAKES(hdst_source_open_columns, "context", NULL, "a.npy", NULL);
-    MAKES(hdst_source_open_columns, "path", o.context, NULL, NULL);
+    MAKES(hdst_source_open, "context", NULL, "a.npy"), MAKES(hdst_source_open, "path", o.context, NULL);
+    MAKES(hdst_source_open_columns, "context", NULL, "a.npy", NULL), MAKES(hdst_source_open_columns, "path", o.context, NULL, NULL);
     MAKES(hdst_source_open_all, "context", NULL, (const char *[]){"a.npy"}, 1, NULL);
-    MAKES(hdst_source_open_all, "paths", o.context, NULL, 1, NULL);
-    MAKES(hdst_source_open_all, "paths", o.context, (const char *[]){"a.npy", NULL}, 2, NULL);
-    MAKES(hdst_source_open_lines, "context", NULL, "a.txt");
-    MAKES(hdst_source_open_lines, "path", o.context, NULL);
-    MAKES(hdst_source_open_all_lines, "context", NULL, (const char *[]){"a.txt"}, 1, NULL);
-    MAKES(hdst_source_open_all_lines, "paths", o.context, NULL, 1, NULL);
+    MAKES(hdst_source_open_all, "paths", o.context, NULL, 1, NULL), MAKES(hdst_source_open_all, "paths", o.context, (const char *[]){"a.npy", NULL}, 2, NULL);
+    MAKES(hdst_source_open_lines, "context", NULL, "a.txt"), MAKES(hdst_source_open_lines, "path", o.context, NULL);
+    MAKES(hdst_source_open_all_lines, "context", NULL, (const char *[]){"a.txt"}, 1, NULL),
+        MAKES(hdst_source_open_all_lines, "paths", o.context, NULL, 1, NULL);
     MAKES(hdst_source_open_all_lines, "paths", o.context, (const char *[]){"a.txt", NULL}, 2, NULL);
+    MAKES(hdst_source_open_edges, "context", NULL, "a.txt"), MAKES(hdst_source_open_edges, "path", o.context, NULL);
+    MAKES(hdst_source_open_all_edges, "context", NULL, (const char *[]){"a.txt"}, 1, NULL);
+    MAKES(hdst_source_open_all_edges, "paths", o.context, NULL, 1, NULL);
     MAKES(hdst_source_open_raw, "context", NULL, "a.raw");
     MAKES(hdst_source_open_raw, "path", o.context, NULL);
     MAKES(hdst_source_from_memory, "context", NULL, objects_rows, 3, 8);
@@ -112,6 +109,7 @@ static void null_in_sources(const objects o)
     GIVES(hdst_memory_unregister, "context", NULL, objects_rows, &error);
     GIVES(hdst_memory_unregister, "memory", o.context, NULL, &error);
     ASKS(hdst_source_rows, "source", NULL);
+    ASKS(hdst_source_vertices, "source", NULL);
     ASKS(hdst_source_columns, "source", NULL);
     ASKS(hdst_source_column_name, "source", NULL, 0);
     ASKS(hdst_source_column_type, "source", NULL, 0, &type);
@@ -192,16 +190,16 @@ static void null_in_datasets(const objects o)
     MAKES(hdst_read, "record", o.source, o.module, NULL);
     MAKES(hdst_read_value, "value", NULL);
     GIVES(hdst_dataset_status, "dataset", NULL, &error);
-    MAKES(hdst_with_layout, "dataset", NULL, HDST_SOA);
-    MAKES(hdst_cache, "dataset", NULL);
+    MAKES(hdst_with_layout, "dataset", NULL, HDST_SOA), MAKES(hdst_cache, "dataset", NULL);
     ENDS(hdst_uncache, "dataset", NULL);
-    MAKES(hdst_slice, "dataset", NULL, 0, 1);
-    MAKES(hdst_sample, "dataset", NULL, 0.5, 1);
-    MAKES(hdst_union, "first", NULL, o.dataset);
-    MAKES(hdst_union, "second", o.dataset, NULL);
+    MAKES(hdst_slice, "dataset", NULL, 0, 1), MAKES(hdst_sample, "dataset", NULL, 0.5, 1);
+    MAKES(hdst_union, "first", NULL, o.dataset), MAKES(hdst_union, "second", o.dataset, NULL);
     MAKES(hdst_union_all, "datasets", NULL, 1);
     MAKES(hdst_union_all, "datasets", (hdst_dataset *[]){NULL, o.dataset}, 2);
     MAKES(hdst_union_all, "datasets", (hdst_dataset *[]){o.dataset, NULL}, 2);
+    MAKES(hdst_dictionary, "dataset", NULL, "key", o.module, "item"), MAKES(hdst_dictionary, "module", o.dataset, "key", NULL, "item");
+    MAKES(hdst_renumber, "dataset", NULL, "key", o.dataset, o.module, "item"), MAKES(hdst_renumber, "module", o.dataset, "key", o.dataset, NULL, "item");
+    MAKES(hdst_renumber, "dictionary", o.dataset, "key", NULL, o.module, "item"), MAKES(hdst_renumber, "record", o.dataset, "key", o.dataset, o.module, NULL);
     MAKES(hdst_sort, "dataset", NULL, "key");
     MAKES(hdst_zip_with_index, "dataset", NULL, o.module, "numbered");
     MAKES(hdst_zip_with_index, "module", o.dataset, NULL, "numbered");
@@ -368,10 +366,12 @@ Test(arguments, of_another_context)
     MIXES(hdst_module_parse, "schemas", o.context, "a", "", &options);
     MIXES(hdst_read, "module", o.source, other.module, "item");
     MIXES(hdst_zip_with_index, "module", o.dataset, other.module, "numbered");
+    MIXES(hdst_dictionary, "module", o.dataset, "key", other.module, "item");
+    MIXES(hdst_renumber, "dictionary", o.dataset, "key", other.dataset, o.module, "item");
+    MIXES(hdst_renumber, "module", o.dataset, "key", o.dataset, other.module, "item");
     MIXES(hdst_union, "second", o.dataset, other.dataset);
     MIXES(hdst_union_all, "datasets", (hdst_dataset *[]){o.dataset, other.dataset}, 2);
-    MIXES(hdst_map, "spec", o.dataset, other.spec);
-    MIXES(hdst_filter, "spec", o.dataset, other.spec);
+    MIXES(hdst_map, "spec", o.dataset, other.spec), MIXES(hdst_filter, "spec", o.dataset, other.spec);
     MIXES(hdst_flat_map, "spec", o.dataset, other.spec);
     MIXES(hdst_map_function, "module", o.dataset, other.module, "twice");
     MIXES(hdst_filter_function, "module", o.dataset, other.module, "odd");
@@ -425,7 +425,7 @@ static void expect_all(const objects *o, const char *message, const char *of_mod
     cr_assert_eq(hdst_value_set(o->value, objects_rows, 1), HDST_E_USAGE);
     cr_assert_eq(hdst_bind_value(o->table, "b", o->value), HDST_E_USAGE);
     cr_assert_eq(hdst_bind_accum(o->table, "s", 1), HDST_E_USAGE);
-    cr_assert_eq(hdst_source_rows(o->source), 0);
+    cr_assert(!hdst_source_rows(o->source) && !hdst_source_vertices(o->source));
     cr_assert_eq(hdst_module_record_size(o->module, "item"), 0);
     cr_assert_null(hdst_result_rows(o->result, NULL, NULL));
     hdst_uncache(o->dataset);

@@ -62,9 +62,17 @@ static bool takes_vertices(const hdst__source *source, hdst__kind kind)
     return kind != HDST__BOOL && !hdst__kind_is_float(kind);
 }
 
+// As far as it is known before edges are counted.
+static bool has_none(const hdst__source *source)
+{
+    const hdst__edges *edges = source->state;
+    if (source->is_counted) return !source->rows;
+    return edges->inner->format->is_text && !hdst__source_csv_model_line(edges->inner);
+}
+
 hdst_status hdst__edge_columns_match(const hdst__source *source, const hdst__record *record, size_t column[], hdst_error *error)
 {
-    const bool no_edges = source->is_counted && !source->rows, fits = record->elements == 2 || record->elements == HDST__EDGE_COLUMNS;
+    const bool no_edges = has_none(source), fits = record->elements == 2 || record->elements == HDST__EDGE_COLUMNS;
     if (!fits || (!no_edges && record->elements != source->width)) return refuse_width(source, record, error);
     choose(record, column);
     for (size_t i = 0, number = 0; i < record->leaf_count; number += record->leaves[i++].elements)

@@ -371,7 +371,7 @@ Test(arguments, of_another_context)
     MIXES(hdst_renumber, "module", o.dataset, "key", o.dataset, other.module, "item");
     MIXES(hdst_union, "second", o.dataset, other.dataset);
     MIXES(hdst_union_all, "datasets", (hdst_dataset *[]){o.dataset, other.dataset}, 2);
-    MIXES(hdst_map, "spec", o.dataset, other.spec), MIXES(hdst_filter, "spec", o.dataset, other.spec);
+    MIXES(hdst_map, "spec", o.dataset, other.spec); MIXES(hdst_filter, "spec", o.dataset, other.spec);
     MIXES(hdst_flat_map, "spec", o.dataset, other.spec);
     MIXES(hdst_map_function, "module", o.dataset, other.module, "twice");
     MIXES(hdst_filter_function, "module", o.dataset, other.module, "odd");

@@ -29,8 +29,8 @@ static uint64_t find(const int64_t *table, uint64_t element)
 int64_t *hdst__overflow_cell(int64_t *table, uint32_t cell_words, uint64_t element)
 {
     const uint64_t at = find(table, element);
-    if (at == places_of(table)) table[HDST__OVERFLOW_IS_FULL] = 1;
-    else table[HDST__OVERFLOW_OWNERS + at] = (int64_t)(element + 1);
+    table[HDST__OVERFLOW_STATE] |= (int64_t)(at == places_of(table) ? HDST__OVERFLOW_FULL : HDST__OVERFLOW_USED);
+    if (at < places_of(table)) table[HDST__OVERFLOW_OWNERS + at] = (int64_t)(element + 1);
     return cell_at(table, cell_words, at);
 }
 

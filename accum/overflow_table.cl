@@ -2,9 +2,9 @@
 #pragma once
 #include "accum/fixed_point.cl"
 // Overflow cells: superaccumulators for the elements of a table in fixed point (accum/tables.h) that got an addend which does not fit
-// a word. A hash table by the word's place in the device table. overflow[0]: its size less one; [1]: not 0 when a cell
-// found no room, which makes the run void; then for each cell the place that it stands for, and one more (0:
-// nobody's); then the cells, OVERFLOW_CELL_WORDS each, and one for all that found no room.
+// a word. A hash table by the word's place in the device table. overflow[0]: its size less one; [1]: two halves, the low one not 0 when a
+// cell found no room, which makes the run void, the high one when some cell is in use; then for each cell the place that it stands for, and
+// one more (0: nobody's); then the cells, OVERFLOW_CELL_WORDS each, and one for all that found no room.
 enum { OVERFLOW_TRIES = 64 };
 __attribute__((noinline)) volatile __global long *overflow_cell(volatile __global long *overflow, ulong place)
 {
@@ -12,6 +12,7 @@ __attribute__((noinline)) volatile __global long *overflow_cell(volatile __globa
     volatile __global long *owner = overflow + 2, *cells = owner + mask + 1;
     for (uint tries = 0; tries < OVERFLOW_TRIES; tries++) {
         ulong old = atom_cmpxchg((volatile __global ulong *)(owner + at), 0UL, place + 1);
+        if (old == 0) atomic_or((volatile __global uint *)(overflow + 1) + 1, 1u);
         if (old == 0 || old == place + 1) return cells + at * OVERFLOW_CELL_WORDS;
         at = (at + 1) & mask;
     }

@@ -198,7 +198,7 @@ hdst_status hdst__partial_add_device_table(hdst__partial *to, const hdst__device
 {
     hdst__first_level level;
     if (!same_shape(to, from)) return hdst__error_set(error, HDST_E_INTERNAL, "a table was to be added to the partial of other accumulators");
-    if (from->overflow && from->overflow[HDST__OVERFLOW_IS_FULL])
+    if (from->overflow && hdst__overflow_is_full((uint64_t)from->overflow[HDST__OVERFLOW_STATE]))
         return hdst__error_set(error, HDST_E_INTERNAL, "a table whose overflow table is full was to be added to a partial");
     if (from->tables->first_level) level = hdst__first_level_of(from->tables, from->rows, from->words, from->scale);
     for (size_t a = 0; a < to->accum_count; a++)

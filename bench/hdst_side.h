@@ -43,6 +43,7 @@ static inline hdst_context *side_context(int argc, char **argv)
     hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
     options.device = side_option(argc, argv, "--device", "all");
     options.fast_sums = !strcmp(side_option(argc, argv, "--sums", "exact"), "fast");
+    options.trace = side_option(argc, argv, "--trace", NULL);
     options.log = side_log;
     return hdst_context_create(&options);
 }

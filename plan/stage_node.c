@@ -196,12 +196,13 @@ static void free_rows(hdst__node *node, hdst__plan_table *table)
     table->row_count = table->bytes = 0;
 }
 
+// All zero, or, where all bytes of them come from a device, as they are.
 static hdst_status make_rows(hdst__node *node, hdst__plan_table *table, uint64_t rows, hdst_error *error)
 {
     uint64_t bytes;
     if (__builtin_mul_overflow(rows, table->record->size, &bytes)) return hdst__error_memory(error, "a result");
     if (table->rows && table->bytes == bytes) {
-        memset(table->rows, 0, (size_t)bytes);
+        if (!table->resident) memset(table->rows, 0, (size_t)bytes);
     } else {
         free_rows(node, table);
         table->rows = hdst__alloc_zero(hdst__owned_by(node->dataset->object.context, HDST__OWNER_OUTPUT), (size_t)bytes);

@@ -23,6 +23,7 @@ typedef struct hdst__kernel_options {
     uint32_t fixed_point_bits;          // GPU: tables with many rows may be in fixed point (accum/tables.h), and an addend there has so many bits
                                         // at most; 0: they may not
     bool may_take_tuples;                      // GPU: with many records for a table in fixed point, which have room as tuples (hdst__kernel.tuple_kernel_name)
+    bool slices_anywhere;           // with it: slices come in any order, or not all of them; the table is clear, and each adds to it
     bool fast_sums;                     // float sums may be plain: rounded at each addition, in any order. Which became so, the cells of the
                                         // kernel's tables say
     bool texts_apart;                   // texts refer to memory that the device cannot reach: it has copies (HDST__ARG_TEXTS)

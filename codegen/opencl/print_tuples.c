@@ -207,6 +207,7 @@ static void print_write(hdst__printer *p, bool shared)
         p->out.indent++;
         print_table_word(p, plan, l);
         if (shared) hdst__write_line(&p->out, "device_%s(to, word);", op_name[op]);
+        else if (p->options->slices_anywhere) hdst__write_line(&p->out, "*to = %s;", combined[op]);
         else hdst__write_line(&p->out, "*to = first ? %s : word;       // the table's first words, if nothing came before", combined[op]);
         p->out.indent--;
         hdst__write_line(&p->out, "}");

@@ -122,7 +122,7 @@ hdst_status hdst__plan_fixed_point_take(hdst__launch_plan *plan, hdst_error *err
                                     "overflow cells of accumulators", &plan->overflow, error);
 }
 
-// A run that went well leaves all cells empty.
+// A run that used no cell leaves them all empty.
 hdst_status hdst__plan_fixed_point_clear(hdst__launch_plan *plan, hdst_error *error)
 {
     if (!plan->overflow || plan->overflow_is_clean) return HDST_OK;
@@ -136,11 +136,11 @@ hdst_status hdst__plan_fixed_point_clear(hdst__launch_plan *plan, hdst_error *er
 
 hdst_status hdst__plan_fixed_point_check(hdst__launch_plan *plan, hdst_error *error)
 {
-    uint64_t full = 0;
+    uint64_t state = 0;
     if (!plan->overflow) return HDST_OK;
-    hdst_status status = plan->device->ops->read(plan->device, plan->overflow, HDST__OVERFLOW_IS_FULL * sizeof full, &full, sizeof full, true, error);
-    plan->overflow_is_full = full != 0;
-    plan->overflow_is_clean = status == HDST_OK && full == 0;
+    hdst_status status = plan->device->ops->read(plan->device, plan->overflow, HDST__OVERFLOW_STATE * sizeof state, &state, sizeof state, true, error);
+    plan->overflow_is_full = hdst__overflow_is_full(state);
+    plan->overflow_is_clean = status == HDST_OK && state == 0;
     return status;
 }
 
@@ -160,24 +160,10 @@ static hdst_status read_words(hdst__launch_plan *plan, uint64_t words, int64_t *
     return *to ? plan->device->ops->read(plan->device, plan->overflow, 0, *to, words * sizeof **to, true, error) : HDST_E_MEMORY;
 }
 
-// Mostly nobody has a place, and the cells, which are ten times as large, need not come.
-static hdst_status ask_for_owners(hdst__launch_plan *plan, bool *any, hdst_error *error)
-{
-    int64_t *head, owners = 0;
-    const hdst_status status = read_words(plan, HDST__OVERFLOW_OWNERS + plan->overflow_cells, &head, error);
-    for (uint64_t at = 0; status == HDST_OK && at < plan->overflow_cells; at++) owners |= head[HDST__OVERFLOW_OWNERS + at];
-    hdst__free(hdst__budget_owned(&plan->device->runtime->memory, HDST__OWNER_ACCUMULATORS), head);
-    *any = owners != 0;
-    return status;
-}
-
+// Mostly nobody has a cell, and they need not come.
 hdst_status hdst__plan_fixed_point_read(hdst__launch_plan *plan, hdst_error *error)
 {
-    bool any;
     hdst__plan_fixed_point_forget(plan);
-    if (!plan->overflow || !plan->words_come_back || plan->overflow_is_full) return HDST_OK;
-    const hdst_status status = ask_for_owners(plan, &any, error);
-    plan->overflow_is_clean = status == HDST_OK && !any;
-    if (status != HDST_OK || !any) return status;
+    if (!plan->overflow || !plan->words_come_back || plan->overflow_is_full || plan->overflow_is_clean) return HDST_OK;
     return read_words(plan, hdst__overflow_words(plan->overflow_cells, plan->kernel->overflow_cell_words), &plan->used_overflow, error);
 }

@@ -137,7 +137,7 @@ static hdst_status make_kernel(hdst__launch_plan *plan, const hdst__launch_plan_
     const bool merges = request->merges_words && !plan->device->unified, fixed_point = (request->makes_rows || merges) &&
         plan->device->options->hpr != HDST__HPR_NONE;
     plan->may_take_tuples = fixed_point && request->makes_rows && hdst__plan_may_part(plan, request->most_records);
-    plan->fixed_point_bits = fixed_point ? hdst__plan_fixed_point_bits(plan, plan->reader.records) : 0;
+    plan->fixed_point_bits = fixed_point ? hdst__plan_fixed_point_bits(plan, plan->whole.records) : 0;     // words of several workers meet in one
     plan->kernel = hdst__plan_kernel(plan, request, &diags);
     if (plan->kernel) take_tables(plan, request);
     if (plan->kernel && hdst__plan_adds_directly(plan)) {

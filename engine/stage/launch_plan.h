@@ -31,7 +31,7 @@ typedef struct hdst__launch_plan {
     bool keep_output, in_place;     // output goes to a store; kernels write each record at its own place there, or in a window
     bool in_window;                 // output goes to the host, where kernels write it themselves
     bool passes_on;                 // output goes to a consumer, from the slots
-    bool shares;                    // several workers share the input: their tables are merged on the host, their output is assembled there
+    bool shares;                    // several workers share the input: their tables are merged, their output is assembled on the host
     bool shares_in_place;           //     where each record has its place from the start
     bool counts_output;             // as in the request
     hdst__team *team;               // in such a run
@@ -55,6 +55,7 @@ typedef struct hdst__launch_plan {
     hdst__memory *partitions, *tuples;    // of a kernel that goes by way of tuples
     uint64_t overflow_cells, overflow_last_place;
     bool overflow_is_clean, overflow_is_full;     // full: some did not get one in the last run
+    bool table_stays;               // in this run: neither the table nor overflow cells come to the host by themselves
     bool words_come_back;           // the table is in fixed point and comes to the host, and so do overflow cells that the last run used: these, or NULL
     int64_t *used_overflow;
     struct hdst__plan_tuning *tuning;   // NULL: the shape is not subject to measuring

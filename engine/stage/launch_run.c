@@ -81,7 +81,7 @@ static hdst_status clear(hdst__launch_plan *plan, hdst_error *error)
     hdst__device *device = plan->device;
     hdst_status status = HDST_OK;
     if (plan->checks && !plan->error_is_clean) status = device->ops->fill(device, plan->error_word, 1, UINT64_MAX, error);
-    if (status == HDST_OK && plan->table && !plan->table_is_clean && !(plan->tuples && plan->reader.records))
+    if (status == HDST_OK && plan->table && !plan->table_is_clean && !(plan->tuples && plan->reader.records && !plan->shares))
         status = plan->first_level_words ? hdst__plan_first_level_clear(plan, error) : device->ops->fill(device, plan->table, plan->device_words, 0, error);
     if (status == HDST_OK) status = hdst__plan_fixed_point_clear(plan, error);
     plan->error_is_clean = plan->table_is_clean = plan->overflow_is_clean = false;
@@ -91,7 +91,7 @@ static hdst_status clear(hdst__launch_plan *plan, hdst_error *error)
 // The next run's table is cleared behind the reading of this one's, where that goes to other memory and is never repeated.
 static bool clears_ahead(const hdst__launch_plan *plan)
 {
-    return plan->table && !plan->tuples && !plan->device->unified && plan->way != IR_OUTPUT_COUNTED;
+    return plan->table && !plan->tuples && !plan->table_stays && !plan->device->unified && plan->way != IR_OUTPUT_COUNTED;
 }
 
 static hdst_status prepare_ring(const hdst__launch_plan *plan, const hdst__dataset_cache *cache, hdst__ring *ring, hdst_error *error)
@@ -106,7 +106,7 @@ static hdst_status prepare_ring(const hdst__launch_plan *plan, const hdst__datas
 // Where the table goes when the caller has no place for it: memory that the device copies to quickly.
 static int64_t *own_table(const hdst__launch_plan *plan)
 {
-    return plan->table && !plan->device->unified ? plan->table->host : NULL;
+    return plan->table && !plan->device->unified && !plan->table_stays ? plan->table->host : NULL;
 }
 
 static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cache, hdst__ring *ring, hdst__output *output, int64_t *table,
@@ -160,14 +160,14 @@ static hdst_status run(hdst__launch_plan *plan, const hdst__stage_values *values
     if (status == HDST_OK) status = clear(plan, error);
     if (status == HDST_OK) status = prepare_ring(plan, cache, ring, error);
     if (status == HDST_OK && cache && cache->each) hdst__partial_cache_choose(cache);
-    if (status == HDST_OK) status = run_slices(plan, cache, ring, output, table ? table : own_table(plan), stats, failure, error);
+    if (status == HDST_OK) status = run_slices(plan, cache, ring, output, table && !plan->table_stays ? table : own_table(plan), stats, failure, error);
     if (status != HDST_OK || *failure != UINT64_MAX || stats->device[0].slices == 0) {
         plan->device->ops->finish(plan->device);        // no slice was waited for, and the user's values were being copied
         plan->written = false;
         return status;
     }
     status = hdst__plan_fixed_point_check(plan, error);
-    if (status == HDST_OK) status = hdst__plan_fixed_point_read(plan, error);
+    if (status == HDST_OK && !plan->table_stays) status = hdst__plan_fixed_point_read(plan, error);
     if (status != HDST_OK) return status;
     if (plan->first_level_words) status = hdst__plan_first_level_read(plan, table, error);
     if (status != HDST_OK) return status;

@@ -61,7 +61,10 @@ struct hdst__stage {
     const char *shared_by;              // the policy of the last run on several; NULL: there was none
     double shared_seconds;              // that it expected; 0: it could not tell
     uint32_t spreads;                   // of the cached input, as the plans know it
-    hdst__partial *merged;              // what all of them have accumulated, once several ran
+    hdst__partial *merged;              // what all of them have accumulated, once several ran; NULL where the first one's device made rows of it
+    hdst__memory *arrived;              //     there: another one's table (stage_merge.c)
+    hdst__program *add_words;
+    hdst__arena add_words_text;
     const ir_func *skip_func;           // the function without the records that fail; NULL: none was seen to fail, or they end the run
     uint32_t skip_param;                // its accumulator that counts them
     const ir_func *skip_upper;          // of a fold: for the levels above the first

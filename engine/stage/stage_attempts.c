@@ -27,7 +27,8 @@ static hdst_status pass_over(hdst__stage *stage, const hdst__stage_values *value
     hdst_status status = hdst__stage_finish_begin(stage, error);
     if (status == HDST_OK && consumer) status = consumer->start(consumer->user, error);
     if (status != HDST_OK) return status;
-    plan->finished = stage->finishes ? stage->finished_memory : NULL;
+    plan->finished = stage->finishes && !stage->shares ? stage->finished_memory : NULL;
+    plan->table_stays = stage->finishes && stage->shares;       // until the others' are added
     if (store) status = hdst__store_begin(store, stage->device, expected, error);
     else if (!consumer && !stage->keeps_parts) status = hdst__output_reserve(&stage->output, expected, error);
     if (status == HDST_OK) status = hdst__stage_run_plans(stage, values, failure, error);

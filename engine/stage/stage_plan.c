@@ -131,7 +131,7 @@ static hdst_status make_plan(hdst__stage *stage, const hdst__stage_values *value
             !stage->mode.is[HDST__MODE_OUTPUT_IN_FILE] && !hdst__stage_has_odd_parts(stage),
         .passes_on = (shares && !keeps_parts) || stage->spec.consumer || stage->mode.is[HDST__MODE_OUTPUT_IN_FILE], .limit = stage->spec.limit,
         .counts_output = stage->mode.is[HDST__MODE_COUNTED_OUTPUT],
-        .makes_rows = !shares && hdst__stage_may_finish(stage) && !stage->mode.is[HDST__MODE_SUPERACCUMULATORS],
+        .makes_rows = hdst__stage_may_finish(stage) && !stage->mode.is[HDST__MODE_SUPERACCUMULATORS],
         .merges_words = (shares || !stage->spec.takes_rows || stage->reader.open_end) && !stage->mode.is[HDST__MODE_SKIP_FAILED] &&
             !stage->mode.is[HDST__MODE_SUPERACCUMULATORS],
     };

@@ -123,6 +123,7 @@ void hdst__stage_drop_others(hdst__stage *stage)
     stage->other_count = 0;
     hdst__partial_destroy(stage->merged);
     stage->merged = NULL;
+    hdst__stage_merge_release(stage);
 }
 
 // As on the worker's thread: compiling takes long.
@@ -238,4 +239,6 @@ void hdst__stage_explain_workers(const hdst__stage *stage, hdst__buffer *out)
                             other->plan ? "" : ", not used: ", other->plan ? "" : other->error.message);
     }
     explain_schedule(stage, out);
+    if (stage->finishes && stage->others && !stage->passes_by)
+        hdst__buffer_printf(out, "  accumulators of the other devices are added on %s\n", stage->device->info->name);
 }

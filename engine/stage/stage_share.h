@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files about shared stages (stage_share.c, stage_spread.c, stage_parts.c, stage_team.c) have in common.
+// What the files about shared stages (stage_share.c, stage_spread.c, stage_parts.c, stage_team.c, stage_merge.c) have in common.
 #ifndef HDST_ENGINE_STAGE_STAGE_SHARE_H
 #define HDST_ENGINE_STAGE_STAGE_SHARE_H
 
@@ -23,6 +23,13 @@ hdst__dataset_cache *hdst__stage_resident_part(const hdst__stage *stage, uint32_
 uint64_t hdst__stage_part_records(const hdst__stage *stage, uint32_t number);
 // Records of each worker so that all end together, as they were measured; false: they do nearly so as it is, or too little is known.
 bool hdst__stage_cut_anew(const hdst__stage *stage, uint64_t *counts);
+
+// stage_merge.c: before a run, whether the first worker will make rows of what all have accumulated, on its device; after the run of all, their accumulators
+// become one, in stage->merged or, where they were to and could, in rows on that device (else stage->finishes is false from then on). `begins`: nothing
+// was merged before in this run; `ends`: it is all there is, so no other round comes.
+bool hdst__stage_may_merge_there(const hdst__stage *stage);
+hdst_status hdst__stage_merge_tables(hdst__stage *stage, uint32_t others, bool begins, bool ends, hdst_error *error);
+void hdst__stage_merge_release(hdst__stage *stage);
 
 // stage_parts.c, where stage->keeps_parts: the store of what a worker makes (else NULL); before a run of its plan; after the run of all.
 hdst__store *hdst__stage_kept_store(const hdst__stage *stage, uint32_t number);

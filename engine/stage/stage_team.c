@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run of a stage by several workers. Each runs its own plan over the shares that the schedule gives it, on its own thread; what they computed is merged
-// on the host, their output is put in order there (assembly.h).
+// (stage_merge.c), their output is put in order on the host (assembly.h).
 #include "codegen/ir/fold_tree.h"
 #include "engine/stage/launch_power.h"
 #include "engine/stage/stage_share.h"
@@ -55,6 +55,7 @@ static void start_others(hdst__stage *stage, const hdst__stage_values *values, h
         other->plan->team = team;
         other->plan->worker = in_schedule;
         other->plan->finished = NULL;
+        other->plan->table_stays = stage->plan->table_stays && !other->plan->device->unified && other->plan->table->host;
         other->values = values;
         other->failure = UINT64_MAX;
         other->error = (hdst_error)HDST_ERROR_INIT;
@@ -82,37 +83,6 @@ static hdst_status run_first(hdst__stage *stage, const hdst__stage_values *value
     stage->plan->team = NULL;
     if (status == HDST_OK && team->assembly) status = hdst__assembly_give(team->assembly, true, error);
     end_with(team, status, *failure);
-    return status;
-}
-
-static hdst_status add_table(hdst__stage *stage, const hdst__launch_plan *plan, const int64_t *own, hdst_error *error)
-{
-    const hdst__device_table table = {.tables = plan->tables, .rows = plan->rows, .words = plan->table->host ? plan->table->host : own, .scale = plan->scale,
-                                      .overflow = plan->used_overflow,
-                                      .overflow_cell_words = plan->used_overflow ? plan->kernel->overflow_cell_words : 0};
-    return hdst__partial_add_device_table(stage->merged, &table, error);
-}
-
-static hdst_status begin_merge(hdst__stage *stage, hdst_error *error)
-{
-    const hdst__launch_plan *plan = stage->plan;
-    if (stage->merged) hdst__partial_reset(stage->merged);
-    else stage->merged = hdst__partial_create(hdst__budget_owned(&stage->runtime->memory, HDST__OWNER_ACCUMULATORS), plan->tables, plan->rows);
-    return stage->merged ? HDST_OK : hdst__error_memory(error, "the accumulators of several devices");
-}
-
-// A worker that had no records has nothing to add, nor has one whose device failed. `begins`: nothing was merged before in this run.
-static hdst_status merge_all(hdst__stage *stage, uint32_t others, bool begins, hdst_error *error)
-{
-    const hdst__launch_plan *plan = stage->plan;
-    if (!plan->tables) return HDST_OK;
-    hdst_status status = begins ? begin_merge(stage, error) : HDST_OK;
-    if (status != HDST_OK) return status;
-    if (stage->stats.device[0].slices) status = add_table(stage, plan, stage->table, error);
-    for (uint32_t i = 0; i < others && status == HDST_OK; i++) {
-        const hdst__stage_worker *other = &stage->others[i];
-        if (other->plan && !other->lost && other->stats.device[0].slices) status = add_table(stage, other->plan, other->table, error);
-    }
     return status;
 }
 
@@ -155,13 +125,10 @@ bool hdst__stage_overflow_is_full(const hdst__stage *stage)
     return full;
 }
 
-static hdst_status merge_tables(hdst__stage *stage, uint32_t others, bool begins, hdst_error *error)
+static hdst_status merge_tables(hdst__stage *stage, uint32_t others, bool begins, bool ends, hdst_error *error)
 {
-    if (hdst__stage_overflow_is_full(stage)) return HDST_OK;        // the run is worth nothing, and comes again
-    const double begin = hdst__timeline_begin(stage->runtime->timeline);
-    const hdst_status status = merge_all(stage, others, begins, error);
-    hdst__timeline_end(stage->runtime->timeline, begin, "merge accumulators", stage->plan->func->name, 0);
-    return status;
+    if (!stage->plan->tables || hdst__stage_overflow_is_full(stage)) return HDST_OK;        // a run that is worth nothing comes again
+    return hdst__stage_merge_tables(stage, others, begins, ends, error);
 }
 
 // A slice's way in and its computation run side by side with others', on every device.
@@ -241,7 +208,7 @@ static bool others_do_lost(hdst__stage *stage, hdst__team *team, bool *merged, h
         if (!hdst__team_give_back(team, in_schedule)) *status = hdst__error_memory(error, "the shares of a device that failed");
     }
     if (!any || *status != HDST_OK) return false;
-    *status = merge_tables(stage, stage->other_count, !*merged, error);
+    *status = merge_tables(stage, stage->other_count, !*merged, false, error);
     *merged = true;
     return *status == HDST_OK;
 }
@@ -275,7 +242,7 @@ static hdst_status run_team(hdst__stage *stage, const hdst__stage_values *values
     if (status != HDST_OK || *failure != UINT64_MAX || enough) return status;
     status = check_all_ran(stage, error);
     if (status == HDST_OK && stage->keeps_parts) hdst__stage_join_parts(stage);
-    return status == HDST_OK ? merge_tables(stage, stage->other_count, !merged, error) : status;
+    return status == HDST_OK ? merge_tables(stage, stage->other_count, !merged, true, error) : status;
 }
 
 static hdst_status run_accumulators(hdst__stage *stage, const hdst__stage_values *values, hdst__team *team, uint64_t *failure, hdst_error *error)
@@ -323,5 +290,5 @@ hdst_status hdst__stage_run_plans(hdst__stage *stage, const hdst__stage_values *
     if (status == HDST_OK && *failure == UINT64_MAX) status = check_end(stage, error);
     // Words in fixed point are read by way of a partial only.
     const bool merges = status == HDST_OK && *failure == UINT64_MAX && stage->plan->words_come_back;
-    return merges ? merge_tables(stage, 0, true, error) : status;
+    return merges ? merge_tables(stage, 0, true, true, error) : status;
 }

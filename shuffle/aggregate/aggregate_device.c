@@ -245,7 +245,7 @@ static hdst_status total(pass *p, bool *full, bool *overflow_full, hdst_error *e
     const hdst__aggregate_device_choice *c = &d->choice;
     const uint64_t bits = c->high_bits + c->low_bits, partitions = UINT64_C(1) << bits;
     uint32_t failed = 0, rows = 0;
-    uint64_t overflow_failed = 0;
+    uint64_t overflow_state = 0;
     hdst_status status = clear_overflow(p, error);
     if (status == HDST_OK) status = hdst__aggregate_device_clear(d, HDST__AGGREGATE_ROWS_OF, (partitions + 1) * 4, error);
     if (status == HDST_OK) status = hdst__aggregate_device_provide(d, HDST__AGGREGATE_STAGED, partitions * 4, error);
@@ -271,11 +271,11 @@ static hdst_status total(pass *p, bool *full, bool *overflow_full, hdst_error *e
     if (status == HDST_OK) status = hdst__aggregate_device_work(d, HDST__AGGREGATE_TOTAL, args, sizeof args / sizeof *args, partitions, error);
     if (status == HDST_OK) status = scan(p, HDST__AGGREGATE_ROWS_OF, partitions + 1, error);
     if (status == HDST_OK) status = hdst__aggregate_device_read(d, HDST__AGGREGATE_FAILED, 0, &failed, sizeof failed, error);
-    if (status == HDST_OK) status = hdst__aggregate_device_read(d, HDST__AGGREGATE_OVERFLOW, HDST__OVERFLOW_IS_FULL * 8, &overflow_failed,
-                                                                sizeof overflow_failed, error);
+    if (status == HDST_OK) status = hdst__aggregate_device_read(d, HDST__AGGREGATE_OVERFLOW, HDST__OVERFLOW_STATE * 8, &overflow_state,
+                                                                sizeof overflow_state, error);
     if (status == HDST_OK) status = hdst__aggregate_device_read(d, HDST__AGGREGATE_ROWS_OF, partitions * 4, &rows, sizeof rows, error);
     *full = failed;
-    *overflow_full = overflow_failed;
+    *overflow_full = hdst__overflow_is_full(overflow_state);
     d->rows = rows;
     return status;
 }

@@ -211,7 +211,7 @@ Test(conformance, an_overflow_table_keeps_elements_apart)
     for (int e = 3; e < 8; e++) overflow_add(&cell, other, (uint64_t)e * 8, (float)(1 << e));
     cr_assert(hdst__overflow_table.merge(&cell, one, other), "eight elements have eight places");
     for (int e = 0; e < 8; e++) cr_expect_eq(overflow_read(&cell, one, (uint64_t)e * 8), (e == 3 || e == 4 ? 2.0 : 1.0) * (1 << e), "element %d", e);
-    cr_expect_eq(one[HDST__OVERFLOW_IS_FULL], 0);
+    cr_expect_eq(one[HDST__OVERFLOW_STATE], HDST__OVERFLOW_USED);
     int64_t before[TABLE_WORDS];
     overflow_add(&cell, other, 1000, 1);
     memcpy(before, one, sizeof one);
@@ -228,7 +228,7 @@ Test(conformance, an_overflow_table_keeps_elements_apart)
     cr_expect_eq(one[0], PLACES - 1, "its size stays");
     for (int w = 1; w < TABLE_WORDS; w++) cr_expect_eq(one[w], 0, "word %d", w);
     for (int e = 0; e < 9; e++) overflow_add(&cell, one, (uint64_t)e, 1);
-    cr_expect_neq(one[HDST__OVERFLOW_IS_FULL], 0, "who finds no place is told");
+    cr_expect(hdst__overflow_is_full((uint64_t)one[HDST__OVERFLOW_STATE]), "who finds no place is told");
 }
 
 // --- Integers ---

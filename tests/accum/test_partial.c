@@ -179,7 +179,7 @@ Test(partial, tables_and_partials_of_other_accumulators_are_refused)
     cr_expect_eq(hdst__partial_merge(of_sums, of_sums, &error), HDST_E_INTERNAL);
     cr_expect_eq(hdst__partial_add_device_table(of_sums, &b.table, &error), HDST_E_INTERNAL);
     cr_expect_eq(hdst__partial_add_device_table(of_more, &a.table, &error), HDST_E_INTERNAL);
-    a.overflow[HDST__OVERFLOW_IS_FULL] = 1;
+    a.overflow[HDST__OVERFLOW_STATE] = HDST__OVERFLOW_FULL;
     cr_expect_eq(hdst__partial_add_device_table(of_sums, &a.table, &error), HDST_E_INTERNAL);
     hdst__partial *all[] = {of_sums, of_least, of_floats, of_more};
     for (size_t i = 0; i < 4; i++) hdst__partial_destroy(all[i]);

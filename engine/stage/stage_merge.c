@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// What several workers have accumulated becomes one. Mostly on the host, in a partial, which takes tables of any form. Where all of them are GPUs with the
+// same words at the same scales, and the rows are wanted there anyway, the others' words are added on the first one's device, which then makes rows of
+// them as if it had been alone: a million sums are then a copy and a vector addition, and nothing is rounded on the host.
+#include "accum/accum_pieces.h"
+#include "base/costs_gpu.h"
+#include "engine/stage/launch_fixed_point.h"
+#include "engine/stage/stage_share.h"
+
+#include <string.h>
+
+enum { GROUP = 256 };               // of add_words.cl
+
+// --- On the host ---
+
+static const int64_t *words_of(const hdst__launch_plan *plan, const int64_t *own) { return plan->table->host ? plan->table->host : own; }
+
+static hdst_status add_table(hdst__stage *stage, const hdst__launch_plan *plan, const int64_t *own, hdst_error *error)
+{
+    const hdst__device_table table = {.tables = plan->tables, .rows = plan->rows, .words = words_of(plan, own), .scale = plan->scale,
+                                      .overflow = plan->used_overflow,
+                                      .overflow_cell_words = plan->used_overflow ? plan->kernel->overflow_cell_words : 0};
+    return hdst__partial_add_device_table(stage->merged, &table, error);
+}
+
+// A worker that had no records has nothing to add, nor has one whose device failed.
+static bool has_added(const hdst__stage_worker *other) { return other->plan && !other->lost && other->stats.device[0].slices; }
+
+static hdst_status begin_merge(hdst__stage *stage, hdst_error *error)
+{
+    const hdst__launch_plan *plan = stage->plan;
+    if (stage->merged) hdst__partial_reset(stage->merged);
+    else stage->merged = hdst__partial_create(hdst__budget_owned(&stage->runtime->memory, HDST__OWNER_ACCUMULATORS), plan->tables, plan->rows);
+    return stage->merged ? HDST_OK : hdst__error_memory(error, "the accumulators of several devices");
+}
+
+static hdst_status merge_on_host(hdst__stage *stage, uint32_t others, bool begins, hdst_error *error)
+{
+    const hdst__launch_plan *plan = stage->plan;
+    hdst_status status = begins ? begin_merge(stage, error) : HDST_OK;
+    if (status != HDST_OK) return status;
+    if (stage->stats.device[0].slices) status = add_table(stage, plan, stage->table, error);
+    for (uint32_t i = 0; i < others && status == HDST_OK; i++)
+        if (has_added(&stage->others[i])) status = add_table(stage, stage->others[i].plan, stage->others[i].table, error);
+    return status;
+}
+
+// A table that was to stay where it is.
+static hdst_status bring_table(hdst__stage *stage, hdst__launch_plan *plan, int64_t *own, hdst_error *error)
+{
+    const uint64_t bytes = plan->device_words * sizeof(int64_t);
+    hdst_status status = plan->device->ops->read(plan->device, plan->table, 0, plan->table->host ? plan->table->host : own, bytes, true, error);
+    stage->stats.bytes_from_device += bytes;
+    return status == HDST_OK ? hdst__plan_fixed_point_read(plan, error) : status;
+}
+
+static hdst_status bring_tables(hdst__stage *stage, hdst_error *error)
+{
+    hdst_status status = HDST_OK;
+    stage->finishes = stage->plan->table_stays = false;
+    if (stage->stats.device[0].slices) status = bring_table(stage, stage->plan, stage->table, error);
+    for (uint32_t i = 0; i < stage->other_count && status == HDST_OK; i++) {
+        const hdst__stage_worker *other = &stage->others[i];
+        if (has_added(other) && other->plan->table_stays) status = bring_table(stage, other->plan, other->table, error);
+    }
+    return status;
+}
+
+// --- On the first one's device ---
+
+// Words that are sums, whatever they stand for.
+static bool adds_words(const hdst__launch_plan *plan)
+{
+    bool adds = plan->tables && !plan->tables->first_level && plan->kernel;
+    for (size_t a = 0; adds && a < plan->tables->accum_count; a++) {
+        const hdst__accum *accum = &plan->tables->accum[a];
+        for (size_t leaf = 0; adds && leaf < accum->leaf_count; leaf++) {
+            const hdst__cell *cell = &accum->cell[leaf];
+            adds = !cell->fast && (cell->digits ? accum->fixed_point : cell->op == HDST__WORD_ADD);
+        }
+    }
+    return adds;
+}
+
+static bool have_equal_words(const hdst__launch_plan *a, const hdst__launch_plan *b)
+{
+    const size_t scales = a->tables->scale_count;
+    return a->device_words == b->device_words && scales == b->tables->scale_count && a->fixed_point_bits == b->fixed_point_bits &&
+           (!scales || !memcmp(a->scale, b->scale, scales * sizeof *a->scale));
+}
+
+bool hdst__stage_may_merge_there(const hdst__stage *stage)
+{
+    bool may = stage->others && !stage->passes_by && stage->device->facts.max_group >= GROUP && adds_words(stage->plan);
+    for (uint32_t i = 0; may && i < stage->other_count; i++) {
+        const hdst__launch_plan *other = stage->others[i].plan;
+        may = !other || (adds_words(other) && have_equal_words(stage->plan, other));
+    }
+    return may;
+}
+
+// Sums that did not fit their words go by way of the host.
+static bool all_fit(const hdst__stage *stage)
+{
+    bool fit = stage->stats.device[0].slices > 0;
+    for (uint32_t i = 0; i < stage->other_count; i++)
+        if (has_added(&stage->others[i])) fit &= !stage->others[i].plan->overflow || stage->others[i].plan->overflow_is_clean;
+    return fit;
+}
+
+static hdst_status load_program(hdst__stage *stage, hdst_error *error)
+{
+    jmp_buf out_of_memory;
+    if (stage->add_words) return HDST_OK;
+    hdst__arena_init(&stage->add_words_text, stage->runtime->allocator, &out_of_memory);
+    if (setjmp(out_of_memory)) {
+        hdst__arena_destroy(&stage->add_words_text);
+        return hdst__error_memory(error, "the addition of tables");
+    }
+    hdst__kernel *kernel = HDST__NEW(&stage->add_words_text, hdst__kernel);
+    *kernel = (hdst__kernel){.name = "add_words", .source = hdst__pieces_text(&stage->add_words_text, &hdst__accum_pieces, "add_words.cl"),
+                             .build_options = "-cl-std=CL1.2 -w", .local_size = GROUP};
+    stage->add_words_text.out_of_memory = NULL;
+    return stage->device->ops->load(stage->device, &(hdst__code){.kernel = kernel}, &stage->add_words, error);
+}
+
+static hdst_status take_memory(hdst__stage *stage, hdst_error *error)
+{
+    if (stage->arrived) return HDST_OK;
+    return stage->device->ops->alloc(stage->device, HDST__MEMORY_DEVICE, HDST__OWNER_ACCUMULATORS, stage->plan->device_words * sizeof(int64_t),
+                                     "the accumulators of another device", &stage->arrived, error);
+}
+
+static hdst_status wait_for_all(hdst__device *device, hdst_error *error)
+{
+    hdst__ticket ticket = {.notify = false};
+    const hdst_status status = device->ops->mark(device, &ticket, error);
+    return status == HDST_OK ? device->ops->settle(device, &ticket, error) : status;
+}
+
+// Pieces of a table on their way from one device to another: while one goes to the second, the next one comes from the first.
+enum { MOST_PIECES = 32, LEAST_PIECE = 1 << 20 };
+
+static hdst_status carry_piece(const hdst__stage *stage, hdst__device *from, hdst__ticket *ticket, const char *host, uint64_t at, uint64_t bytes,
+                               hdst_error *error)
+{
+    const hdst_status status = from->ops->settle(from, ticket, error);
+    return status == HDST_OK ? stage->device->ops->write(stage->device, stage->arrived, at, host + at, bytes, false, error) : status;
+}
+
+static hdst_status carry(hdst__stage *stage, const hdst__launch_plan *other, uint64_t bytes, hdst_error *error)
+{
+    hdst__device *from = other->device;
+    hdst__ticket ticket[MOST_PIECES] = {{.notify = false}};
+    uint64_t each = (bytes / MOST_PIECES / LEAST_PIECE + 1) * LEAST_PIECE, at = 0;
+    uint32_t asked = 0;
+    hdst_status status = HDST_OK;
+    for (; at < bytes && status == HDST_OK; at += each) {
+        const uint64_t some = bytes - at < each ? bytes - at : each;
+        status = from->ops->read(from, other->table, at, (char *)other->table->host + at, some, false, error);
+        if (status == HDST_OK) status = from->ops->mark(from, &ticket[asked], error);
+        asked += status == HDST_OK;
+    }
+    for (uint32_t i = 0; i < asked; i++) {
+        const uint64_t begin = i * each, some = bytes - begin < each ? bytes - begin : each;
+        if (status == HDST_OK) status = carry_piece(stage, from, &ticket[i], other->table->host, begin, some, error);
+        else (void)from->ops->settle(from, &ticket[i], NULL);
+    }
+    stage->stats.bytes_from_device += bytes;
+    return status;
+}
+
+static hdst_status add_words(hdst__stage *stage, const hdst__stage_worker *other, hdst_error *error)
+{
+    hdst__device *device = stage->device;
+    const uint64_t count = stage->plan->device_words, bytes = count * sizeof(int64_t), most = device->info->compute_units * HDST__GPU_FINISH_GROUPS_PER_UNIT,
+                   groups = (count + GROUP - 1) / GROUP;
+    const hdst__work_arg args[] = {{.memory = stage->plan->table}, {.memory = stage->arrived}, {.number = count}};
+    hdst_status status = other->plan->table_stays ? carry(stage, other->plan, bytes, error)
+        : device->ops->write(device, stage->arrived, 0, words_of(other->plan, other->table), bytes, false, error);
+    stage->stats.bytes_to_device += bytes;
+    if (status == HDST_OK) status = device->ops->work(device, stage->add_words, args, 3, groups < most ? groups : most, GROUP, error);
+    return status == HDST_OK ? wait_for_all(device, error) : status;        // before the next one's words come to the same place
+}
+
+static hdst_status make_rows(hdst__stage *stage, hdst_error *error)
+{
+    const hdst__launch_plan *plan = stage->plan;
+    const hdst__launch launch = {.rows = plan->rows, .table = plan->table, .scales = plan->scales, .overflow = plan->overflow,
+                                 .finished = stage->finished_memory};
+    const hdst_status status = stage->device->ops->finish_table(stage->device, plan->program, &launch, error);
+    return status == HDST_OK ? wait_for_all(stage->device, error) : status;
+}
+
+static hdst_status merge_there(hdst__stage *stage, hdst_error *error)
+{
+    hdst__partial_destroy(stage->merged);
+    stage->merged = NULL;
+    hdst_status status = HDST_OK;
+    for (uint32_t i = 0; i < stage->other_count && status == HDST_OK; i++) {
+        const hdst__stage_worker *other = &stage->others[i];
+        if (has_added(other)) status = add_words(stage, other, error);
+    }
+    return status == HDST_OK ? make_rows(stage, error) : status;
+}
+
+void hdst__stage_merge_release(hdst__stage *stage)
+{
+    if (!stage->device) return;
+    if (stage->arrived) stage->device->ops->release(stage->device, stage->arrived);
+    if (stage->add_words) stage->device->ops->unload(stage->device, stage->add_words);
+    hdst__arena_destroy(&stage->add_words_text);
+    stage->arrived = NULL;
+    stage->add_words = NULL;
+}
+
+// --- All of it ---
+
+// What the device has no memory for goes by way of the host.
+static hdst_status merge(hdst__stage *stage, uint32_t others, bool begins, bool ends, hdst_error *error)
+{
+    const bool there = stage->finishes && begins && ends && all_fit(stage);
+    hdst_status status = there ? load_program(stage, error) : HDST_OK;
+    if (there && status == HDST_OK) {
+        hdst_error full = HDST_ERROR_INIT;
+        status = take_memory(stage, &full);
+        if (status == HDST_OK) return merge_there(stage, error);
+        if (status != HDST_E_MEMORY) return *error = full, status;
+        status = HDST_OK;
+    }
+    if (status == HDST_OK && stage->finishes) status = bring_tables(stage, error);
+    return status == HDST_OK ? merge_on_host(stage, others, begins, error) : status;
+}
+
+hdst_status hdst__stage_merge_tables(hdst__stage *stage, uint32_t others, bool begins, bool ends, hdst_error *error)
+{
+    const double begin = hdst__timeline_begin(stage->runtime->timeline);
+    const hdst_status status = merge(stage, others, begins, ends, error);
+    hdst__timeline_end(stage->runtime->timeline, begin, "merge accumulators", stage->plan->func->name, 0);
+    return status;
+}

@@ -144,6 +144,10 @@ enum {
 
     // Joins.
     HDST__HOST_JOIN_PIECE_BYTES = 256 << 10, HDST__HOST_JOIN_PIECE_SHARE = 16,      // of records that get their hash, or another layout; of what is left
+    // A side is read through the hashes of the other one where it has so many records, and so many times as many; bits for each key of the small side; records
+    // of that, at most: more bits are in no cache; of what is left, for what comes through.
+    HDST__HOST_JOIN_FILTER_LEAST = 1 << 16, HDST__HOST_JOIN_FILTER_TIMES = 4, HDST__HOST_JOIN_FILTER_BITS = 8, HDST__HOST_JOIN_FILTER_MOST = 1 << 23,
+    HDST__HOST_JOIN_FILTER_SHARE = 4,
     HDST__HOST_CROSS_SHARE = 4,                 // of what is left, for the right side of a cross
     HDST__HOST_JOIN_PLACES = 4096, HDST__HOST_JOIN_PLACE_RESULTS = 1024,    // places that reading may begin at, at most; results between two, at least
 

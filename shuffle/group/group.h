@@ -18,6 +18,7 @@ typedef struct hdst__group {
     hdst__engine *engine;
     const hdst__record *record;
     hdst__key_fields key;
+    bool without_runs;              // they are not wanted
     bool dense;                     // the key is one integer, the number of a row below `dense_rows`
     uint64_t dense_rows;
 

@@ -206,6 +206,7 @@ static void sort_parts(void *user, uint64_t thread)
         w->failed = count && !sort_part(o, w, p);
         if (!w->failed && !o->g->dense && o->g->key.bytes > 4) w->failed = !part_ties(o->g, rows, count);
         o->runs[p] = count > 0;
+        if (o->g->without_runs) continue;
         for (uint64_t i = 1; i < count && !w->failed; i++) o->runs[p] += !hdst__group_same_key(o->g, rows + (i - 1) * o->size, rows + i * o->size);
     }
 }
@@ -316,7 +317,7 @@ hdst_status hdst__group_order(hdst__group *g, hdst__rows *input, hdst_error *err
         g->rows = input->records;       // in order now, and the group's
         g->row_count = o.begin[o.parts];
         *input = (hdst__rows){0};
-        status = make_runs(&o, error);
+        status = g->without_runs ? hdst__cancel_check(hdst__engine_cancel(g->engine), 0, 0, error) : make_runs(&o, error);
     }
     hdst__free(allocator, o.place);
     return status;

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/costs_host.h"
+#include "shuffle/join/join_filter.h"
 #include "shuffle/join/join_walk.h"
 
 #include <inttypes.h>
@@ -19,6 +20,8 @@ struct hdst__join {
     uint64_t places, each;
     uint64_t results;
     uint64_t read[2];               // records of the sides in the last run
+    int filtered;                   // the side of which only records were ordered that may have a partner; -1: neither
+    uint64_t ordered;               // how many
     hdst__run_stats stats;
 };
 
@@ -109,19 +112,52 @@ static hdst_status count_results(hdst__join *join, hdst_error *error)
     return hdst__cancel_check(hdst__engine_cancel(join->engine), 0, 0, error);
 }
 
+// --- Sides ---
+
+// The side, the larger one by far, whose records are of no use without a partner; -1: there is none.
+static int choose_filtered(const hdst__join *join, const hdst__reader *const input[2])
+{
+    const int large = input[1]->records > input[0]->records;
+    const bool alone = large ? join->walk.right_alone : join->walk.left_alone;
+    return !alone && hdst__join_filter_pays(input[!large]->records, input[large]->records) ? large : -1;
+}
+
+// The small side is ordered.
+static hdst_status order_filtered(hdst__join *join, const hdst__reader *input, hdst_error *error)
+{
+    hdst__join_filter filter;
+    hdst__join_side *large = &join->side[join->filtered];
+    bool kept;
+    hdst_status status = hdst__join_filter_run(&filter, &join->side[!join->filtered], large, input, &kept, &join->stats, error);
+    if (status != HDST_OK) return status;
+    if (!kept) join->filtered = -1;
+    const hdst__reader some = kept ? hdst__join_filter_reader(&filter) : *input;
+    join->ordered = some.records;
+    status = hdst__join_side_order(large, &some, &join->stats, error);
+    hdst__join_filter_end(&filter);
+    return status;
+}
+
+static hdst_status order_sides(hdst__join *join, const hdst__reader *const input[2], hdst_error *error)
+{
+    const int large = join->filtered = choose_filtered(join, input);
+    hdst_status status = HDST_OK;
+    for (int i = 0; i < 2 && status == HDST_OK; i++)
+        if (i != large) status = hdst__join_side_order(&join->side[i], input[i], &join->stats, error);
+    if (status == HDST_OK && large >= 0) status = order_filtered(join, input[large], error);
+    for (int i = 0; i < 2; i++) join->read[i] = input[i]->records;
+    join->walk.end_left = join->side[0].count;
+    join->walk.end_right = join->side[1].count;
+    return status;
+}
+
 hdst_status hdst__join_run(hdst__join *join, const hdst__reader *left, const hdst__reader *right, hdst_error *error)
 {
     const hdst__reader *const input[] = {left, right};
     const double start = hdst__now();
     hdst__join_forget(join);
     join->stats = (hdst__run_stats){0};
-    hdst_status status = HDST_OK;
-    for (int i = 0; i < 2 && status == HDST_OK; i++) {
-        status = hdst__join_side_order(&join->side[i], input[i], &join->stats, error);
-        join->read[i] = join->side[i].count;
-    }
-    join->walk.end_left = join->side[0].count;
-    join->walk.end_right = join->side[1].count;
+    hdst_status status = order_sides(join, input, error);
     if (status == HDST_OK) status = count_results(join, error);
     join->stats.records = join->read[0] + join->read[1];
     join->stats.total_seconds = hdst__now() - start;
@@ -218,4 +254,7 @@ void hdst__join_explain(const hdst__join *join, hdst__buffer *out)
 {
     hdst__buffer_printf(out, "  last run: %" PRIu64 " of %" PRIu64 " records (%s) and %" PRIu64 " (%s)\n", join->results, join->read[0],
                         join->side[0].way, join->read[1], join->side[1].way);
+    if (join->filtered < 0) return;
+    hdst__buffer_printf(out, "  of the %s side only %" PRIu64 " records were ordered, whose hashes the other one has\n", join->filtered ? "right" : "left",
+                        join->ordered);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joins: pairs of records of two inputs with equal keys, or records of one by whether the other has such. Both sides are ordered (join_side.h) and then walked
-// through side by side (join_walk.h), once to count the results and again where they are read; only the sides are ever held.
+// Joins: pairs of records of two inputs with equal keys, or records of one by whether the other has such. Both sides are ordered (join_side.h), of one that
+// is much larger only what may have a partner (join_filter.h). Then they are walked through side by side (join_walk.h), once to count the results and again
+// where they are read; only the sides are ever held.
 //
 // Order of the results: (hash of the key, key, place in the left input, place in the right one). Keys are equal where their bits are, as in reductions by key.
 #ifndef HDST_SHUFFLE_JOIN_JOIN_H

@@ -85,6 +85,7 @@ hdst_status hdst__join_side_init(hdst__join_side *side, hdst__engine *engine, co
     *side = (hdst__join_side){.engine = engine, .record = record, .key = hdst__key_fields_of(key, key_count)};
     hdst__arena_init(&side->arena, hdst__engine_owned(engine, HDST__OWNER_SORTS), &out_of_memory);
     hdst__group_init(&side->group, engine, record, key, key_count);
+    side->group.without_runs = true;         // they are found as both sides are walked through
     if (setjmp(out_of_memory)) return hdst__error_memory(error, "a join");
     const uint64_t words = needs_words(&side->key) ? count_words(&side->key) : 0;
     side->keyed = make_keyed(side, words);
@@ -198,9 +199,6 @@ static hdst_status order_in_memory(hdst__join_side *side, const hdst__reader *in
     bool more;
     const hdst_status status = hdst__group_next(&side->group, input, &more, error);
     if (status != HDST_OK) return status;
-    hdst__free(hdst__engine_owned(side->engine, HDST__OWNER_SORTS), side->group.run);       // runs are found again as both sides are walked through
-    side->group.run = NULL;
-    side->group.run_count = 0;
     side->rows = side->group.rows;
     side->count = side->group.row_count;
     side->step = side->record->size;

@@ -126,9 +126,9 @@ static pairs expected_pairs(const key *l, uint64_t lefts, const key *r, uint64_t
 
 // --- Records ---
 
-enum { MOST_LEFT = 10000, MOST_RIGHT = 6000 };
-static left lefts[MOST_LEFT];
-static right rights[MOST_RIGHT];
+enum { MOST_LEFT = 10000, MOST_RIGHT = 6000, LARGE = 70000 };
+static left lefts[LARGE];
+static right rights[LARGE];
 static char elsewhere[NAMES][40];       // the same bytes in another place
 
 static hdst_text_span name_of(uint32_t which, bool other)
@@ -153,7 +153,7 @@ static uint32_t draw(uint64_t *state, uint32_t below)
 
 typedef struct shape { uint32_t lefts, rights, keys, skewed; } shape;       // of `skewed` of 100 records the key is 0
 static const shape shapes[] = {{0, 0, 1, 0}, {0, 5, 3, 0}, {7, 0, 3, 0}, {1, 1, 1, 0}, {300, 200, 100, 0}, {MOST_LEFT, MOST_RIGHT, 9000, 0},
-                               {2000, 300, 500, 20}};
+                               {2000, 300, 500, 20}, {LARGE, 500, 900, 0}, {700, LARGE, 2000, 0}};
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
 static void fill_rows(const shape *s)
@@ -283,6 +283,7 @@ Test(joins, all_kinds_of_keys_and_sides_on_every_form)
             fill_rows(&shapes[s]);
             for (int which = 0; which < KEYS; which++) {
                 const bool few_names = which == 6 || which == 8;        // all pairs of many records
+                if (s > 6 && (f > 1 || (which && which != 4))) continue;        // a side that is read through the hashes of the other one
                 if ((few_names && shapes[s].lefts > 300) || (f && s > 0 && s < 4) || (f > 1 && which % 3)) continue;
                 read_rows(&j, &shapes[s]);
                 check_all(&j, &shapes[s], which, forms[f]);
@@ -409,11 +410,36 @@ Test(joins, sides_that_memory_has_no_room_for)
             for (int which = 1; which < KEYS; which += 3) check_all(&j, &shapes[5], which, "little memory");
             hdst_result *r = hdst_result_create(hdst_join(j.left, "k", j.right, "user", j.module, "inner"));
             RUN(r);
+            cr_assert_null(strstr(hdst_explain(r, NULL), "only"));
             if (b == 0) cr_assert(strstr(hdst_explain(r, NULL), "10000 records (sorted"), "%s", hdst_explain(r, NULL));
+            fill_rows(&shapes[7]);
+            read_rows(&j, &shapes[7]);
+            check_all(&j, &shapes[7], 0, "a large side in little memory");
             cr_assert_leq(j.context->engine->runtime.memory.peak, budgets[b]);
             hdst_context_destroy(j.context);
         }
     }
+}
+
+// Of the large side only what may have a partner is ordered, unless it comes alone.
+Test(joins, a_large_side_is_read_through_the_hashes_of_a_small_one)
+{
+    job j = {.context = context_on("interp")};
+    j.module = module_of(j.context, kernels);
+    for (int s = 7; s < SHAPES; s++) {
+        fill_rows(&shapes[s]);
+        read_rows(&j, &shapes[s]);
+        const char *const functions[] = {"inner", "outer", "other", "full"};
+        for (int f = 0; f < 4; f++) {
+            hdst_result *r = hdst_result_create(hdst_join(j.left, "k", j.right, "user", j.module, functions[f]));
+            RUN(r);
+            const bool some = f == 0 || f == (s == 7 ? 2 : 1);
+            cr_assert_eq(strstr(hdst_explain(r, NULL), s == 7 ? "of the left side only " : "of the right side only ") != NULL, some, "%s: %s", functions[f],
+                         hdst_explain(r, NULL));
+            hdst_result_destroy(r);
+        }
+    }
+    hdst_context_destroy(j.context);
 }
 
 // --- What is refused ---

@@ -229,8 +229,8 @@ typedef enum hdst_type {
     HDST_BOOL, HDST_INT8, HDST_INT16, HDST_INT32, HDST_INT64, HDST_UINT8, HDST_UINT16, HDST_UINT32, HDST_UINT64, HDST_FLOAT32, HDST_FLOAT64, HDST_TEXT
 } hdst_type;
 
-// A file, its format by its name: .npy, .csv (.tsv, .txt, .data: numbers and texts, separated; plain or compressed by gzip, zstd or xz). Columns are known at
-// once; the rows of a text are counted when they are asked for or read, which is also when mistakes in them are found.
+// A file, its format by its name: .npy, .csv (.tsv, .txt, .data, a pipe, "-": numbers and texts, separated; plain or compressed by gzip, zstd or xz). Columns
+// are known at once; the rows of a text are counted when they are asked for or read, which is also when mistakes in them are found.
 HDST_API hdst_source *hdst_source_open(hdst_context *context, const char *path);
 // A folder: its files of these formats in the order of the bytes of their names, one after another, as with hdst_source_open_all; those whose names begin with
 // a point, other files and folders in it are passed over.
@@ -241,7 +241,7 @@ HDST_API hdst_source *hdst_source_open_all(hdst_context *context, const char *co
 // `path`: a file, "-" (the standard input), a pipe, a folder, or a pattern with * ? or [; what is compressed by gzip, zstd or xz is unpacked on the way.
 HDST_API hdst_source *hdst_source_open_lines(hdst_context *context, const char *path);
 HDST_API hdst_source *hdst_source_open_all_lines(hdst_context *context, const char *const *paths, size_t count, const hdst_lines_options *options);
-HDST_API hdst_source *hdst_source_open_raw(hdst_context *context, const char *path);    // C structs of the record, without a header: a whole number of them
+HDST_API hdst_source *hdst_source_open_raw(hdst_context *context, const char *path);    // whole C structs of the record, without a header
 // `count` rows of `row_bytes` bytes each, C structs of the record they are read as. Not copied: `rows` must outlive the source and what reads it.
 HDST_API hdst_source *hdst_source_from_memory(hdst_context *context, const void *rows, uint64_t count, uint64_t row_bytes);
 HDST_API hdst_source *hdst_source_from_floats(hdst_context *context, const float *table, uint64_t rows, uint32_t columns);  // row-major; not copied either

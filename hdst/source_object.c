@@ -47,7 +47,7 @@ hdst_source *hdst_source_open_columns(hdst_context *context, const char *path, c
 
 hdst_source *hdst_source_open_raw(hdst_context *context, const char *path)
 {
-    OPEN("path", path, hdst__source_raw(hdst__owned_by(context, HDST__OWNER_READERS), path, &error));
+    OPEN("path", path, hdst__source_raw(hdst__owned_by(context, HDST__OWNER_READERS), path, &context->cancel, &error));
 }
 
 hdst_source *hdst_source_from_memory(hdst_context *context, const void *rows, uint64_t count, uint64_t row_bytes)

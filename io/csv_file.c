@@ -2,10 +2,12 @@
 // Separated text where it lies, or unpacked.
 #include "io/csv_file.h"
 
+#include "io/spool.h"
 #include "io/text_stream.h"
 #include "io/unpack.h"
 
 #include <stddef.h>
+#include <string.h>
 
 static hdst_status unpack(hdst__csv_file *file, const hdst__allocator *allocator, const hdst__cancel *cancel, hdst_error *error)
 {
@@ -16,10 +18,27 @@ static hdst_status unpack(hdst__csv_file *file, const hdst__allocator *allocator
     return status;
 }
 
+// Binary files are told apart by their first bytes where they are opened by name; what comes by is taken for a text.
+static hdst_status spool(hdst__csv_file *file, const hdst__allocator *allocator, const hdst__cancel *cancel, hdst_error *error)
+{
+    static const char binary[] = "\x93NUMPY";
+    char start[sizeof binary - 1];
+    hdst_status status = hdst__spool_open(&file->plain, allocator, file->path, true, cancel, error);
+    file->bytes = file->plain.bytes;
+    if (status != HDST_OK || file->bytes < sizeof start) return status;
+    status = hdst__file_read(&file->plain, 0, start, sizeof start, error);
+    if (status != HDST_OK || memcmp(start, binary, sizeof start)) return status;
+    hdst__error_set(error, HDST_E_FORMAT, "what comes through '%s' is a .npy file, not a text", file->path);
+    hdst__error_at(error, file->path, 0, 0);
+    hdst__error_hint(error, "write it to a file, and read that");
+    return HDST_E_FORMAT;
+}
+
 hdst_status hdst__csv_file_open(hdst__csv_file *file, const hdst__allocator *allocator, const char *path, const hdst__cancel *cancel, hdst_error *error)
 {
     unsigned char start[HDST__UNPACK_START];
     *file = (hdst__csv_file){.path = path};
+    if (hdst__spool_needed(path)) return spool(file, allocator, cancel, error);
     hdst_status status = hdst__file_open(&file->plain, path, error);
     file->bytes = file->plain.bytes;
     const uint64_t have = file->bytes < sizeof start ? file->bytes : sizeof start;

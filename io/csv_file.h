@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bytes of a file of separated text, at any place: where it lies, or, where it is compressed (io/unpack.h, told by its first bytes), unpacked once into a
-// temporary file.
+// temporary file, as is what comes through a pipe.
 #ifndef HDST_IO_CSV_FILE_H
 #define HDST_IO_CSV_FILE_H
 

@@ -110,7 +110,7 @@ hdst__source *hdst__source_csv(const hdst__allocator *allocator, const char *pat
 // the runtime (NULL: nowhere).
 hdst__source *hdst__source_lines(const hdst__allocator *allocator, const char *const *paths, size_t count, const hdst__lines_options *options,
                                  hdst_error *error);
-hdst__source *hdst__source_raw(const hdst__allocator *allocator, const char *path, hdst_error *error);
+hdst__source *hdst__source_raw(const hdst__allocator *allocator, const char *path, const hdst__cancel *cancel, hdst_error *error);
 hdst__source *hdst__source_memory(const hdst__allocator *allocator, const void *rows, uint64_t count, uint64_t row_bytes, hdst_error *error);
 hdst__source *hdst__source_floats(const hdst__allocator *allocator, const float *table, uint64_t rows, uint32_t columns, hdst_error *error);
 hdst__source *hdst__source_range(const hdst__allocator *allocator, int64_t begin, int64_t end, hdst_error *error);

@@ -5,6 +5,7 @@
 
 #include "io/file.h"
 #include "io/folder.h"
+#include "io/spool.h"
 #include "io/unpack.h"
 
 #include <stdio.h>
@@ -92,6 +93,8 @@ static hdst__source *refused(const char *path, hdst_error *error)
 static hdst__source *open_file(const hdst__allocator *allocator, const char *path, const char *columns, const hdst__cancel *cancel, hdst_error *error)
 {
     const struct format *format = by_name(path, true);
+    const bool comes_by = !format && hdst__spool_needed(path);      // without a name, or with a text's
+    if (comes_by) return hdst__source_csv(allocator, path, columns, cancel, error);
     if (!format) {
         hdst__file file;
         if (hdst__file_open(&file, path, error) != HDST_OK) return NULL;     // "no such file" comes before "what is it?"

@@ -4,6 +4,7 @@
 #include "io/source.h"
 
 #include "io/file.h"
+#include "io/spool.h"
 
 static hdst_status bind_raw(hdst__source *source, const hdst__record *record, hdst_error *error)
 {
@@ -38,13 +39,20 @@ static void close_raw(hdst__source *source)
 
 static const hdst__source_format raw_format = {.name = "raw", .read = read_raw, .bind = bind_raw, .close = close_raw};
 
-hdst__source *hdst__source_raw(const hdst__allocator *allocator, const char *path, hdst_error *error)
+static hdst_status open_raw(hdst__file *file, const hdst__source *source, const hdst__cancel *cancel, hdst_error *error)
+{
+    if (hdst__spool_needed(source->name)) return hdst__spool_open(file, source->allocator, source->name, false, cancel, error);
+    return hdst__file_open(file, source->name, error);
+}
+
+hdst__source *hdst__source_raw(const hdst__allocator *allocator, const char *path, const hdst__cancel *cancel, hdst_error *error)
 {
     hdst__source *source = hdst__source_new(allocator, &raw_format, path, error);
     if (!source) return NULL;
     source->concurrent = true;
     hdst__file *file = source->state = hdst__alloc(allocator, sizeof *file);
-    if (file && hdst__file_open(file, source->name, error) == HDST_OK) return source;
+    if (file) *file = (hdst__file){.fd = -1};
+    if (file && open_raw(file, source, cancel, error) == HDST_OK) return source;
     if (!file) hdst__error_memory(error, path);
     hdst__source_close(source);
     return NULL;

@@ -153,6 +153,7 @@ static hdst_status run(stream *s, hdst_error *error)
     // A pipe may give its first bytes one by one.
     while (status == HDST_OK && s->io.in_bytes < HDST__UNPACK_START && !s->io.last) status = refill(s, error);
     if (status != HDST_OK) return status;
+    if (s->job->as_is) return copy_plain(s, error);
     const char *unknown = hdst__unpack_unknown(s->io.in, s->io.in_bytes);
     if (unknown) return hdst__text_stream_refuse(s->job->path, unknown, error);
     s->unpacker = hdst__unpacker_of(s->io.in, s->io.in_bytes);

@@ -15,6 +15,7 @@ typedef struct hdst__text_stream_job {
     // Takes the next bytes; an error ends it.
     hdst_status (*put)(void *user, const void *bytes, uint64_t count, hdst_error *error);
     void *user;
+    bool as_is;                 // compressed bytes are given as they are
 } hdst__text_stream_job;
 
 // HDST_E_FORMAT where compressed data are damaged, or end too early; HDST_E_IO; HDST_E_CANCELLED; what `put` gave.

@@ -209,7 +209,7 @@ static void memory(void)
     FILE *file = fopen(path, "wb");
     fwrite(table, sizeof *table, ROWS * COLUMNS, file);
     if (fclose(file)) exit(2);
-    every_layout("raw", hdst__source_raw(NULL, path, NULL), record);
+    every_layout("raw", hdst__source_raw(NULL, path, NULL, NULL), record);
     every_layout("callback", hdst__source_from_callback(NULL, ROWS, give_rows, NULL, true, NULL), record);
     free(table);
 }

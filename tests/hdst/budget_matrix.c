@@ -2,7 +2,7 @@
 // A plain program: every operator by itself at the memory budgets named (MiB), over inputs that exceed them (budget.h
 // tells what is looked at); answers are compared with arithmetic on the generator. Use: budget_matrix [--rss] DEVICE
 // FACTOR MIB...; FACTOR: bytes of input for each byte of the budget, 0.85 or 4. The variable BUDGET_MATRIX_ONLY is a
-// part of the names of the jobs to run.
+// part of the names of the jobs to run; with BUDGET_MATRIX_UNCOUNTED the callback does not say how many records it has.
 #include "tests/hdst/budget.h"
 
 #include <stdio.h>
@@ -67,6 +67,14 @@ static bool fill(uint64_t first, uint64_t count, void *records, char *message, v
     return true;
 }
 
+static bool fill_uncounted(uint64_t first, uint64_t count, void *records, uint64_t *given, bool *ended, char *message, void *user)
+{
+    const uint64_t all = ((const job *)user)->records, left = first < all ? all - first : 0;
+    *given = count < left ? count : left;
+    *ended = *given == left;
+    return fill(first, *given, records, message, user);
+}
+
 static uint64_t inverse(uint64_t n)
 {
     uint64_t x = n;
@@ -79,7 +87,8 @@ static uint64_t rank_of(uint64_t key) { return key * inverse(odd); }
 static hdst_dataset *items(job *j, uint64_t keys)
 {
     j->keys = keys;
-    hdst_source *source = hdst_source_from_callback(j->context, j->records, fill, j);
+    hdst_source *source = getenv("BUDGET_MATRIX_UNCOUNTED") ? hdst_source_from_uncounted_callback(j->context, fill_uncounted, true, j)
+                                                            : hdst_source_from_callback(j->context, j->records, fill, j);
     hdst_dataset *data = hdst_read(source, j->module, "item");
     hdst_source_destroy(source);
     return data;

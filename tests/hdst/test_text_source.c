@@ -77,3 +77,23 @@ Test(text_source, rows_are_counted_once)
     cr_assert(strstr(hdst_source_note(source), "2 numbers are nan or inf"));
     hdst_context_destroy(context);
 }
+
+// Between what was put together and the run that reads it.
+Test(text_source, a_text_that_changes_before_it_is_read)
+{
+    for (int grows = 0; grows < 2; grows++) {
+        hdst_context *context = open_context();
+        hdst_error error = HDST_ERROR_INIT;
+        write_text("1,2\n3,4\n5,6\n");
+        hdst_dataset *read = hdst_read(hdst_source_open(context, path), pairs(context), "pair");
+        cr_assert_eq(hdst_dataset_status(read, &error), HDST_OK, "%s", error.message);
+        FILE *file = fopen(path, grows ? "a" : "w");
+        cr_assert(file && fputs("7,8\n", file) >= 0 && fclose(file) == 0);
+        cr_assert_eq(hdst_run(hdst_result_create(read), &error), HDST_E_IO);
+        cr_assert(strstr(error.message, grows ? "has 16 bytes although it had 12" : "ends at byte 4 although it had 12"), "%s", error.message);
+        cr_assert_str_eq(error.file, path);
+        cr_assert_eq(hdst_status_exit_code(HDST_E_IO), 6);
+        unlink(path);
+        hdst_context_destroy(context);
+    }
+}

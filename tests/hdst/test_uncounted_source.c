@@ -266,6 +266,34 @@ Test(uncounted_source, one_that_fails)
     expect_errors(give, from, "the source's callback failed at records ", "the line is down");
 }
 
+static bool give_counted(uint64_t first, uint64_t count, void *records, char *message, void *user)
+{
+    uint64_t given;
+    bool ended;
+    return give(first, count, records, &given, &ended, message, user);
+}
+
+// With a number, on one thread of several: the others end, and what is told does not depend on which was quicker.
+Test(uncounted_source, one_with_a_number_that_fails)
+{
+    static const kind kinds[] = {GATHERED, FILTERED, BY_KEY, SORTED, CACHED};
+    fill_rows();
+    if (!have_team()) cr_skip("no halves\n");
+    for (size_t f = 0; f < sizeof forms / sizeof *forms; f++)
+        for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+            feed from = feed_of(MOST, UINT64_MAX, false);
+            from.fails_at = MOST - 1;
+            hdst_context *context = context_in_form(forms[f]);
+            hdst_module *m = module_of(context, text);
+            hdst_error error = HDST_ERROR_INIT;
+            hdst_source *source = hdst_source_from_concurrent_callback(context, MOST, give_counted, &from);
+            cr_assert_eq(hdst_run(hdst_result_create(build(hdst_read(source, m, "row"), m, kinds[i])), &error), HDST_E_IO, "%s", error.message);
+            cr_assert(strstr(error.message, "to 299999"), "%s, %s: %s", names[kinds[i]], forms[f], error.message);
+            cr_assert_str_eq(error.cause, "the line is down");
+            hdst_context_destroy(context);
+        }
+}
+
 Test(uncounted_source, one_that_says_that_it_gave_more) { expect_errors(give_more, feed_of(0, 0, false), "the source's callback says that it gave ", ""); }
 Test(uncounted_source, one_that_neither_gives_nor_ends) { expect_errors(give_nothing, feed_of(0, 0, false), "the source's callback gave no record ", ""); }
 

@@ -11,7 +11,7 @@ TestSuite(file_changes, .init = set_up, .fini = tear_down);
 typedef hdst__source *(*opener)(const char *path, hdst_error *error);
 
 static hdst__source *open_npy(const char *path, hdst_error *error) { return hdst__source_npy(NULL, path, NULL, error); }
-static hdst__source *open_raw(const char *path, hdst_error *error) { return hdst__source_raw(NULL, path, error); }
+static hdst__source *open_raw(const char *path, hdst_error *error) { return hdst__source_raw(NULL, path, NULL, error); }
 
 static const char *write_rows(const char *kind)
 {
@@ -64,3 +64,44 @@ static void every_way(int64_t change, const char *message)
 Test(file_changes, one_that_lost_its_last_byte) { every_way(-1, "ends at byte"); }
 Test(file_changes, one_that_lost_most) { every_way(-2300000, "ends at byte"); }
 Test(file_changes, one_that_something_was_added_to) { every_way(8, "although it had"); }
+
+// --- Text, whose rows are counted behind the opening ---
+
+static void text_that_changes(bool before_counting, bool grows, uint32_t threads)
+{
+    enum { LINES = 400000, BYTES = 8 };
+    char *text = hdst__arena_alloc(&arena, LINES * BYTES + 1);
+    for (int i = 0; i < LINES; i++) memcpy(text + i * BYTES, "1.25,33\n", BYTES + 1);
+    const char *path = write_text("rows.csv", text);
+    hdst_error error = HDST_ERROR_INIT;
+    hdst__source *source = hdst__source_csv(NULL, path, NULL, NULL, &error);
+    hdst__bound_source *bound;
+    const hdst__record *record = array_record(HDST__F32, 2);
+    hdst__thread_pool *pool = hdst__thread_pool_create(NULL, threads);
+    cr_assert_eq(hdst__source_bind_uncounted(source, record, &bound, &error), HDST_OK);
+    if (!before_counting) cr_assert_eq(hdst__source_count(source, pool, &error), HDST_OK);
+    if (grows) {
+        FILE *file = fopen(path, "a");
+        cr_assert(file && fputs("2,3\n", file) >= 0 && fclose(file) == 0);
+    } else {
+        cr_assert_eq(truncate(path, LINES * BYTES / 2 + 3), 0);
+    }
+    hdst_status status = before_counting ? hdst__source_count(source, pool, &error) : HDST_OK;
+    const hdst__storage *storage = hdst__storage_make(&arena, record, HDST__AOS, 0, LINES);
+    void *buffers[] = {malloc(storage->buffer_bytes[0])};
+    const hdst__reader reader = {hdst__bound_source_fill, bound, LINES, record, HDST__AOS, 0, .concurrent = true};
+    if (status == HDST_OK && !before_counting) status = hdst__reader_fill(&reader, pool, 0, LINES, storage, buffers, 0, &error);
+    cr_assert_eq(status, HDST_E_IO, "%d %d", before_counting, grows);
+    cr_assert_str_eq(error.file, path);
+    cr_assert(strstr(error.hint, grows ? "something added to the file" : "something shortened the file"), "%s", error.hint);
+    hdst__thread_pool_destroy(pool);
+    free(buffers[0]);
+    hdst__source_unbind(bound);
+    hdst__source_close(source);
+}
+
+Test(file_changes, a_text)
+{
+    for (int which = 0; which < 4; which++)
+        for (uint32_t threads = 1; threads < 5; threads += 3) text_that_changes(which & 1, which & 2, threads);
+}

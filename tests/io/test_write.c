@@ -108,7 +108,7 @@ Test(write, records_read_back_to_the_same_bits)
     cr_assert_eq(hdst__records_write(&hdst__records_raw, NULL, path_of("r.raw"), record, rows, ROWS, NULL), HDST_OK);
     hdst__source *sources[] = {OPEN_OK(hdst__source_open(NULL, path_of("r.npy"), NULL, NULL, error)),
                                OPEN_OK(hdst__source_open(NULL, path_of("r.csv"), NULL, NULL, error)),
-                               OPEN_OK(hdst__source_raw(NULL, path_of("r.raw"), error))};
+                               OPEN_OK(hdst__source_raw(NULL, path_of("r.raw"), NULL, error))};
     for (int i = 0; i < 3; i++) {
         expect_records(sources[i], record, rows, ROWS);
         hdst__source_close(sources[i]);
@@ -450,7 +450,7 @@ Test(write, a_name_as_long_as_the_system_allows)
 Test(write, raw_records_must_fill_the_file)
 {
     hdst_error error = HDST_ERROR_INIT;
-    error = failure_of(hdst__source_raw(NULL, write_file("r.raw", "12345678901", 11), &error), array_record(HDST__F32, 2), error);
+    error = failure_of(hdst__source_raw(NULL, write_file("r.raw", "12345678901", 11), NULL, &error), array_record(HDST__F32, 2), error);
     cr_assert_eq(error.code, HDST_E_FORMAT);
     cr_assert_str_eq(error.message, "11 bytes are no whole number of records 'point' of 8 bytes: 3 bytes are left over");
 }

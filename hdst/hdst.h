@@ -25,6 +25,7 @@
 #include "hdst/joins.h"
 #include "hdst/loop.h"
 #include "hdst/table.h"
+#include "hdst/scan.h"
 #include "hdst/text.h"
 
 #include <stdbool.h>

@@ -96,6 +96,7 @@ struct hdst__operator {
     X(zip_with_index)   /* op_zip_with_index.c */                                                                               \
     X(field)            /* op_renumber.c: one field, for hdst_dictionary */                                                     \
     X(renumber)         /* op_renumber.c: numbers in place of keys */                                                           \
+    X(scan)             /* op_scan.c: sums of all records so far */                                                             \
     X(count)            /* op_count.c: how many records there are, for hdst_count */                                            \
     X(reduce)           /* op_reduce.c */                                                                                       \
     X(reduce_dense)     /* op_reduce_dense.c: by a key that is the number of a record of the result */                          \

@@ -7,7 +7,7 @@ import re
 import sys
 
 source = pathlib.Path(sys.argv[1])
-text = "".join((source / "hdst" / name).read_text() for name in ("error.h", "graph.h", "hdst.h"))
+text = "".join((source / "hdst" / name).read_text() for name in ("error.h", "graph.h", "hdst.h", "scan.h"))
 test = (source / "tests/hdst/test_arguments.c").read_text()
 OBJECT = re.compile(r"\bhdst_(context|source|schema|module|dataset|map_spec|value|result|job|partial)\s*\*(?:const\s*\*)?\s*(\w+)$")
 failures = []

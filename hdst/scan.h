@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prefix sums. hdst/hdst.h includes it.
+#ifndef HDST_SCAN_H
+#define HDST_SCAN_H
+
+#include "hdst/api.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct hdst_dataset hdst_dataset;
+
+typedef struct hdst_scan_options {      // start from HDST_SCAN_OPTIONS_INIT; `size` lets the struct grow
+    size_t size;
+    const char *within;         // fields, with commas between: sums begin anew where one of them differs from the record before, floats by their bits. A sort
+                                // by them in front makes a run of each key. NULL: one sum over all
+    bool exclusive;             // of the records before alone: 0 in the first one
+} hdst_scan_options;
+#define HDST_SCAN_OPTIONS_INIT {sizeof(hdst_scan_options), NULL, false}
+
+// The same records in the same order, in which each of these fields holds the sum of itself and of that field of all records before. `fields` names single
+// numbers, with commas between (NULL: of records with one field). Sums of floats are exact, each rounded once; those of integers wrap. Computed on the host, by
+// all its threads, in two passes over the dataset's records: cache what is costly to compute. Takes up to 540 bytes of memory a field for every 8,192 records.
+// options: NULL for the defaults.
+HDST_API hdst_dataset *hdst_scan(hdst_dataset *dataset, const char *fields, const hdst_scan_options *options);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -71,8 +71,8 @@ Test(read_value, a_loop_over_its_own_rows)
             cr_assert_eq(hdst_value_set_result(l.v, l.next, NULL, &error), HDST_OK, "%s", error.message);
             step();
             const hdst_run_stats stats = hdst_result_stats(l.next);
-            cr_assert(t < 2 || stats.bytes_to_device + stats.bytes_from_device <= sizeof(uint64_t), "turn %d on %s: %llu bytes to the device, %llu from it", t,
-                      forms[form], (unsigned long long)stats.bytes_to_device, (unsigned long long)stats.bytes_from_device);
+            const uint64_t moved = stats.bytes_to_device + stats.bytes_from_device;
+            cr_assert(t < 2 || moved < 4096 /* a word of each slice */, "turn %d on %s: %llu bytes", t, forms[form], (unsigned long long)moved);
             RUN(l.total);
             int64_t k = hdst_view_int64(hdst_result_field(l.total, "k", NULL), 0, 0);
             cr_assert_eq(k, (int64_t)ROWS * (ROWS - 1) / 2);

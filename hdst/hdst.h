@@ -69,7 +69,7 @@ typedef struct hdst_allocator {
 
 // HDST_ON_ERROR_FAIL: the run ends with HDST_E_RECORD. HDST_ON_ERROR_SKIP: the record takes no part (it is not accumulated and gives no output record) and is
 // counted in hdst_run_stats.records_skipped. A pass in which a record fails is made a second time; as long as none does, skipping costs nothing. Of the two
-// records that a reduce fails on the second takes no part (docs/errors.md).
+// records that a reduce fails on the second takes no part (docs/errors.md). Rows of tables that do not parse are left out likewise (docs/io.md, "Text").
 typedef enum hdst_on_error { HDST_ON_ERROR_FAIL, HDST_ON_ERROR_SKIP } hdst_on_error;
 
 // GPU kernels come in many shapes: work-items of a group, records of a lane, groups of a compute unit. All give the same results (but for fast_sums, where two

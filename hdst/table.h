@@ -18,10 +18,11 @@ typedef struct hdst_schema hdst_schema;
 // (`timestamp`). Separated text holds it as ISO 8601, all else as the integer. count 1: a plain field. Errors: as hdst_schema_add_field.
 typedef enum hdst_time_unit { HDST_DAYS = 1, HDST_SECONDS, HDST_MILLISECONDS, HDST_MICROSECONDS, HDST_NANOSECONDS } hdst_time_unit;
 HDST_API hdst_status hdst_schema_add_time(hdst_schema *schema, const char *name, hdst_time_unit unit, uint64_t count, hdst_error *error);
-// What the field that was added last holds where its cell of a table is empty; without this call it is an error, but a text is empty. `valid`: the field of
-// the record, a bool or uint8 of the same count, that is 0 where the cell was empty, else 1, and takes no column itself; NULL: none. HDST_E_USAGE: there is
-// no field yet; HDST_E_SCHEMA, from here or when the record is closed: the two cannot be (docs/schema.md, "Empty cells").
-typedef enum hdst_missing { HDST_MISSING_ERROR = 1, HDST_MISSING_ZERO, HDST_MISSING_NAN } hdst_missing;
+// What the field that was added last holds where its cell of a table is empty; without this call it is an error, but a text is empty. HDST_MISSING_SKIP:
+// its row is left out and counted (hdst_run_stats.records_skipped). `valid`: the field of the record, a bool or uint8 of the same count, that is 0 where the
+// cell was empty, else 1, and takes no column itself; NULL: none. HDST_E_USAGE: there is no field yet; HDST_E_SCHEMA, from here or when the record is closed:
+// the two cannot be (docs/schema.md, "Empty cells").
+typedef enum hdst_missing { HDST_MISSING_ERROR = 1, HDST_MISSING_ZERO, HDST_MISSING_NAN, HDST_MISSING_SKIP } hdst_missing;
 HDST_API hdst_status hdst_schema_set_missing(hdst_schema *schema, hdst_missing missing, const char *valid, hdst_error *error);
 
 #ifdef __cplusplus

@@ -190,7 +190,7 @@ static void add_validity(hdst__bound_source *bound, size_t of)
 static hdst_status choose_forms(hdst__bound_source *bound, hdst_error *error)
 {
     const hdst__source *source = bound->source;
-    bound->as = (hdst__row_form){hdst__alloc(source->allocator, source->column_count * sizeof *bound->as.cell), source->column_count};
+    bound->as = (hdst__row_form){.cell = hdst__alloc(source->allocator, source->column_count * sizeof *bound->as.cell), .count = source->column_count};
     if (!bound->as.cell) return hdst__error_memory(error, source->name);
     for (size_t i = 0; i < source->column_count; i++) bound->as.cell[i] = (hdst__cell_form){.kind = HDST__VOID};
     const size_t taken = bound->move_count;
@@ -199,6 +199,7 @@ static hdst_status choose_forms(hdst__bound_source *bound, hdst_error *error)
         const hdst__leaf *leaf = &bound->record->leaves[m->leaf];
         m->from = leaf->kind;
         bound->as.cell[m->column] = (hdst__cell_form){leaf->kind, leaf->time, leaf->missing, 0};
+        bound->as.skips_missing |= leaf->missing == HDST__MISSING_SKIP;
         if (!source->format->match) add_validity(bound, i);
     }
     bound->row_bytes = bound->as.count * HDST__TEXT_CELL_BYTES;
@@ -363,7 +364,7 @@ hdst_status hdst__source_bind_uncounted(hdst__source *source, const hdst__record
 hdst_status hdst__source_bind(hdst__source *source, const hdst__record *record, hdst__bound_source **out, hdst_error *error)
 {
     hdst_status status = hdst__source_bind_uncounted(source, record, out, error);
-    if (status == HDST_OK) status = hdst__source_count(source, NULL, error);
+    if (status == HDST_OK) status = hdst__bound_source_count(*out, NULL, error);
     if (status == HDST_OK) return HDST_OK;
     if (*out) hdst__source_unbind(*out);
     *out = NULL;
@@ -376,6 +377,7 @@ void hdst__source_unbind(hdst__bound_source *bound)
     const hdst__allocator *allocator = bound->source->allocator;
     for (size_t i = 0; bound->parts && i < bound->source->part_count; i++) hdst__source_unbind(bound->parts[i]);
     hdst__free(allocator, bound->parts);
+    if (bound->as.kept) bound->source->format->forget(bound);
     hdst__arena_destroy(&bound->arena);
     hdst__free(allocator, bound->moves);
     hdst__free(allocator, bound->as.cell);

@@ -26,6 +26,8 @@ struct hdst__bound_source {
     size_t move_count;
     hdst__row_form as;              // when the source is text
     uint64_t row_bytes;             // of what is read of a row
+    uint64_t kept_rows, left_out;   // where as.kept
+    hdst_error first_left_out;
     hdst__bound_source **parts;     // of a concatenation: nothing else is used then
     void *staging;                  // of whoever holds the lock; others take memory for the time of a call, or wait where there is none
     pthread_mutex_t staging_lock;

@@ -12,7 +12,7 @@
 typedef struct block_rows {
     uint64_t begins;            // where its first row does; UINT64_MAX: none does
     hdst__csv_place behind;     // where the last one ends; lines and rows since it began
-    uint64_t not_finite;
+    hdst__csv_tally tally;
     bool failed;
 } block_rows;
 
@@ -36,20 +36,41 @@ static uint64_t count_not_finite(const hdst__csv_index_job *job, const hdst__csv
     return count;
 }
 
-// One row by all rules: a line that is none, too, and the end of the file.
-static hdst_status take_row(const hdst__csv_index_job *job, hdst__csv_reader *reader, hdst__csv_place *place, uint64_t *not_finite, hdst_error *error)
+static void leave_out(hdst__csv_tally *tally, const hdst__csv_reader *reader, hdst__csv_place *place)
 {
-    hdst__csv_row_kind kind;
+    if (!tally->left_out++) tally->first_left_out = *place;
+    *place = (hdst__csv_place){reader->next_offset, reader->next_line, place->row};
+}
+
+// One row by all rules: a line that is none, too, and the end of the file.
+static hdst_status take_row(const hdst__csv_index_job *job, hdst__csv_reader *reader, char *row, hdst__csv_place *place, hdst__csv_tally *tally,
+                            hdst_error *error)
+{
+    hdst__csv_row_kind kind = HDST__CSV_DATA;
+    bool kept = true;
     hdst_status status = hdst__csv_reader_row(reader, place->offset, place->line, &kind, error);
-    if (status == HDST_OK && kind == HDST__CSV_DATA) status = hdst__csv_reader_check(reader, job->cursors->shape.field_count, job->model_line, error);
+    if (status == HDST_E_FORMAT && !reader->next_offset) return status;
+    if (kind == HDST__CSV_DATA && job->judge && (status == HDST_OK || status == HDST_E_FORMAT))
+        status = job->judge->look(job->judge->user, reader, status, row, &kept, error);
+    else if (status == HDST_OK && kind == HDST__CSV_DATA)
+        status = hdst__csv_reader_check(reader, job->cursors->shape.field_count, job->model_line, error);
     if (status != HDST_OK) return status;
-    if (kind == HDST__CSV_DATA) *not_finite += count_not_finite(job, reader);
+    if (!kept) return leave_out(tally, reader, place), HDST_OK;
+    if (kind == HDST__CSV_DATA) tally->not_finite += count_not_finite(job, reader);
     *place = (hdst__csv_place){reader->next_offset, reader->next_line, place->row + (kind == HDST__CSV_DATA)};
     return HDST_OK;
 }
 
+static hdst__csv_stretch take_plain(const hdst__csv_index_job *job, char *row, const char *text, const char *stop, const char *limit)
+{
+    const hdst__csv_judge *judge = job->judge;
+    if (!judge || !judge->wanted) return hdst__csv_scan(&job->cursors->shape, text, stop, limit, UINT64_MAX);
+    return hdst__csv_try(&job->cursors->shape, judge->wanted, text, stop, limit, row, judge->c_locale);
+}
+
 // All rows that start before `end`.
-static hdst_status take_rows(const index_run *run, hdst__csv_reader *reader, hdst__csv_place *place, uint64_t end, uint64_t *not_finite, hdst_error *error)
+static hdst_status take_rows(const index_run *run, hdst__csv_reader *reader, char *row, hdst__csv_place *place, uint64_t end, hdst__csv_tally *tally,
+                             hdst_error *error)
 {
     hdst_status status = HDST_OK;
     if (end > run->bytes) end = run->bytes;
@@ -59,9 +80,9 @@ static hdst_status take_rows(const index_run *run, hdst__csv_reader *reader, hds
         if (status == HDST_OK) status = hdst__csv_reader_view(reader, place->offset, &text, &limit, error);
         if (status != HDST_OK) return status;
         const char *stop = end - place->offset < (uint64_t)(limit - text) ? text + (end - place->offset) : limit;
-        const hdst__csv_stretch plain = hdst__csv_scan(&run->job->cursors->shape, text, stop, limit, UINT64_MAX);
+        const hdst__csv_stretch plain = take_plain(run->job, row, text, stop, limit);
         hdst__csv_place_move(place, text, &plain);
-        if (place->offset < end) status = take_row(run->job, reader, place, not_finite, error);
+        if (place->offset < end) status = take_row(run->job, reader, row, place, tally, error);
     }
     return status;
 }
@@ -91,7 +112,7 @@ static hdst_status find_start(const index_run *run, hdst__csv_reader *reader, ui
 }
 
 // Goes through a block from `*start` on, or from where its first row is supposed to start; *start becomes where the next block's first row does.
-static void go_through(const index_run *run, hdst__csv_reader *reader, uint64_t i, uint64_t *start)
+static void go_through(const index_run *run, hdst__csv_reader *reader, char *row, uint64_t i, uint64_t *start)
 {
     block_rows *block = &run->block[i];
     const uint64_t end = block_end(run, i);
@@ -99,12 +120,20 @@ static void go_through(const index_run *run, hdst__csv_reader *reader, uint64_t 
     if (status == HDST_OK && *start < end) {
         hdst__csv_place place = {.offset = *start};
         block->begins = *start;
-        status = take_rows(run, reader, &place, end, &block->not_finite, NULL);
+        status = take_rows(run, reader, row, &place, end, &block->tally, NULL);
         block->behind = place;
         *start = place.offset;
     }
     block->failed = status != HDST_OK;
     if (block->failed) *start = UINT64_MAX;
+}
+
+// Room for a row that is judged. NULL: none is, or (*failed) there is no memory.
+static char *row_room(const index_run *run, bool *failed)
+{
+    char *row = run->job->judge ? hdst__alloc(run->job->cursors->allocator, run->job->judge->row_bytes + 1) : NULL;
+    *failed = run->job->judge && !row;
+    return row;
 }
 
 // Blocks that are read at once.
@@ -113,25 +142,46 @@ static void work(void *user, uint64_t group)
     const index_run *run = user;
     const uint64_t most = run->job->group_blocks, begin = group * most, end = run->blocks - begin < most ? run->blocks : begin + most;
     uint64_t start = begin ? UINT64_MAX : run->job->first.offset;
-    hdst__csv_cursor *cursor = hdst__csv_cursors_take(run->job->cursors, UINT64_MAX, NULL);
+    bool no_room;
+    char *row = row_room(run, &no_room);
+    hdst__csv_cursor *cursor = no_room ? NULL : hdst__csv_cursors_take(run->job->cursors, UINT64_MAX, NULL);
     for (uint64_t i = begin; i < end; i++) run->block[i] = (block_rows){.begins = UINT64_MAX, .failed = true};
-    if (!cursor) return;
-    cursor->reader.until = block_end(run, end - 1);
-    for (uint64_t i = begin; i < end; i++) go_through(run, &cursor->reader, i, &start);
-    cursor->place.row = UINT64_MAX;
-    hdst__csv_cursors_give(run->job->cursors, cursor);
+    if (cursor) {
+        cursor->reader.until = block_end(run, end - 1);
+        for (uint64_t i = begin; i < end; i++) go_through(run, &cursor->reader, row, i, &start);
+        cursor->place.row = UINT64_MAX;
+        hdst__csv_cursors_give(run->job->cursors, cursor);
+    }
+    hdst__free(run->job->cursors->allocator, row);
 }
 
 // Goes through a block again from where its first row is known to start.
-static hdst_status again(const index_run *run, hdst__csv_place *place, uint64_t end, uint64_t *not_finite, hdst_error *error)
+static hdst_status again(const index_run *run, hdst__csv_place *place, uint64_t end, hdst__csv_tally *tally, hdst_error *error)
 {
+    bool no_room;
+    char *row = row_room(run, &no_room);
+    if (no_room) return hdst__error_memory(error, "a row of text");
     hdst__csv_cursor *cursor = hdst__csv_cursors_take(run->job->cursors, UINT64_MAX, error);
-    if (!cursor) return HDST_E_MEMORY;
-    cursor->reader.until = end;
-    hdst_status status = take_rows(run, &cursor->reader, place, end, not_finite, error);
-    cursor->place.row = UINT64_MAX;
-    hdst__csv_cursors_give(run->job->cursors, cursor);
+    hdst_status status = cursor ? HDST_OK : HDST_E_MEMORY;
+    if (cursor) {
+        cursor->reader.until = end;
+        status = take_rows(run, &cursor->reader, row, place, end, tally, error);
+        cursor->place.row = UINT64_MAX;
+        hdst__csv_cursors_give(run->job->cursors, cursor);
+    }
+    hdst__free(run->job->cursors->allocator, row);
     return status;
+}
+
+// A block's tally counts lines from where it began.
+static void add_tally(hdst__csv_tally *all, const hdst__csv_tally *tally, uint64_t line)
+{
+    if (tally->left_out && !all->left_out) {
+        all->first_left_out = tally->first_left_out;
+        all->first_left_out.line += line;
+    }
+    all->left_out += tally->left_out;
+    all->not_finite += tally->not_finite;
 }
 
 static hdst_status put_together(const index_run *run, hdst__csv_index *index, hdst_error *error)
@@ -142,10 +192,10 @@ static hdst_status put_together(const index_run *run, hdst__csv_index *index, hd
         if (place.offset >= block_end(run, i)) continue;        // within a row
         index->place[index->count++] = place;
         hdst_status status = HDST_OK;
-        if (block->failed || block->begins != place.offset) status = again(run, &place, block_end(run, i), &index->not_finite, error);
+        if (block->failed || block->begins != place.offset) status = again(run, &place, block_end(run, i), &index->tally, error);
         else {
+            add_tally(&index->tally, &block->tally, place.line);
             place = (hdst__csv_place){block->behind.offset, place.line + block->behind.line, place.row + block->behind.row};
-            index->not_finite += block->not_finite;
         }
         if (status != HDST_OK) return status;
     }

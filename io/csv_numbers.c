@@ -202,12 +202,12 @@ static inline const char *skip_line(const row_text *t, const hdst__csv_shape *sh
 }
 
 static inline __attribute__((always_inline)) hdst__csv_stretch read_plain(const hdst__csv_shape *shape, const hdst__csv_wanted *wanted, bool has_texts,
-                                                                          const char *text, const char *limit, uint64_t most, char *cells,
-                                                                          uint64_t row_bytes, locale_t c_locale)
+                                                                          const char *text, const char *stop, const char *limit, uint64_t most,
+                                                                          char *cells, uint64_t row_bytes, locale_t c_locale)
 {
     row_text t = {shape->delimiter, shape->delimiter == '\t' ? ' ' : '\t', limit, c_locale, 0};
     hdst__csv_stretch all = {text, 0, 0};
-    while (all.rows < most && all.behind < limit) {
+    while (all.rows < most && all.behind < stop) {
         t.lines = 0;
         const char *row = read_row(&t, shape, wanted, has_texts, all.behind, cells), *next = row ? row : skip_line(&t, shape, all.behind);
         if (!next) break;
@@ -220,11 +220,17 @@ static inline __attribute__((always_inline)) hdst__csv_stretch read_plain(const 
 HDST__WIDE_VECTORS hdst__csv_stretch hdst__csv_numbers(const hdst__csv_shape *shape, const hdst__csv_wanted *wanted, const char *text, const char *limit,
                                                        uint64_t most, char *cells, uint64_t row_bytes, locale_t c_locale)
 {
-    return read_plain(shape, wanted, false, text, limit, most, cells, row_bytes, c_locale);
+    return read_plain(shape, wanted, false, text, limit, limit, most, cells, row_bytes, c_locale);
 }
 
 HDST__WIDE_VECTORS hdst__csv_stretch hdst__csv_values(const hdst__csv_shape *shape, const hdst__csv_wanted *wanted, const char *text, const char *limit,
                                                       uint64_t most, char *cells, uint64_t row_bytes, locale_t c_locale)
 {
-    return read_plain(shape, wanted, true, text, limit, most, cells, row_bytes, c_locale);
+    return read_plain(shape, wanted, true, text, limit, limit, most, cells, row_bytes, c_locale);
+}
+
+hdst__csv_stretch hdst__csv_try(const hdst__csv_shape *shape, const hdst__csv_wanted *wanted, const char *text, const char *stop, const char *limit, char *row,
+                                locale_t c_locale)
+{
+    return read_plain(shape, wanted, true, text, stop, limit, UINT64_MAX, row, 0, c_locale);
 }

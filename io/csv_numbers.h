@@ -29,5 +29,8 @@ hdst__csv_stretch hdst__csv_numbers(const hdst__csv_shape *shape, const hdst__cs
 // The same where some of what is wanted are texts (HDST__TEXT).
 hdst__csv_stretch hdst__csv_values(const hdst__csv_shape *shape, const hdst__csv_wanted *wanted, const char *text, const char *limit, uint64_t most,
                                    char *cells, uint64_t row_bytes, locale_t c_locale);
+// The rows whose fields parse so, for whoever only counts them: such as start before `stop` and end before `limit`, each of them read to `row`.
+hdst__csv_stretch hdst__csv_try(const hdst__csv_shape *shape, const hdst__csv_wanted *wanted, const char *text, const char *stop, const char *limit, char *row,
+                                locale_t c_locale);
 
 #endif

@@ -205,6 +205,14 @@ static split_result skip_line(splitter *s, bool *skipped)
     return SPLIT_DONE;
 }
 
+// Goes on to the end of the line. False: it is not in the window.
+static bool to_line_end(splitter *s)
+{
+    const char *end = memchr(s->at, '\n', (size_t)(s->limit - s->at));
+    if (end || s->at_end) s->at = end ? end : s->limit;
+    return end || s->at_end;
+}
+
 static hdst_status split_error(hdst__csv_reader *reader, const splitter *s, split_result result, hdst_error *error)
 {
     switch (result) {
@@ -229,6 +237,7 @@ static hdst_status split_error(hdst__csv_reader *reader, const splitter *s, spli
 hdst_status hdst__csv_reader_row(hdst__csv_reader *reader, uint64_t offset, uint64_t line, hdst__csv_row_kind *kind, hdst_error *error)
 {
     reader->line = line;
+    reader->next_offset = 0;
     if (offset >= reader->file->bytes) {
         *kind = HDST__CSV_END;
         return HDST_OK;
@@ -246,11 +255,17 @@ hdst_status hdst__csv_reader_row(hdst__csv_reader *reader, uint64_t offset, uint
             status = load_more(reader, offset, error);
             continue;
         }
+        const char *wrong = s.at;
+        if (result == SPLIT_AFTER_QUOTE && !to_line_end(&s)) {
+            status = load_more(reader, offset, error);
+            continue;
+        }
         reader->end = result == SPLIT_DONE ? s.at : s.limit;
+        reader->next_offset = result == SPLIT_DONE || result == SPLIT_AFTER_QUOTE ? reader->base + (uint64_t)(s.at - reader->window) + (s.at < s.limit) : 0;
+        reader->next_line = line + s.inner_lines + 1;
+        s.at = wrong;
         if (result != SPLIT_DONE) return split_error(reader, &s, result, error);
         *kind = skipped ? HDST__CSV_SKIP : HDST__CSV_DATA;
-        reader->next_offset = reader->base + (uint64_t)(s.at - reader->window) + (s.at < s.limit);
-        reader->next_line = line + s.inner_lines + 1;
         return HDST_OK;
     }
     return status;

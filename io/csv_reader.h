@@ -45,7 +45,7 @@ typedef struct hdst__csv_reader {
     size_t field_count, field_capacity;
     const char *start, *end;    // without the line end
     uint64_t line;          // of its start, from 1
-    uint64_t next_offset, next_line;
+    uint64_t next_offset, next_line;    // behind it; next_offset is 0 after an error, unless it is known where the row ends all the same
 } hdst__csv_reader;
 
 hdst_status hdst__csv_reader_open(hdst__csv_reader *reader, const hdst__allocator *allocator, const hdst__csv_file *file, char delimiter,

@@ -102,7 +102,8 @@ static hdst_status changed(const hdst__source *source, hdst_error *error)
     return HDST_E_IO;
 }
 
-static hdst_status parse_row(const hdst__source *source, const hdst__csv_reader *reader, const hdst__csv_cells *cells, char *row, hdst_error *error)
+static hdst_status parse_row(const hdst__source *source, const hdst__csv_reader *reader, const hdst__csv_cells *cells, char *row, bool *may_skip,
+                             hdst_error *error)
 {
     const hdst__csv_state *state = source->state;
     hdst_status status = HDST_OK;
@@ -116,27 +117,46 @@ static hdst_status parse_row(const hdst__source *source, const hdst__csv_reader 
         if (empty && hdst__may_be_empty(as)) hdst__csv_put_missing(as, to);
         else if (is_text && !empty)
             memcpy(to, &(hdst__csv_raw_text){(char *)field->text, (uint32_t)field->length, hdst__csv_is_quoted(reader, field)}, sizeof(hdst__csv_raw_text));
-        else status = parse_cell(source, reader, c, *as, to, error);
+        else {
+            status = parse_cell(source, reader, c, *as, to, error);
+            *may_skip = cells->as->skips_malformed || (empty && as->missing == HDST__MISSING_SKIP);
+        }
     }
     return status;
 }
 
-// One row by all rules.
-static hdst_status read_row(const hdst__source *source, hdst__csv_cursor *cursor, const hdst__csv_cells *cells, char *to, hdst_error *error)
+hdst_status hdst__csv_judge_row(const hdst__source *source, const hdst__csv_reader *reader, const hdst__csv_cells *cells, hdst_status wrong, char *row,
+                                bool *kept, hdst_error *error)
 {
     const hdst__csv_state *state = source->state;
-    bool more;
-    hdst_status status = hdst__csv_reader_data(&cursor->reader, &cursor->place, &more, error);
-    if (status == HDST_OK && !more) status = changed(source, error);
-    if (status == HDST_OK) status = hdst__csv_reader_check(&cursor->reader, state->field_count, state->model_line, error);
-    return status == HDST_OK && to ? parse_row(source, &cursor->reader, cells, to, error) : status;
+    bool may_skip = cells->as && cells->as->skips_malformed;
+    hdst_status status = wrong;
+    if (status == HDST_OK) status = hdst__csv_reader_check(reader, state->field_count, state->model_line, error);
+    if (status == HDST_OK && row) status = parse_row(source, reader, cells, row, &may_skip, error);
+    *kept = status == HDST_OK;
+    return status == HDST_E_FORMAT && may_skip ? HDST_OK : status;
+}
+
+// One row by all rules. One that is left out does not count.
+static hdst_status read_row(const hdst__source *source, hdst__csv_cursor *cursor, const hdst__csv_cells *cells, char *to, hdst_error *error)
+{
+    hdst__csv_reader *reader = &cursor->reader;
+    const uint64_t row = cursor->place.row;
+    bool more = true, kept;
+    hdst_status status = hdst__csv_reader_data(reader, &cursor->place, &more, error);
+    if (status == HDST_OK && !more) return changed(source, error);
+    if (status != HDST_OK && (status != HDST_E_FORMAT || !reader->next_offset)) return status;
+    status = hdst__csv_judge_row(source, reader, cells, status, to ? to : cells->scratch, &kept, error);
+    if (status == HDST_OK && !kept) cursor->place = (hdst__csv_place){reader->next_offset, reader->next_line, row};
+    return status;
 }
 
 static hdst__csv_stretch read_plain(const hdst__csv_state *state, const hdst__csv_cursor *cursor, const hdst__csv_cells *cells, const char *text,
                                     const char *limit, uint64_t most, char *to)
 {
     const hdst__csv_shape *shape = &state->cursors.shape;
-    if (!to) return hdst__csv_scan(shape, text, limit, limit, most);
+    if (!to && !cells->scratch) return hdst__csv_scan(shape, text, limit, limit, most);
+    if (!to) return hdst__csv_values(shape, cursor->wanted, text, limit, most, cells->scratch, 0, state->c_locale);
     return (cells->has_texts ? hdst__csv_values : hdst__csv_numbers)(shape, cursor->wanted, text, limit, most, to, cells->row_bytes, state->c_locale);
 }
 

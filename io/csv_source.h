@@ -30,10 +30,15 @@ typedef struct hdst__csv_cells {        // what rows are read to
     const hdst__row_form *as;
     uint64_t cell_bytes, row_bytes;
     bool has_texts;             // some are texts: hdst__csv_raw_text in their cells
+    char *scratch;              // room for a row, where rows may be left out: those that are passed over are looked at, too
 } hdst__csv_cells;
 
 // By field: what of a row is wanted, and where it goes.
 void hdst__csv_choose_wanted(const hdst__source *source, const hdst__csv_cells *cells, hdst__csv_wanted *wanted);
+// Whether the row that was read last, or (wrong: HDST_E_FORMAT) could not be read, is kept: its values are then at `row`. Where rows may be left out *kept may
+// be false, with the error filled; else what is wrong is returned. row: NULL: only its number of fields is looked at.
+hdst_status hdst__csv_judge_row(const hdst__source *source, const hdst__csv_reader *reader, const hdst__csv_cells *cells, hdst_status wrong, char *row,
+                                bool *kept, hdst_error *error);
 // Rows from the cursor's place up to row `end`: those that are plain one after another, others by all rules. to: NULL: they are passed over.
 hdst_status hdst__csv_read_rows(const hdst__source *source, hdst__csv_cursor *cursor, const hdst__csv_cells *cells, uint64_t end, char *to, hdst_error *error);
 // As hdst__bound_source_fill, of records with texts.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records with texts from separated text: the bytes of a stretch of rows are read to where they stay, and the spans of long texts refer to them there. Doubled
 // quotes and escapes are undone in place, as what they stand for is shorter.
-#include "io/csv_source.h"
+#include "io/csv_kept.h"
 
 #include "base/costs_host.h"
 #include "record/text_bytes.h"
@@ -61,6 +61,7 @@ typedef struct filling {
     hdst__csv_cells shape;
     hdst__csv_cursor cursor;    // over the bytes that stay
     char *cells;
+    const hdst__csv_index *index;
     uint64_t batch;             // rows that there are cells for
 } filling;
 
@@ -85,8 +86,8 @@ static hdst_status load(filling *f, uint64_t count, hdst_error *error)
     const hdst__bytes_place *place = f->storage->text;
     char *at;
     if (!place) return hdst__error_set(error, HDST_E_UNSUPPORTED, "record '%s' has a text field, which cannot be read here", f->bound->record->name);
-    f->cursor.place = hdst__csv_index_find(&state->index, f->row);
-    const uint64_t begin = f->cursor.place.offset, reach = hdst__csv_index_reach(&state->index, f->row + count);
+    f->cursor.place = hdst__csv_index_find(f->index, f->row);
+    const uint64_t begin = f->cursor.place.offset, reach = hdst__csv_index_reach(f->index, f->row + count);
     const uint64_t bytes = (reach < state->file.bytes ? reach : state->file.bytes) - begin;
     hdst_status status = place->take(place->user, bytes + HDST__CSV_SLACK, &at, error);
     if (status == HDST_E_MEMORY) return no_room(f, count, bytes, error);
@@ -135,12 +136,15 @@ hdst_status hdst__csv_fill_texts(const hdst__bound_source *bound, uint64_t first
     const uint64_t row_bytes = bound->as.count * CELL_BYTES, fit = HDST__HOST_BOUND_STAGING_BYTES / row_bytes;
     filling f = {.bound = bound, .storage = storage, .buffers = buffers, .row = first, .to = to_first, .batch = fit ? fit : 1};
     if (f.batch > count) f.batch = count;
-    f.shape = (hdst__csv_cells){&bound->as, CELL_BYTES, row_bytes, true};
+    const hdst__csv_kept *kept = bound->as.kept;
+    f.index = kept ? &kept->index : &state->index;
+    f.shape = (hdst__csv_cells){&bound->as, CELL_BYTES, row_bytes, true, .scratch = kept ? hdst__alloc(source->allocator, row_bytes) : NULL};
     f.cells = hdst__alloc(source->allocator, f.batch * row_bytes);
     f.cursor.wanted = hdst__alloc(source->allocator, state->field_count * sizeof *f.cursor.wanted);
-    hdst_status status = f.cells && f.cursor.wanted ? load(&f, count, error) : hdst__error_memory(error, source->name);
+    hdst_status status = f.cells && f.cursor.wanted && (!kept || f.shape.scratch) ? load(&f, count, error) : hdst__error_memory(error, source->name);
     if (status == HDST_OK) status = fill_rows(&f, count, error);
     hdst__csv_reader_leave(&f.cursor.reader);
+    hdst__free(source->allocator, f.shape.scratch);
     hdst__free(source->allocator, f.cells);
     hdst__free(source->allocator, f.cursor.wanted);
     return status;

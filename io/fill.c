@@ -93,7 +93,7 @@ static hdst_status fill_from_parts(hdst__bound_source *bound, uint64_t first, ui
                                    uint64_t to_first, hdst_error *error)
 {
     for (size_t i = 0; i < bound->source->part_count && count; i++) {
-        uint64_t rows = bound->source->parts[i]->rows;
+        uint64_t rows = hdst__bound_source_records(bound->parts[i]);
         if (first >= rows) {
             first -= rows;
             continue;

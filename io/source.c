@@ -79,6 +79,7 @@ static hdst_status count_parts(hdst__source *source, hdst_error *error)
     source->note[0] = 0;
     for (size_t i = 0; i < source->part_count; i++) {
         hdst__source *part = source->parts[i];
+        part->skips_malformed = source->skips_malformed;
         hdst_status status = hdst__source_count(part, source->threads, error);
         if (status != HDST_OK) return status;
         if (__builtin_add_overflow(source->rows, part->rows, &source->rows))

@@ -32,13 +32,16 @@ typedef struct hdst__cell_form {        // as what a field of text is read
     uint32_t valid;             // the cell (uint8), plus 1, that says whether it was not; 0: none
 } hdst__cell_form;
 
-static inline bool hdst__may_be_empty(const hdst__cell_form *form) { return form->missing > HDST__MISSING_ERROR; }
+static inline bool hdst__may_be_empty(const hdst__cell_form *form) { return form->missing == HDST__MISSING_ZERO || form->missing == HDST__MISSING_NAN; }
 
 enum { HDST__TEXT_CELL_BYTES = 8 };     // of a number in a row of text that was read
 
 typedef struct hdst__row_form {         // as what a row of text is read
     hdst__cell_form *cell;      // by column
     size_t count;               // cells of a row: of the columns, and behind them those that say whether others were empty
+    bool skips_malformed;       // rows that do not parse are left out
+    bool skips_missing;         // rows with an empty cell of HDST__MISSING_SKIP are
+    void *kept;                 // the format's own: which rows are kept, once they are counted; NULL: all
 } hdst__row_form;
 
 // One format: a struct of functions. A NULL slot is an operation that the format does not have.
@@ -63,6 +66,10 @@ typedef struct hdst__source_format {
     // Of a format that knows itself which column each number of a record comes from, column[element] by element in the order of the fields; `column` has room
     // for HDST__MOST_MATCHED, records of more are refused. NULL: by name or in order (hdst__source_bind).
     hdst_status (*match)(const hdst__source *source, const hdst__record *record, size_t column[], hdst_error *error);
+    // Of a bound source that may leave rows out: finds which are kept (bound->as.kept), how many (bound->kept_rows), how many are not, and why the first is
+    // not. NULL: it never leaves rows out.
+    hdst_status (*keep)(hdst__bound_source *bound, hdst_error *error);
+    void (*forget)(hdst__bound_source *bound);      // frees what keep made
     void (*close)(hdst__source *source);
     const char *(*file)(const hdst__source *source, uint64_t number);       // the path of one of its files, NULL behind the last; NULL: there is one, or none
     bool in_process;            // rows are made in this process: addresses in the spans of texts are its own
@@ -74,6 +81,7 @@ struct hdst__source {
     char *name;                 // the path, or "memory" ...: for messages
     uint64_t rows;              // when they are counted
     bool is_counted;
+    bool skips_malformed;       // rows that are none for their number of fields do not count
     hdst__open_end *open_end;   // not NULL: they can be read before they are counted, and this tells where they end
     uint64_t text_bytes;        // of a row's texts, about, once the rows are counted
     hdst__thread_pool *threads; // for counting; NULL: the calling thread alone
@@ -151,6 +159,14 @@ hdst_status hdst__source_bind_uncounted(hdst__source *source, const hdst__record
 // The same, and counts.
 hdst_status hdst__source_bind(hdst__source *source, const hdst__record *record, hdst__bound_source **bound, hdst_error *error);
 void hdst__source_unbind(hdst__bound_source *bound);
+// Rows that do not parse are left out from now on, where the format can do that; before rows are counted.
+void hdst__bound_source_skip_malformed(hdst__bound_source *bound);
+bool hdst__bound_source_leaves_out(const hdst__bound_source *bound);    // or may
+// Counts the records of the bound source: its source's rows, less those that are left out. Once. Errors: as hdst__source_count.
+hdst_status hdst__bound_source_count(hdst__bound_source *bound, hdst__thread_pool *threads, hdst_error *error);
+uint64_t hdst__bound_source_records(const hdst__bound_source *bound);           // once they are counted
+// How many rows are left out, and why the first of them is (unless there are none).
+uint64_t hdst__bound_source_left_out(const hdst__bound_source *bound, hdst_error *first);
 // As hdst__reader.fill; user is the hdst__bound_source.
 hdst_status hdst__bound_source_fill(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers, uint64_t to_first,
                                     hdst_error *error);

@@ -6,6 +6,7 @@
 #include "io/source_csv.h"
 
 #include "io/columns.h"
+#include "io/csv_kept.h"
 #include "io/csv_source.h"
 #include "io/decimal.h"
 #include "io/iso_time.h"
@@ -36,19 +37,31 @@ static void close_csv(hdst__source *source)
 
 // --- Reading rows ---
 
+static hdst_status read_from(hdst__source *source, const hdst__csv_index *index, hdst__csv_cursors *cursors, const hdst__csv_cells *cells, uint64_t first,
+                             uint64_t count, char *rows, hdst_error *error)
+{
+    hdst__csv_cursor *cursor = hdst__csv_cursors_take(cursors, first, error);
+    if (!cursor) return HDST_E_MEMORY;
+    hdst__csv_choose_wanted(source, cells, cursor->wanted);
+    cursor->reader.until = hdst__csv_index_reach(index, first + count);
+    if (cursor->place.row != first) cursor->place = hdst__csv_index_find(index, first);
+    hdst_status status = hdst__csv_read_rows(source, cursor, cells, first, NULL, error);
+    if (status == HDST_OK) status = hdst__csv_read_rows(source, cursor, cells, first + count, rows, error);
+    if (status != HDST_OK) cursor->place.row = UINT64_MAX;
+    hdst__csv_cursors_give(cursors, cursor);
+    return status;
+}
+
 static hdst_status read_csv(hdst__source *source, const hdst__row_form *as, uint64_t first, uint64_t count, void *rows, hdst_error *error)
 {
     csv_state *state = source->state;
-    const hdst__csv_cells cells = {as, HDST__TEXT_CELL_BYTES, as->count * HDST__TEXT_CELL_BYTES, false};
-    hdst__csv_cursor *cursor = hdst__csv_cursors_take(&state->cursors, first, error);
-    if (!cursor) return HDST_E_MEMORY;
-    hdst__csv_choose_wanted(source, &cells, cursor->wanted);
-    cursor->reader.until = hdst__csv_index_reach(&state->index, first + count);
-    if (cursor->place.row != first) cursor->place = hdst__csv_index_find(&state->index, first);
-    hdst_status status = hdst__csv_read_rows(source, cursor, &cells, first, NULL, error);
-    if (status == HDST_OK) status = hdst__csv_read_rows(source, cursor, &cells, first + count, rows, error);
-    if (status != HDST_OK) cursor->place.row = UINT64_MAX;
-    hdst__csv_cursors_give(&state->cursors, cursor);
+    hdst__csv_kept *kept = as->kept;
+    hdst__csv_cells cells = {as, HDST__TEXT_CELL_BYTES, as->count * HDST__TEXT_CELL_BYTES, .scratch = NULL};
+    if (!kept) return read_from(source, &state->index, &state->cursors, &cells, first, count, rows, error);
+    cells.scratch = hdst__alloc(source->allocator, cells.row_bytes + sizeof(hdst__csv_raw_text));
+    const hdst_status status = cells.scratch ? read_from(source, &kept->index, &kept->cursors, &cells, first, count, rows, error)
+                                             : hdst__error_memory(error, source->name);
+    hdst__free(source->allocator, cells.scratch);
     return status;
 }
 
@@ -65,20 +78,21 @@ static void note_not_finite(hdst__source *source, uint64_t count)
 static hdst_status count_csv(hdst__source *source, hdst_error *error)
 {
     csv_state *state = source->state;
+    const hdst__csv_judge judge = hdst__csv_judge_fields(source);
     const hdst__csv_index_job job = {.cursors = &state->cursors, .first = state->first, .model_line = state->model_line, .fields = state->fields,
                                      .field_count = source->column_count, .block_bytes = state->block_bytes,
                                      .group_blocks = HDST__HOST_CSV_GROUP_BLOCKS, .threads = source->threads,
-                                     .cancel = state->cancel};
+                                     .cancel = state->cancel, .judge = source->skips_malformed && !state->list ? &judge : NULL};
     hdst_status status = hdst__csv_index_make(&job, &state->index, error);
     if (status != HDST_OK) return status;
     source->rows = state->index.rows;
     source->text_bytes = source->rows ? (state->file.bytes - state->first.offset) / source->rows + 1 : 0;
-    if (state->index.not_finite) note_not_finite(source, state->index.not_finite);
+    if (state->index.tally.not_finite) note_not_finite(source, state->index.tally.not_finite);
     return HDST_OK;
 }
 
 static const hdst__source_format csv_format = {.name = ".csv", .count = count_csv, .read = read_csv, .fill_texts = hdst__csv_fill_texts, .is_text = true,
-                                               .close = close_csv};
+                                               .keep = hdst__csv_keep, .forget = hdst__csv_forget, .close = close_csv};
 
 // --- Opening: encoding, delimiter ---
 
@@ -195,7 +209,8 @@ static hdst_status word_above_number(hdst__source *source, bool *found, hdst_err
     if (!is_word) return hdst__error_memory(error, source->name);
     for (size_t i = 0; i < state->field_count; i++) is_word[i] = !is_number(&state->reader.fields[i]);
     hdst_status status = hdst__csv_reader_data(&state->reader, &place, &more, error);
-    if (status == HDST_OK) status = hdst__csv_reader_data(&state->reader, &place, &more, error);
+    if (status == HDST_OK) status = hdst__csv_reader_data(&state->reader, &place, &more, NULL);
+    if (status == HDST_E_FORMAT) status = HDST_OK, more = false;        // whoever counts rows will say so, or leave it out
     *found = false;
     for (size_t i = 0; status == HDST_OK && more && i < state->field_count && i < state->reader.field_count; i++)
         *found |= is_word[i] && is_number(&state->reader.fields[i]);

@@ -12,6 +12,7 @@ typedef struct read_own {
     hdst_source *source;            // retained
     hdst__bound_source *bound;      // with its columns matched to the record
     hdst__reader reader;
+    bool told;                      // that rows are left out, and why the first is
 } read_own;
 
 // --- The node ---
@@ -21,28 +22,44 @@ static void line(const hdst__node *node, hdst__buffer *out)
     const hdst_dataset *d = node->dataset;
     const hdst__source *source = ((const read_own *)d->own)->source->source;
     hdst__buffer_printf(out, "read %s as %s (%s), ", source->name, d->record->name, hdst__layout_name(d->layout));
-    if (source->is_counted) hdst__buffer_printf(out, "%" PRIu64 " records", source->rows);
+    if (source->is_counted) hdst__buffer_printf(out, "%" PRIu64 " records", hdst__bound_source_records(((const read_own *)d->own)->bound));
     else hdst__buffer_puts(out, "records that are not counted yet");
 }
 
-// Rows of a text are counted by the first run that reads them, once.
-static hdst_status count(const hdst__node *node, hdst_error *error)
+// Each run counts them; the first one tells.
+static void tell_left_out(read_own *own, hdst__run_stats *stats)
+{
+    hdst_error first;
+    const uint64_t rows = hdst__bound_source_left_out(own->bound, &first);
+    if (stats) stats->skipped += rows;
+    if (rows && !own->told)
+        hdst__log_write(&own->source->object.context->log, HDST__LOG_WARN, "%s:%u:%u: %s; %" PRIu64 " row%s left out", first.file, first.line, first.column,
+                        first.message, rows, rows == 1 ? " is" : "s are");
+    own->told |= rows > 0;
+}
+
+// Rows of a text are counted by the first run that reads them, once. stats: of the run; NULL: somebody else counts what is left out.
+static hdst_status count(const hdst__node *node, hdst__run_stats *stats, hdst_error *error)
 {
     read_own *own = node->dataset->own;
-    const hdst_status status = hdst__input_count(own->source, error);
+    hdst_context *context = own->source->object.context;
+    hdst_status status = HDST_OK;
+    if (context->engine->options.skip_failed) hdst__bound_source_skip_malformed(own->bound);
+    if (!hdst__bound_source_leaves_out(own->bound)) status = hdst__input_count(own->source, error);
+    else status = hdst__bound_source_count(own->bound, hdst__engine_threads(context->engine), error);
     if (status != HDST_OK) return status;
-    own->reader.records = own->source->source->rows;
+    tell_left_out(own, stats);
+    own->reader.records = hdst__bound_source_records(own->bound);
     own->reader.text_bytes = hdst__bound_source_text_bytes(own->bound);
     return HDST_OK;
 }
 
 static hdst_status run(hdst__plan *plan, hdst__node *node, hdst_error *error)
 {
-    (void)plan;
     const read_own *own = node->dataset->own;
     hdst__open_end *end = own->source->source->open_end;
     const bool open = end && node->uncounted && !hdst__open_end_is_found(end);
-    const hdst_status status = open ? HDST_OK : count(node, error);
+    const hdst_status status = open ? HDST_OK : count(node, &plan->stats, error);
     node->reader = own->reader;
     if (!open) return status;
     node->reader.records = HDST__OPEN_RECORDS;
@@ -77,7 +94,7 @@ static hdst_status run_rows(hdst__plan *plan, hdst__node *node, hdst_error *erro
 {
     hdst__rows *rows = node->own;
     drop_rows(node);
-    hdst_status status = count(node, error);
+    hdst_status status = count(node, &plan->stats, error);
     if (status != HDST_OK) return status;
     status = hdst__rows_read_all(hdst__engine_runtime(plan->context->engine), &((const read_own *)node->dataset->own)->reader, false, rows,
                                                    &plan->stats, error);
@@ -110,7 +127,7 @@ hdst_status hdst__read_reach(const hdst__node *node, uint64_t wanted, uint64_t *
     hdst_status status = wanted < HDST__OPEN_RECORDS ? hdst__source_look(source, wanted - 1, error) : HDST_OK;
     *records = wanted;
     if (status != HDST_OK || wanted <= atomic_load(&source->open_end->given)) return status;
-    status = count(node, error);
+    status = count(node, NULL, error);
     *records = source->rows;
     return status;
 }
@@ -153,6 +170,7 @@ hdst_status hdst__input_count(hdst_source *source, hdst_error *error)
     const hdst_context *context = source->object.context;
     char before[sizeof source->source->note];
     snprintf(before, sizeof before, "%s", source->source->note);
+    source->source->skips_malformed = context->engine->options.skip_failed;
     hdst_status status = hdst__source_count(source->source, hdst__engine_threads(context->engine), error);
     if (status == HDST_OK && strcmp(before, source->source->note)) hdst__log_write(&context->log, HDST__LOG_INFO, "%s", source->source->note);
     return status;

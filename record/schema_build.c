@@ -104,7 +104,7 @@ hdst_status hdst__schema_set_missing(hdst__arena *arena, hdst__schema *schema, h
 {
     draft *d = schema->draft;
     if (!d || !d->count) return hdst__error_set(error, HDST_E_USAGE, "what is missing is said of the field that was added last: add a field first");
-    if (missing < HDST__MISSING_ERROR || missing > HDST__MISSING_NAN) {
+    if (missing < HDST__MISSING_ERROR || missing > HDST__MISSING_SKIP) {
         d->failed = true;
         return refuse(hdst__complain(arena, NULL, "field '%s': %d says nothing of empty cells", d->fields[d->count - 1].name, (int)missing), error);
     }

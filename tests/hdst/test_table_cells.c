@@ -151,3 +151,64 @@ Test(table_cells, schemas_made_in_c_have_dates_and_empty_cells)
     cr_assert(count == 2 && rows[0].day == 19782 && rows[0].b == 7 && rows[0].has_b && rows[1].day == -1 && !rows[1].b && !rows[1].has_b);
     hdst_context_destroy(context);
 }
+
+// --- Rows that are left out ---
+
+typedef struct log_lines {
+    int warnings;
+    char last[600];
+} log_lines;
+
+static void note_line(hdst_log_level level, const char *message, void *user)
+{
+    log_lines *log = user;
+    if (level != HDST_LOG_WARN) return;
+    log->warnings++;
+    snprintf(log->last, sizeof log->last, "%s", message);
+}
+
+static const char dirty[] = "day,b\n2024-02-29,7\n2023-02-29,8\n2024-03-01,x\n2024-03-02\n1970-01-03,5\n\"1970-01-04\"z,6\n,9\n";
+
+static hdst_status sum_rows(const char *device, hdst_on_error on_error, int64_t *sum, uint64_t *skipped, log_lines *log, hdst_error *error)
+{
+    hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
+    options.device = device;
+    options.on_error = on_error;
+    options.log = note_line;
+    options.log_user = log;
+    hdst_context *context = hdst_context_create(&options);
+    hdst_schema *s = hdst_schema_parse(context, "row.yaml", "record: row\nfields: [{name: day, type: date32}, {name: b, type: int64}]\n", HDST_NO_PARAMS);
+    hdst_module_options with = HDST_MODULE_OPTIONS_INIT;
+    with.schemas = &s;
+    with.schema_count = 1;
+    hdst_module *module = hdst_module_parse(context, "m.hk", "map add(row r, accum int64_t sum) { sum += r.b * 100000 + r.day; }\n", &with);
+    hdst_result *result = hdst_result_create(hdst_map_function(hdst_read(hdst_source_open(context, path_of("d.csv")), module, "row"), module, "add"));
+    hdst_status status = HDST_OK;
+    for (int run = 0; run < 2 && status == HDST_OK; run++) status = hdst_run(result, error);
+    *sum = status == HDST_OK ? hdst_view_int64(hdst_result_field(result, "sum", NULL), 0, 0) : 0;
+    *skipped = hdst_result_stats(result).records_skipped;
+    hdst_result_destroy(result);
+    hdst_context_destroy(context);
+    return status;
+}
+
+Test(table_cells, rows_that_do_not_parse_are_left_out_and_told_once)
+{
+    FILE *file = fopen(path_of("d.csv"), "w");
+    fputs(dirty, file);
+    cr_assert_eq(fclose(file), 0);
+    for (size_t form = 0; form < 2; form++) {
+        if (form && !have_cpu()) continue;
+        log_lines log = {0};
+        hdst_error error = HDST_ERROR_INIT;
+        int64_t sum;
+        uint64_t skipped;
+        cr_assert_eq(sum_rows(forms[form], HDST_ON_ERROR_SKIP, &sum, &skipped, &log, &error), HDST_OK, "%s", error.message);
+        cr_assert_eq(sum, 12 * 100000 + 19782 + 2);
+        cr_assert_eq(skipped, 5);
+        cr_assert_eq(log.warnings, 1);
+        cr_assert(strstr(log.last, "d.csv:3:1: '2023-02-29' in column 'day' is in no calendar: there is no such date; 5 rows are left out"), "%s", log.last);
+        cr_assert_eq(sum_rows(forms[form], HDST_ON_ERROR_FAIL, &sum, &skipped, &log, &error), HDST_E_FORMAT);
+        cr_assert(error.line == 5 && hdst_status_exit_code(error.code) == 6, "%u: %s", error.line, error.message);
+    }
+}

@@ -131,6 +131,7 @@ void hdst__check_join_pair(hdst__checker *c, ast_function *f);      // makes f->
 void hdst__check_has_partner(hdst__checker *c, ast_expr *call, const ast_decl *side);       // has(o) of an optional side becomes a field of that
 
 // --- check_text.c ---
+ast_expr *hdst__check_text_hash(hdst__checker *c, ast_expr *call);          // hash(t)
 ast_expr *hdst__check_text_comparison(hdst__checker *c, ast_expr *e);       // of two texts
 bool hdst__check_is_tokens(const hdst__checker *c, const ast_expr *e);      // a call of tokens(...)
 bool hdst__check_token_loop(hdst__checker *c, ast_stmt *s);

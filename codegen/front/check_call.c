@@ -174,8 +174,9 @@ static ast_expr *over_arrays(hdst__checker *c, ast_expr *call)
 static ast_expr *of_any(hdst__checker *c, ast_expr *call)
 {
     const hdst__type *type = call->args[0]->type, *base = hdst__type_base(type);
-    const bool has_text = base->kind == HDST__TEXT || (base->kind == HDST__RECORD && base->record->has_text);
-    if (has_text) hdst__check_unsupported(c, call->span, "text");
+    if (type->kind == HDST__TEXT) return hdst__check_text_hash(c, call);
+    if (base->kind == HDST__TEXT || (base->kind == HDST__RECORD && base->record->has_text))
+        return wrong_argument(c, call, 0, "a text alone, or what holds none", "take the texts one by one: hash(hash(r.name) ^ r.number)");
     if (base->kind != HDST__RECORD && !hdst__kind_is_scalar(base->kind)) return wrong_argument(c, call, 0, "a number, a record or an array", NULL);
     call->type = hdst__type_scalar(HDST__U64);
     return call;

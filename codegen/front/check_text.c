@@ -90,6 +90,11 @@ ast_expr *hdst__check_text_comparison(hdst__checker *c, ast_expr *e)
     return binary_of(c, e->span, e->op, call_of(c, e->span, "text_compare", args, 2), hdst__check_number(c, e->span, HDST__I32, 0));
 }
 
+ast_expr *hdst__check_text_hash(hdst__checker *c, ast_expr *call)
+{
+    return call_of(c, call->span, "text_hash", call->args, 1);
+}
+
 // --- Tokens ---
 
 typedef struct token_class {

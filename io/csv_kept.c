@@ -49,9 +49,16 @@ static hdst_status index_kept(hdst__bound_source *bound, const judging *j, hdst_
     hdst__csv_kept *kept = bound->as.kept;
     hdst__csv_choose_wanted(source, j->cells, wanted);
     const hdst__csv_judge judge = {wanted, j->cells->row_bytes, state->c_locale, look, j};
-    const hdst__csv_index_job job = {.cursors = &kept->cursors, .first = state->first, .model_line = state->model_line, .fields = state->fields,
-                                     .field_count = source->column_count, .block_bytes = state->block_bytes,
-                                     .group_blocks = HDST__HOST_CSV_GROUP_BLOCKS, .threads = source->threads, .cancel = state->cancel, .judge = &judge};
+    const hdst__csv_index_job job = {.cursors = &kept->cursors,
+                                     .first = state->first,
+                                     .model_line = state->model_line,
+                                     .fields = state->fields,
+                                     .field_count = source->column_count,
+                                     .block_bytes = state->block_bytes,
+                                     .group_blocks = HDST__HOST_CSV_GROUP_BLOCKS,
+                                     .threads = source->threads,
+                                     .cancel = state->cancel,
+                                     .judge = &judge};
     hdst_status status = hdst__csv_index_make(&job, &kept->index, error);
     if (status != HDST_OK) return status;
     bound->kept_rows = kept->index.rows;

@@ -44,7 +44,7 @@ static hdst_status count(const hdst__node *node, hdst__run_stats *stats, hdst_er
     read_own *own = node->dataset->own;
     hdst_context *context = own->source->object.context;
     hdst_status status = HDST_OK;
-    if (context->engine->options.skip_failed) hdst__bound_source_skip_malformed(own->bound);
+    if (hdst__engine_settings(context->engine)->skip_failed) hdst__bound_source_skip_malformed(own->bound);
     if (!hdst__bound_source_leaves_out(own->bound)) status = hdst__input_count(own->source, error);
     else status = hdst__bound_source_count(own->bound, hdst__engine_threads(context->engine), error);
     if (status != HDST_OK) return status;
@@ -170,7 +170,7 @@ hdst_status hdst__input_count(hdst_source *source, hdst_error *error)
     const hdst_context *context = source->object.context;
     char before[sizeof source->source->note];
     snprintf(before, sizeof before, "%s", source->source->note);
-    source->source->skips_malformed = context->engine->options.skip_failed;
+    source->source->skips_malformed = hdst__engine_settings(context->engine)->skip_failed;
     hdst_status status = hdst__source_count(source->source, hdst__engine_threads(context->engine), error);
     if (status == HDST_OK && strcmp(before, source->source->note)) hdst__log_write(&context->log, HDST__LOG_INFO, "%s", source->source->note);
     return status;

@@ -38,13 +38,14 @@ static const hdst__record *pair_record(hdst__missing missing)
 typedef struct table {
     char *text;
     size_t used, kept, left_out;
-    size_t first_line;          // of the first row that is left out
+    size_t first_line; // of the first row that is left out
     pair rows[ROWS];
 } table;
 
 // Rows that are wrong in every way; some hold line ends within quotes.
-static const char *const wrong[] = {"x,2024-01-01", "5,2023-02-29", "5", "5,2024-01-01,7", "99999999999,2024-01-01", "\"5\"x,2024-01-01", "5,\"2024-01-01\" y",
-                                    ",2024-01-01", "5,", "1.5,2024-01-01", "\"a\nb\",2024-01-01", "5,2024-01-01T00:00", "\"5\n6\"z,2024-01-01"};
+static const char *const wrong[] = {"x,2024-01-01",        "5,2023-02-29", "5",  "5,2024-01-01,7", "99999999999,2024-01-01", "\"5\"x,2024-01-01",
+                                    "5,\"2024-01-01\" y",  ",2024-01-01",  "5,", "1.5,2024-01-01", "\"a\nb\",2024-01-01",    "5,2024-01-01T00:00",
+                                    "\"5\n6\"z,2024-01-01"};
 enum { WRONG = sizeof wrong / sizeof *wrong };
 
 static table *make_table(bool with_wrong)
@@ -58,7 +59,8 @@ static table *make_table(bool with_wrong)
         if (with_wrong && below(4) == 0) {
             if (!t->left_out++) t->first_line = lines + 1;
             t->used += (size_t)sprintf(t->text + t->used, "%s\n", wrong[below(WRONG)]);
-        } else if (below(20) == 0) t->used += (size_t)sprintf(t->text + t->used, "# a comment, with 1\n");
+        } else if (below(20) == 0)
+            t->used += (size_t)sprintf(t->text + t->used, "# a comment, with 1\n");
         else {
             const pair p = {(int32_t)below(1000000) - 500000, (int32_t)below(28)};
             t->used += (size_t)sprintf(t->text + t->used, below(2) ? "%d,1970-01-%02d\n" : "\"%d\", 1970-01-%02d \n", p.n, p.day + 1);
@@ -99,7 +101,8 @@ Test(csv_kept, good_rows_are_kept_whatever_the_blocks)
         const table *t = make_table(true);
         const char *path = write_file("a.csv", t->text, t->used);
         for (size_t b = 0; b < 4; b++)
-            expect_kept(OPEN_OK(hdst__source_csv_in_blocks(NULL, path, NULL, blocks[b], NULL, error)), pair_record(HDST__MISSING_ERROR), t, b % 2 ? pool : NULL);
+            expect_kept(OPEN_OK(hdst__source_csv_in_blocks(NULL, path, NULL, blocks[b], NULL, error)), pair_record(HDST__MISSING_ERROR), t,
+                        b % 2 ? pool : NULL);
         seed = before;
     }
     hdst__thread_pool_destroy(pool);
@@ -189,6 +192,6 @@ Test(csv_kept, what_stays_an_error)
 Test(csv_kept, no_row_may_be_left)
 {
     static table none = {.left_out = 2, .first_line = 2};
-    expect_kept(OPEN_OK(hdst__source_csv(NULL, write_text("a.csv", "n,day\nx,1970-01-01\ny,1970-01-02\n"), "0,1", NULL, error)), pair_record(HDST__MISSING_ERROR),
-                &none, NULL);
+    expect_kept(OPEN_OK(hdst__source_csv(NULL, write_text("a.csv", "n,day\nx,1970-01-01\ny,1970-01-02\n"), "0,1", NULL, error)),
+                pair_record(HDST__MISSING_ERROR), &none, NULL);
 }

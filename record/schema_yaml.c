@@ -277,7 +277,8 @@ static void read_missing(reader *r, const key *missing, const key *valid, hdst__
     for (int m = HDST__MISSING_ERROR; m <= HDST__MISSING_SKIP; m++)
         if (missing->value->kind == YAML_TREE_SCALAR && !strcmp(missing->value->text, hdst__missing_names[m])) field->missing = (hdst__missing)m;
     if (!field->missing)
-        hdst__diag_error(r->diags, missing->value->span, "missing: error, missing: zero, missing: nan, missing: skip", "what an empty cell becomes is one of a few words");
+        hdst__diag_error(r->diags, missing->value->span, "missing: error, missing: zero, missing: nan, missing: skip",
+                         "what an empty cell becomes is one of a few words");
 }
 
 static bool read_field(reader *r, const yaml_tree *node, uint32_t record, uint32_t depth, hdst__name_set *names, hdst__field *field)

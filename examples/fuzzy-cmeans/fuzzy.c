@@ -31,15 +31,16 @@ static hdst_map_spec *bind(fuzzy *job, const char *function)
 hdst_status fuzzy_open(fuzzy *job, program_run *run, uint32_t k, double m, hdst_error *error)
 {
     *job = (fuzzy){.k = k, .d = hdst_source_columns(run->source), .m = m};
-    hdst_status status = program_rows(run, &job->points, error);
+    const hdst_param params[] = {{"D", job->d}, {"K", k}, {"SQUARE", m == 2}};
+    hdst_status status = program_load(run, "fuzzy-cmeans.hk", params, sizeof params / sizeof *params, &job->module, error);
+    if (status != HDST_OK) return status;
+    hdst_dataset *points = hdst_read(run->source, job->module, "point");
+    status = hdst_count(points, &job->points, error);       // less those that --on-error skip leaves out
     if (status != HDST_OK) return status;
     if (k > job->points)
         return program_fail(error, HDST_E_USAGE, 0, "there must be at least as many points as clusters", "%" PRIu32 " clusters of %" PRIu64 " points", k,
                             job->points);
-    const hdst_param params[] = {{"D", job->d}, {"K", k}, {"SQUARE", m == 2}};
-    status = program_load(run, "fuzzy-cmeans.hk", params, sizeof params / sizeof *params, &job->module, error);
-    if (status != HDST_OK) return status;
-    job->data = hdst_cache(hdst_with_layout(hdst_read(run->source, job->module, "point"), program_layout(run, HDST_SOA)));
+    job->data = hdst_cache(hdst_with_layout(points, program_layout(run, HDST_SOA)));
     job->center_value = hdst_value_create(job->module, "centers", 1);
     job->m_value = number(job->module, m);
     job->power_value = number(job->module, 1 / (m - 1));

@@ -34,8 +34,14 @@ static hdst_map_spec *bind_centers(const kmeans *job, const char *function)
 
 hdst_status kmeans_open(kmeans *job, hdst_context *context, hdst_source *source, const char *folder, hdst_layout layout, uint32_t k, hdst_error *error)
 {
-    *job = (kmeans){.k = k, .d = hdst_source_columns(source), .points = hdst_source_rows(source)};
+    char path[4200];
+    *job = (kmeans){.k = k, .d = hdst_source_columns(source)};
     hdst_status status = hdst_source_status(source, error);
+    if (status != HDST_OK) return status;
+    snprintf(path, sizeof path, "%s/kmeans.hk", folder);
+    job->module = hdst_module_load(context, path, HDST_PARAM("D", job->d));
+    hdst_dataset *points = hdst_read(source, job->module, "point");
+    status = hdst_count(points, &job->points, error);       // less those that --on-error skip leaves out
     if (status != HDST_OK) return status;
     if (k > job->points) {
         char text[128];
@@ -43,10 +49,7 @@ hdst_status kmeans_open(kmeans *job, hdst_context *context, hdst_source *source,
         return fail(error, HDST_E_USAGE, text, "there must be at least as many points as clusters");
     }
     if (job->points > UINT32_MAX) return fail(error, HDST_E_USAGE, "more than 4294967295 points", "the sizes of clusters are 32-bit numbers in kmeans.hk");
-    char path[4200];
-    snprintf(path, sizeof path, "%s/kmeans.hk", folder);
-    job->module = hdst_module_load(context, path, HDST_PARAM("D", job->d));
-    job->data = hdst_cache(hdst_with_layout(hdst_read(source, job->module, "point"), layout));
+    job->data = hdst_cache(hdst_with_layout(points, layout));
     job->value = hdst_value_create(job->module, "center", k);
     hdst_map_spec *spec = bind_centers(job, "assign");
     hdst_bind_accum(spec, "t", k);

@@ -15,19 +15,20 @@ enum { MOST_TERMS = 64, MOST_PASSES = 30 };
 hdst_status regression_open(regression *job, program_run *run, uint32_t degree, bool intercept, hdst_error *error)
 {
     *job = (regression){.d = hdst_source_columns(run->source) - 1, .degree = degree, .intercept = intercept};
-    hdst_status status = program_rows(run, &job->rows, error);
-    if (status != HDST_OK) return status;
     if ((uint64_t)job->d * degree > MOST_TERMS)
         return program_fail(error, HDST_E_USAGE, 0, "choose fewer with --columns, or a lower --degree",
                             "%" PRIu64 " terms; there may be %d", (uint64_t)job->d * degree, MOST_TERMS);
     job->terms = job->d * degree;
+    const hdst_param params[] = {{"D", job->d}, {"K", degree}};
+    hdst_status status = program_load(run, "linear-regression.hk", params, 2, &job->module, error);
+    if (status != HDST_OK) return status;
+    hdst_dataset *rows = hdst_read(run->source, job->module, "row");
+    status = hdst_count(rows, &job->rows, error);       // less those that --on-error skip leaves out
+    if (status != HDST_OK) return status;
     if (job->rows < job->terms + intercept)
         return program_fail(error, HDST_E_USAGE, 0, "there must be at least as many rows as coefficients", "%" PRIu64 " rows for %" PRIu32 " coefficients",
                             job->rows, job->terms + intercept);
-    const hdst_param params[] = {{"D", job->d}, {"K", degree}};
-    status = program_load(run, "linear-regression.hk", params, 2, &job->module, error);
-    if (status != HDST_OK) return status;
-    job->data = hdst_cache(hdst_with_layout(hdst_read(run->source, job->module, "row"), program_layout(run, HDST_SOA)));
+    job->data = hdst_cache(hdst_with_layout(rows, program_layout(run, HDST_SOA)));
     job->model_value = hdst_value_create(job->module, "model", 1);
     uint32_t n = job->terms + 1;
     job->model = calloc(2 * n, sizeof(double));

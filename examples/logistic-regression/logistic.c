@@ -16,16 +16,17 @@ enum { MOST_PREDICTORS = 64 };
 hdst_status logistic_open(logistic *job, program_run *run, hdst_error *error)
 {
     *job = (logistic){.d = hdst_source_columns(run->source) - 1};
-    hdst_status status = program_rows(run, &job->rows, error);
-    if (status != HDST_OK) return status;
     if (job->d > MOST_PREDICTORS)
         return program_fail(error, HDST_E_USAGE, 0, "choose fewer with --columns", "%" PRIu32 " predictors; there may be %d", job->d, MOST_PREDICTORS);
+    hdst_status status = program_load(run, "logistic-regression.hk", HDST_PARAM("D", job->d), &job->module, error);
+    if (status != HDST_OK) return status;
+    hdst_dataset *rows = hdst_read(run->source, job->module, "row");
+    status = hdst_count(rows, &job->rows, error);       // less those that --on-error skip leaves out
+    if (status != HDST_OK) return status;
     if (job->rows <= job->d)
         return program_fail(error, HDST_E_USAGE, 0, "there must be at least as many rows as coefficients",
                             "%" PRIu64 " rows for %" PRIu32 " coefficients", job->rows, job->d + 1);
-    status = program_load(run, "logistic-regression.hk", HDST_PARAM("D", job->d), &job->module, error);
-    if (status != HDST_OK) return status;
-    job->data = hdst_cache(hdst_with_layout(hdst_read(run->source, job->module, "row"), program_layout(run, HDST_SOA)));
+    job->data = hdst_cache(hdst_with_layout(rows, program_layout(run, HDST_SOA)));
     job->scaling_value = hdst_value_create(job->module, "scaling", 1);
     job->model_value = hdst_value_create(job->module, "model", 1);
     uint32_t n = job->d + 1;

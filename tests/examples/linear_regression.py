@@ -162,5 +162,17 @@ def the_power_plant_is_fitted_as_published():
     check(abs(got["r2"] - 0.92869609) <= 0.5000001e-8, f"plant: {got}")
 
 
-main(find_devices, iris_is_fitted_as_in_fractions_with_equal_bits, near_dependent_powers_are_fitted_to_all_digits, a_line_through_the_origin_needs_no_intercept,
+def rows_that_do_not_parse_are_left_out():
+    good = [[x, 3 * x + x % 7] for x in range(1, 60)]
+    bad = [["none", 5], [7, ""], [8], [9, 10, 11], ['"4"x', 5], ["2024-02-29", 1]]
+    dirty = [row for i, row in enumerate(good) for row in ([row, bad[i % 6]] if i % 5 == 0 else [row])]
+    write_csv("clean.csv", "x,y", good)
+    write_csv("dirty.csv", "x,y", dirty)
+    expect_error(6, ["dirty.csv:"], "--input", "dirty.csv", "--target", "y")
+    for device in DEVICES:
+        clean, left = (result("--input", name, "--target", "y", "--device", device, "--on-error", "skip") for name in ("clean.csv", "dirty.csv"))
+        check(clean["result"] == left["result"] and left.get("records") == len(good), f"{device}: {clean} and {left}")
+
+
+main(find_devices, rows_that_do_not_parse_are_left_out, iris_is_fitted_as_in_fractions_with_equal_bits, near_dependent_powers_are_fitted_to_all_digits, a_line_through_the_origin_needs_no_intercept,
      fitted_values_are_written, misuse_is_told, nist_certified_values_are_reached, the_power_plant_is_fitted_as_published)

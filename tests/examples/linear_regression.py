@@ -174,5 +174,6 @@ def rows_that_do_not_parse_are_left_out():
         check(clean["result"] == left["result"] and left.get("records") == len(good), f"{device}: {clean} and {left}")
 
 
-main(find_devices, rows_that_do_not_parse_are_left_out, iris_is_fitted_as_in_fractions_with_equal_bits, near_dependent_powers_are_fitted_to_all_digits, a_line_through_the_origin_needs_no_intercept,
+main(find_devices, rows_that_do_not_parse_are_left_out,
+     iris_is_fitted_as_in_fractions_with_equal_bits, near_dependent_powers_are_fitted_to_all_digits, a_line_through_the_origin_needs_no_intercept,
      fitted_values_are_written, misuse_is_told, nist_certified_values_are_reached, the_power_plant_is_fitted_as_published)

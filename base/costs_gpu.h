@@ -33,6 +33,7 @@ enum {
     HDST__GPU_SORT_LEAST = 1 << 18,         // sorted
     HDST__GPU_PICK_LEAST = 1 << 19,         // looked through for candidates for the largest values
     HDST__GPU_BY_KEY_LEAST = 1 << 18,       // reduced by key
+    HDST__GPU_BY_KEY_SLICE_LEAST = 1 << 14, //     of a slice, with texts in their keys, to be fewer on the way to the host
 
     // A search for the quickest shape (engine/stage/shape_search.h). Chosen, not measured
     HDST__GPU_TUNING_LEAST = 1 << 20,       // records of a slice whose time says something of its shape: a tenth of a millisecond or more on a large GPU,

@@ -7,6 +7,15 @@
 
 #include <stdint.h>
 
+// What a slice gave, where it lies: on a device with memory of its own.
+typedef struct hdst__slice_records {
+    struct hdst__device *device;
+    const struct hdst__memory *memory;
+    uint64_t count;
+    const struct hdst__memory *texts;   // NULL, or a copy of the stretch of the host's memory that long texts in them refer to:
+    uint64_t text_bytes, text_host;     // so many bytes from this address on
+} hdst__slice_records;
+
 // Where records go that a stage gives, in place of its output: slice by slice, in the order of the input, from memory that is the stage's and is
 // used again when `take` returns.
 // All are called with the engine's mutex held.
@@ -18,6 +27,8 @@ typedef struct hdst__consumer {
     // `records` on. NULL: they are moved together.
     hdst_status (*take_runs)(void *user, const void *records, const uint64_t *run, uint64_t runs, uint64_t expected, hdst_error *error);
     void *user;
+    // NULL, or: makes fewer records of a slice's that are the same to it, on the device. *records are those then, until the next call.
+    hdst_status (*combine)(void *user, hdst__slice_records *records, hdst_error *error);
 } hdst__consumer;
 
 #endif

@@ -2,6 +2,7 @@
 // Reductions by key (shuffle/aggregate/aggregate.h): the object, where a run takes place, what it tells of itself.
 #include "shuffle/aggregate/aggregate_device.h"
 #include "shuffle/aggregate/aggregate_once.h"
+#include "shuffle/aggregate/aggregate_slices.h"
 #include "shuffle/aggregate/aggregate_spread.h"
 #include "shuffle/aggregate/aggregate_state.h"
 #include "shuffle/aggregate/aggregate_stream.h"
@@ -158,6 +159,7 @@ void hdst__aggregate_explain(const hdst__aggregate *aggregate, hdst__buffer *out
     if (aggregate->layout->rows) hdst__buffer_printf(out, "    rows: %" PRIu64 "\n", aggregate->layout->row_count);
     else hdst__buffer_printf(out, "    keys: %" PRIu64 " (about %.0f expected from %" PRIu64 " records)\n", aggregate->keys, c->distinct, c->sampled);
     explain_levels(aggregate, out);
+    if (aggregate->slices) hdst__aggregate_slices_explain(aggregate->slices, out);
     if (aggregate->flushes) hdst__buffer_printf(out, "    full tables emptied to the next level: %" PRIu64 "\n", aggregate->flushes);
     if (aggregate->crowded_blocks)
         hdst__buffer_printf(out, "    tables of threads given up, as keys crowd in few of their places: %" PRIu64 "\n",

@@ -6,6 +6,7 @@
 #include "shuffle/aggregate/aggregate_input.h"
 #include "shuffle/aggregate/aggregate_memory.h"
 #include "shuffle/aggregate/aggregate_result.h"
+#include "shuffle/aggregate/aggregate_slices.h"
 #include "shuffle/aggregate/aggregate_state.h"
 #include "shuffle/aggregate/aggregate_steps.h"
 #include "shuffle/aggregate/aggregate_stream.h"
@@ -61,6 +62,7 @@ void hdst__aggregate_release(hdst__aggregate *aggregate)
     hdst__aggregate_drop(aggregate);
     hdst__aggregate_free_kept(aggregate);
     hdst__aggregate_device_destroy(aggregate->on_device);
+    hdst__aggregate_slices_destroy(aggregate->slices);
     hdst__arena_destroy(&aggregate->arena);
 }
 

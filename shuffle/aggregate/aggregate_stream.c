@@ -6,6 +6,8 @@
 #include "engine/stage/executor.h"
 #include "shuffle/aggregate/aggregate_choose.h"
 #include "shuffle/aggregate/aggregate_memory.h"
+#include "shuffle/aggregate/aggregate_slice_text.h"
+#include "shuffle/aggregate/aggregate_slices.h"
 #include "shuffle/aggregate/aggregate_state.h"
 #include "shuffle/aggregate/aggregate_steps.h"
 #include "shuffle/aggregate/aggregate_texts.h"
@@ -68,6 +70,7 @@ static hdst_status start(void *user, hdst_error *error)
     aggregate->ran = false;
     aggregate->device_did = false;
     aggregate->stray = UINT64_MAX;
+    if (aggregate->slices) hdst__aggregate_slices_begin(aggregate->slices);
     stream *s = aggregate->stream = hdst__alloc_zero(hdst__engine_owned(engine, HDST__OWNER_BY_KEY), sizeof *s);
     if (!s) return hdst__error_memory(error, "a reduce by key");
     hdst__arena_init(&s->arena, hdst__engine_owned(engine, HDST__OWNER_BY_KEY), NULL);
@@ -196,9 +199,18 @@ static hdst_status end(hdst__aggregate *aggregate, hdst_error *error)
     return status;
 }
 
+static hdst_status combine(void *user, hdst__slice_records *records, hdst_error *error)
+{
+    hdst__aggregate *aggregate = user;
+    if (!aggregate->slices) aggregate->slices = hdst__aggregate_slices_create(aggregate->engine, aggregate->layout);
+    return aggregate->slices ? hdst__aggregate_slices_combine(aggregate->slices, records, error) : hdst__error_memory(error, "a reduce by key");
+}
+
 const hdst__consumer *hdst__aggregate_consumer(hdst__aggregate *aggregate)
 {
-    aggregate->consumer = (hdst__consumer){start, take, take_runs, aggregate};
+    const bool combines = !hdst__aggregate_slice_why_not(aggregate->layout) && aggregate->container == HDST__CONTAINER_AUTO &&
+                          hdst__engine_settings(aggregate->engine)->hpr >= HDST__HPR_DEVICE;
+    aggregate->consumer = (hdst__consumer){start, take, take_runs, aggregate, combines ? combine : NULL};
     return &aggregate->consumer;
 }
 

@@ -292,6 +292,7 @@ static hdst_context *open_context(const char *device, uint64_t memory)
     if (!context->engine) return context;
     hdst__engine_limits(context->engine)->share_bytes = 0;
     hdst__engine_limits(context->engine)->pick_least = 50;
+    hdst__engine_limits(context->engine)->by_key_slice_least = 50;
     context->engine->options.gpu_form_on_cpu = gpu_form;        // no device is open yet
     context->engine->options.no_mapping = apart;
     return context;

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels of shuffle/aggregate/aggregate_slices.h as text.
+#ifndef HDST_SHUFFLE_AGGREGATE_AGGREGATE_SLICE_TEXT_H
+#define HDST_SHUFFLE_AGGREGATE_AGGREGATE_SLICE_TEXT_H
+
+#include "shuffle/aggregate/aggregation_layout.h"
+#include "base/writer.h"
+
+enum { HDST__SLICE_LANES = 256 };
+
+// NULL, or why records of this layout are none that a device could reduce slice by slice with the same bits.
+const char *hdst__aggregate_slice_why_not(const hdst__aggregation_layout *layout);
+// Of a layout that is one.
+void hdst__aggregate_slice_text(hdst__writer *out, const hdst__aggregation_layout *layout);
+
+#endif

@@ -308,24 +308,22 @@ static hdst_status read_output(const hdst__executor *executor, const hdst__slot 
 }
 
 // A consumer may make fewer of a slice's records on the device, before they cross the link.
-static bool combines(const hdst__executor *executor, const hdst__slot *slot, const hdst__pass *pass)
+static bool combines(const hdst__slot *slot, const hdst__pass *pass)
 {
-    const hdst__consumer *consumer = pass->output->consumer;
-    return consumer && consumer->combine && !slot->chunk && pass->way == IR_OUTPUT_COUNTED && !pass->runs_at && !executor->device->unified;
+    const hdst__consumer *to = pass->output->consumer;
+    return to && to->combine && !slot->chunk && pass->way == IR_OUTPUT_COUNTED && !pass->runs_at && !slot->executor->device->unified;
 }
 
 static hdst_status take_combined(hdst__executor *executor, const hdst__slot *slot, hdst__pass *pass, hdst_error *error)
 {
     const hdst__text_mirror *mirror = &slot->segment->mirror;
-    const hdst__consumer *consumer = pass->output->consumer;
     hdst__slice_records records = {.device = executor->device, .memory = slot->output, .count = slot->readback[0], .texts = mirror->memory,
                                    .text_bytes = mirror->used, .text_host = mirror->memory ? (uint64_t)(uintptr_t)mirror->memory->host : 0};
-    hdst_status status = records.count ? consumer->combine(consumer->user, &records, error) : HDST_OK;
+    hdst_status status = records.count ? pass->output->consumer->combine(pass->output->consumer->user, &records, error) : HDST_OK;
     const uint64_t bytes = records.count * pass->output->record_bytes;
-    if (status == HDST_OK && bytes)
-        status = executor->device->ops->read(executor->device, (hdst__memory *)records.memory, 0, slot->output->host, bytes, true, error);
+    hdst__memory *from = (hdst__memory *)records.memory;
+    if (status == HDST_OK && bytes) status = executor->device->ops->read(executor->device, from, 0, slot->output->host, bytes, true, error);
     pass->stats->bytes_from_device += bytes;
-    pass->came += slot->readback[0];
     return status == HDST_OK ? pass_on(pass, slot->output->host, records.count, error) : status;
 }
 
@@ -340,7 +338,7 @@ static hdst_status take_output(hdst__executor *executor, const hdst__slot *slot,
         return HDST_OK;
     }
     if (pass->output->store) return add_runs(executor, slot, pass, error);
-    if (combines(executor, slot, pass)) return take_combined(executor, slot, pass, error);
+    if (combines(slot, pass)) return take_combined(executor, slot, pass, error);
     if (pass->way != IR_OUTPUT_DENSE && !device->unified) status = read_output(executor, slot, pass, error);
     if (status == HDST_OK) status = device->ops->to_host(device, slot->output, error);
     if (status == HDST_OK) status = add_runs(executor, slot, pass, error);

@@ -237,14 +237,13 @@ static void note_header(hdst__bound_source *bound)
     snprintf(bound->note, sizeof bound->note, "%.300s: the first row ('%.60s' ...) is taken for a header", source->name, source->columns[0].name);
 }
 
-// Number by number, as the format says, which for no rows at all says something else.
+// Number by number, as the format says.
 static hdst_status bind_matched(hdst__bound_source *bound, hdst_error *error)
 {
-    hdst__source *source = bound->source;
+    const hdst__source *source = bound->source;
     size_t columns[HDST__MOST_MATCHED], *from = columns;
     bound->moves = hdst__alloc(source->allocator, HDST__MOST_MATCHED * sizeof *bound->moves);
-    hdst_status status = bound->moves ? hdst__source_count(source, NULL, error) : hdst__error_memory(error, source->name);
-    if (status == HDST_OK) status = source->format->match(source, bound->record, columns, error);
+    hdst_status status = bound->moves ? source->format->match(source, bound->record, columns, error) : hdst__error_memory(error, source->name);
     for (size_t i = 0; i < bound->record->leaf_count && status == HDST_OK; i++)
         for (uint64_t e = 0; e < bound->record->leaves[i].elements; e++, from++) {
             const hdst__column *c = &source->columns[*from];

@@ -153,8 +153,7 @@ bool hdst__source_add_column(hdst__source *source, const char *name, hdst__kind 
 
 // Matches columns to the record's fields: in order when the columns were chosen; else by name when every field has a column of its
 // name; else in order, when no field has one and there are as many numbers as in the record.
-// The source must outlive it. Rows are not counted by it, unless the format matches columns itself; where they were not, that has to be done before the
-// source is read, unless it has an open end.
+// The source must outlive it. Rows are not counted by it; where they were not, that has to be done before the source is read, unless it has an open end.
 hdst_status hdst__source_bind_uncounted(hdst__source *source, const hdst__record *record, hdst__bound_source **bound, hdst_error *error);
 // The same, and counts.
 hdst_status hdst__source_bind(hdst__source *source, const hdst__record *record, hdst__bound_source **bound, hdst_error *error);

@@ -184,8 +184,7 @@ static hdst_status fill_read(hdst_dataset *dataset, hdst_source *source, hdst_mo
     if (hdst__check_pointer("hdst_read", "record", record, error) != HDST_OK) return error->code;
     dataset->record = hdst__module_find_record(module, record, error);
     if (!dataset->record) return error->code;
-    hdst_status status = source->source->format->match ? hdst__input_count(source, error) : HDST_OK;
-    if (status == HDST_OK) status = hdst__source_bind_uncounted(source->source, dataset->record, &own->bound, error);
+    hdst_status status = hdst__source_bind_uncounted(source->source, dataset->record, &own->bound, error);
     if (status == HDST_OK && hdst__source_knows_rows(source->source)) status = hdst__input_count(source, error);
     if (status != HDST_OK) return status;
     const char *note = hdst__bound_source_note(own->bound);

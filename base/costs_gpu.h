@@ -7,6 +7,8 @@
 // --- Stages, sorts and reductions by key (engine/, shuffle/) ---
 
 enum {
+    HDST__GPU_KEPT_SHARE = 8, HDST__GPU_KEPT_LEAST_BYTES = 64 << 10,        // of a device's budget: buffers that nobody uses and that are kept; a buffer that
+                                                // is. Chosen, not measured
     HDST__GPU_UNIT_WEIGHT = 6,                  // CPU cores that a compute unit is worth, until it is measured: KMeans, an H200 against 16 cores
     // Work-groups per compute unit.
     HDST__GPU_GROUPS_PER_UNIT = 32,         // KMeans of 100M points takes 1.63, 1.62, 1.56, 1.68 ms with 8, 16, 32, 64 of them

@@ -27,7 +27,7 @@ void hdst__processors_find_nodes(hdst__processors *processors, const char *folde
 {
     processors->nodes = 0;
     for (int i = 0; i < HDST__PROCESSOR_NODES; i++) {
-        char name[512], text[4096];
+        char name[512], text[1 << 14];        // each second of 2048 processors
         snprintf(name, sizeof name, "%s/node%d/cpulist", folder, i);
         FILE *file = fopen(name, "r");
         if (!file) continue;            // numbers may have gaps

@@ -21,6 +21,18 @@ static void take_meters(const hdst__budget *budget, hdst__peaks which, hdst__mem
     }
 }
 
+// What the driver gave and nobody uses is kept for whoever wants as much next.
+static void add_kept(const hdst__device *device, hdst__peaks which, hdst__memory_place *place)
+{
+    const hdst__meter *meter = &device->held;
+    const uint64_t held = atomic_load(&meter->now), peak = which == HDST__PEAKS_EVER ? hdst__meter_highest(meter) : atomic_load(&meter->peak);
+    const uint64_t kept = held > place->used ? held - place->used : 0;
+    place->used += kept;
+    place->owned[HDST__OWNER_OTHER] += kept;
+    if (place->owned_peak[HDST__OWNER_OTHER] < place->owned[HDST__OWNER_OTHER]) place->owned_peak[HDST__OWNER_OTHER] = place->owned[HDST__OWNER_OTHER];
+    if (place->peak < peak) place->peak = peak;
+}
+
 static const hdst__device *opened(const hdst__engine *engine, uint32_t i) { return atomic_load(&engine->opened[i]); }
 
 void hdst__engine_memory_usage(const hdst__engine *engine, hdst__peaks which, hdst__memory_usage *usage)
@@ -38,16 +50,17 @@ void hdst__engine_memory_usage(const hdst__engine *engine, hdst__peaks which, hd
         hdst__memory_place *place = &usage->device[usage->device_count++];
         *place = (hdst__memory_place){.info = device->info, .in_host_memory = device->unified && device->info->class_ != HDST__DEVICE_GPU};
         take_meters(&device->budget, which, place);
+        add_kept(device, which, place);
     }
 }
 
-static void for_all(hdst__engine *engine, void (*budgets)(hdst__budget *budget), void (*files)(hdst__meter *meter))
+static void for_all(hdst__engine *engine, void (*budgets)(hdst__budget *budget), void (*meters)(hdst__meter *meter))
 {
     budgets(&engine->runtime.memory);
-    files(&engine->runtime.files.bytes);
+    meters(&engine->runtime.files.bytes);
     for (uint32_t i = 0; i < HDST__MOST_WORKERS; i++) {
         hdst__device *device = atomic_load(&engine->opened[i]);
-        if (device) budgets(&device->budget);
+        if (device) budgets(&device->budget), meters(&device->held);
     }
 }
 

@@ -165,7 +165,7 @@ HDST_API hdst_status hdst_context_status(const hdst_context *context, hdst_error
 HDST_API void hdst_context_cancel(hdst_context *context);
 
 typedef enum hdst_memory_owner {    // what the memory of a context is for.
-    HDST_MEMORY_OTHER,          // objects of the graph, plans, texts
+    HDST_MEMORY_OTHER,          // objects of the graph, plans, texts; on devices with memory of their own also buffers that are kept to be used again
     HDST_MEMORY_SEGMENTS,       // through which input streams
     HDST_MEMORY_CACHES,         // cached datasets, and records that stay on a device between two steps
     HDST_MEMORY_VALUES,         // rows of hdst_value

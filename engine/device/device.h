@@ -11,6 +11,7 @@
 #define HDST_ENGINE_DEVICE_DEVICE_H
 
 #include "base/hash.h"
+#include "base/meter.h"
 #include "base/runtime.h"
 #include "codegen/opencl/kernel.h"
 #include "engine/device/device_info.h"
@@ -35,6 +36,7 @@ typedef struct hdst__memory {
     void *allocation;           // what to free
     void *buffer;               // of the back end: memory of the host that is the device's
     void *object, *pinned;      // of the back end
+    uint64_t held;              // of the back end: bytes of the object, which count; 0: as many as there are
     bool mapped;                // of the back end: the host owns it now
 } hdst__memory;
 
@@ -139,6 +141,7 @@ struct hdst__device {
     bool has_sub_buffers;
     hdst__target_facts facts;   // for the compiler
     hdst__budget budget;        // of the device's memory
+    hdst__meter held;           // bytes that the driver gave, those too that nobody uses; 0: the same as are used
     const char *function;       // of the stage that runs on it, for the timeline; NULL: none
 };
 

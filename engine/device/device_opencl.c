@@ -35,6 +35,7 @@ static void destroy(hdst__device *device)
     hdst__opencl_release_event(self, &self->last_out);
     hdst__opencl_release_event(self, &self->last_small);
     hdst__opencl_release_event(self, &self->begun);
+    hdst__opencl_pool_clear(self);
     if (self->is_part) await_end(self, self->in), await_end(self, self->compute), await_end(self, self->out);
     if (self->in) cl->clReleaseCommandQueue(self->in);
     if (self->compute) cl->clReleaseCommandQueue(self->compute);
@@ -42,6 +43,7 @@ static void destroy(hdst__device *device)
     if (self->context) cl->clReleaseContext(self->context);
     pthread_cond_destroy(&self->wait.condition);
     pthread_mutex_destroy(&self->wait.mutex);
+    pthread_mutex_destroy(&self->pool.mutex);
     hdst__power_table_destroy(device->powers);
     hdst__free(device->runtime->allocator, self);
 }
@@ -119,6 +121,8 @@ static hdst_status open_device(const hdst__device_setup *setup, hdst__device **o
     self->device = found->at[info->place].device;
     self->is_part = found->at[info->place].is_part;
     pthread_mutex_init(&self->wait.mutex, NULL);
+    pthread_mutex_init(&self->pool.mutex, NULL);
+    hdst__meter_init(&self->base.held);
     hdst__pieces_init(&self->wait.condition);
     cl_uint align_bits = 0;
     if (self->cl->clGetDeviceInfo(self->device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof align_bits, &align_bits, NULL) == CL_SUCCESS)

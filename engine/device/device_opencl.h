@@ -26,6 +26,22 @@ typedef struct hdst__opencl_wait {      // for the driver's thread to tell that 
 
 enum { HDST__OPENCL_IN, HDST__OPENCL_COMPUTE, HDST__OPENCL_OUT, HDST__OPENCL_QUEUES };
 
+enum { HDST__OPENCL_MOST_KEPT = 64 };
+
+typedef struct hdst__opencl_kept {      // a buffer that nobody has
+    void *object;
+    uint64_t bytes;
+    cl_event after[HDST__OPENCL_QUEUES];        // of each queue: what it had got when the buffer was given back
+} hdst__opencl_kept;
+
+typedef struct hdst__opencl_pool {
+    pthread_mutex_t mutex;              // guards all below but the last
+    hdst__opencl_kept kept[HDST__OPENCL_MOST_KEPT];     // the oldest first
+    uint32_t count;
+    uint64_t bytes;                     // of all
+    _Atomic uint64_t reused;            // buffers, so far
+} hdst__opencl_pool;
+
 typedef struct hdst__opencl_device {
     hdst__device base;
     const hdst__opencl *cl;
@@ -43,6 +59,7 @@ typedef struct hdst__opencl_device {
     cl_event begun;                 // the first kernel of the last launch, when it has several
     uint64_t launches, ended;       // launches so far; of them, those that are known to have ended
     hdst__opencl_wait wait;
+    hdst__opencl_pool pool;
     hdst__built *built;
     struct hdst__opencl_timeline *timeline;     // NULL: commands are not recorded
 } hdst__opencl_device;
@@ -108,6 +125,15 @@ void hdst__opencl_replace_event(const hdst__opencl_device *self, cl_event *event
 hdst_status hdst__opencl_await(hdst__opencl_device *device, cl_event event, cl_int *code, hdst_error *error);      // code: how it ended; may be NULL
 hdst_status hdst__opencl_await_queue(hdst__opencl_device *device, cl_command_queue queue, hdst_error *error);
 hdst_status hdst__opencl_await_launches(hdst__opencl_device *device, hdst_error *error);
+
+// device_opencl_pool.c: whether the device's buffers are kept. A buffer of about so many bytes (page-rounded), with what it really has reserved of the
+// budget; false: there is none. Before more is asked of the driver: kept ones go as far as they and what is used pass the limit. All of them go: whether
+// there were any. One that nobody needs: it is kept, or released; its bytes are no longer reserved.
+bool hdst__opencl_pools(const hdst__opencl_device *device);
+bool hdst__opencl_pool_take(hdst__opencl_device *device, hdst__owner owner, uint64_t bytes, void **object, uint64_t *held);
+void hdst__opencl_pool_make_room(hdst__opencl_device *device);
+bool hdst__opencl_pool_clear(hdst__opencl_device *device);
+void hdst__opencl_pool_give(hdst__opencl_device *device, void *object, uint64_t bytes);
 
 // device_opencl_timeline.c: once the device has its queues; at its end; what has ended goes to the timeline. A command of the queue of that track
 // (HDST__TRACK_IN ...): a copy into the device, what the launches' queue does for `records` records (0: none), a copy out of it.

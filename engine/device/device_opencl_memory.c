@@ -29,6 +29,23 @@ static hdst_status create_in_host_memory(hdst__opencl_device *self, hdst__memory
     return create_buffer(self, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, hdst__page_round(memory->bytes), own.host, &memory->object, error);
 }
 
+// A buffer of the device's own, unless a kept one is there. Where the driver has no memory, kept ones may be what takes it.
+static hdst_status create_apart(hdst__opencl_device *self, hdst__memory *memory, hdst_error *error)
+{
+    const uint64_t bytes = hdst__page_round(memory->bytes);
+    if (!hdst__opencl_pools(self)) return create_buffer(self, CL_MEM_READ_WRITE, bytes, NULL, &memory->object, error);
+    hdst__opencl_pool_make_room(self);
+    hdst_status status = create_buffer(self, CL_MEM_READ_WRITE, bytes, NULL, &memory->object, NULL);
+    if (status != HDST_OK) {
+        hdst__opencl_pool_clear(self);
+        status = create_buffer(self, CL_MEM_READ_WRITE, bytes, NULL, &memory->object, error);
+    }
+    if (status != HDST_OK) return status;
+    memory->held = bytes;
+    hdst__meter_add(&self->base.held, bytes);
+    return HDST_OK;
+}
+
 // Page-aligned host memory is wrapped once: on a unified device that is the buffer, elsewhere it pins the pages for quick copies to a buffer beside it.
 static hdst_status create_objects(hdst__opencl_device *self, hdst__memory *memory, const char *what, hdst_error *error)
 {
@@ -41,16 +58,18 @@ static hdst_status create_objects(hdst__opencl_device *self, hdst__memory *memor
     }
     if (memory->object) return HDST_OK;
     if (is_host_memory(self)) return create_in_host_memory(self, memory, what, error);
-    return create_buffer(self, CL_MEM_READ_WRITE, hdst__page_round(memory->bytes), NULL, &memory->object, error);
+    return create_apart(self, memory, error);
 }
 
 static void drop(hdst__opencl_device *self, hdst__memory *memory)
 {
-    if (memory->object) self->cl->clReleaseMemObject(memory->object);
+    const uint64_t bytes = memory->held ? memory->held : hdst__page_round(memory->bytes);
+    hdst__budget_release(&self->base.budget, memory->owner, bytes);
+    if (memory->object && memory->held) hdst__opencl_pool_give(self, memory->object, memory->held);
+    else if (memory->object) self->cl->clReleaseMemObject(memory->object);
     if (memory->pinned) self->cl->clReleaseMemObject(memory->pinned);
     hdst__device_free_host_memory(&self->base, memory);
     hdst__free(self->base.runtime->allocator, memory->buffer);
-    hdst__budget_release(&self->base.budget, memory->owner, hdst__page_round(memory->bytes));
     hdst__free(self->base.runtime->allocator, memory);
 }
 
@@ -104,15 +123,14 @@ hdst_status hdst__opencl_alloc(hdst__device *device, hdst__memory_kind kind, hds
         hdst__error_hint(error, "fewer rows, or --device interp");
         return HDST_E_MEMORY;
     }
-    if (!hdst__budget_reserve(&device->budget, owner, rounded)) return hdst__budget_error(&device->budget, rounded, what, error);
     hdst__memory *memory = hdst__alloc_zero(device->runtime->allocator, sizeof *memory);
-    if (!memory) {
-        hdst__budget_release(&device->budget, owner, rounded);
-        return hdst__error_memory(error, what);
+    if (!memory) return hdst__error_memory(error, what);
+    *memory = (hdst__memory){.kind = kind, .owner = owner, .bytes = bytes};
+    const bool again = hdst__opencl_pools(self) && hdst__opencl_pool_take(self, owner, rounded, &memory->object, &memory->held);
+    if (!again && !hdst__budget_reserve(&device->budget, owner, rounded)) {
+        hdst__free(device->runtime->allocator, memory);
+        return hdst__budget_error(&device->budget, rounded, what, error);
     }
-    memory->kind = kind;
-    memory->owner = owner;
-    memory->bytes = bytes;
     hdst_status status = create_objects(self, memory, what, error);
     if (status == HDST_OK) status = hdst__opencl_to_host(device, memory, error);
     if (status == HDST_OK) *out = memory;

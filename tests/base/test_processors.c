@@ -64,6 +64,18 @@ Test(processors, nodes_hold_what_is_allowed_of_them)
     cr_assert(CPU_ISSET(5, &p.node[1]) && !CPU_ISSET(6, &p.node[1]));
 }
 
+// What cannot be read says nothing of further processors; those before it are there.
+Test(processors, lists_with_mistakes)
+{
+    const char *const lists[] = {"0-1,x,5", "7-3", "2-,4", "3,999999999999-99999999999999", ",6", "5,8-8,", "-2"};
+    const hdst__processors p = with_nodes(lists, 7, 10);
+    cr_assert_eq(p.nodes, 4);
+    cr_assert(CPU_COUNT(&p.node[0]) == 2 && CPU_ISSET(0, &p.node[0]) && CPU_ISSET(1, &p.node[0]));
+    cr_assert(CPU_COUNT(&p.node[1]) == 1 && CPU_ISSET(4, &p.node[1]));
+    cr_assert(CPU_COUNT(&p.node[2]) == 1 && CPU_ISSET(3, &p.node[2]));
+    cr_assert(CPU_COUNT(&p.node[3]) == 2 && CPU_ISSET(5, &p.node[3]) && CPU_ISSET(8, &p.node[3]));
+}
+
 Test(processors, threads_are_spread_over_nodes_as_their_processors_are)
 {
     const char *const lists[] = {"0-3", "4-11"};

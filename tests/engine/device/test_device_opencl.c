@@ -70,6 +70,85 @@ static void memory_keeps_its_bytes(bool gpu_form)
 Test(device_opencl, memory_of_a_cpu_device_keeps_its_bytes) { memory_keeps_its_bytes(false); }
 Test(device_opencl, memory_beside_the_host_keeps_its_bytes) { memory_keeps_its_bytes(true); }
 
+// --- Buffers that are kept ---
+
+enum { MB = 1 << 20, POOL_LIMIT = 16 * MB };
+
+static hdst__memory *take(hdst__device *device, uint64_t bytes)
+{
+    hdst_error error = HDST_ERROR_INIT;
+    hdst__memory *memory = NULL;
+    cr_assert_eq(device->ops->alloc(device, HDST__MEMORY_DEVICE, HDST__OWNER_OTHER, bytes, "a test", &memory, &error), HDST_OK, "%s", error.message);
+    cr_assert_leq(atomic_load(&device->held.now), POOL_LIMIT, "what is used and kept together");
+    return memory;
+}
+
+static hdst__engine *engine_with_pool(hdst__device **device)
+{
+    hdst__engine *engine = hdst__engine_create(&(hdst__engine_options){.device = "cpu", .gpu_form_on_cpu = true, .device_memory = POOL_LIMIT,
+                                                                       .cache_dir = root});
+    hdst_error error = HDST_ERROR_INIT;
+    cr_assert_eq(hdst__engine_open(engine, device, &error), HDST_OK, "%s", error.message);
+    return engine;
+}
+
+Test(device_opencl, a_buffer_that_was_given_back_is_used_again)
+{
+    hdst__device *device;
+    hdst__engine *engine = engine_with_pool(&device);
+    const hdst__opencl_pool *pool = &((hdst__opencl_device *)device)->pool;
+    hdst__memory *memory = take(device, MB);
+    void *const first = memory->object;
+    device->ops->release(device, memory);
+    cr_assert_eq(atomic_load(&device->budget.used), 0);
+    cr_assert_eq(atomic_load(&device->held.now), MB);
+    device->ops->finish(device);
+    memory = take(device, MB - 5000);                   // nearly as much
+    cr_assert_eq(memory->object, first);
+    cr_assert_eq(pool->reused, 1);
+    cr_assert_eq(atomic_load(&device->budget.used), MB, "all of it counts");
+    hdst__memory *other = take(device, MB), *half = take(device, MB / 2);
+    cr_assert(other->object != first && half->object != first && pool->reused == 1);
+    device->ops->release(device, memory);
+    device->ops->release(device, other);
+    device->ops->release(device, half);
+    device->ops->finish(device);
+    other = take(device, MB / 4);                       // all are much larger
+    cr_assert_eq(pool->reused, 1);
+    device->ops->release(device, other);
+    cr_assert_eq(atomic_load(&device->budget.used), 0);
+    hdst__engine_destroy(engine);
+}
+
+// Many sizes, in a random order: what is used and kept is never more than the budget, each use has memory of its own, and much is used again.
+Test(device_opencl, kept_buffers_go_when_memory_is_short)
+{
+    enum { HELD = 8, TURNS = 600 };
+    hdst__memory *held[HELD] = {NULL};
+    uint64_t value[HELD] = {0}, state = 7, back;
+    hdst__device *device;
+    hdst__engine *engine = engine_with_pool(&device);
+    hdst_error error = HDST_ERROR_INIT;
+    for (uint64_t turn = 1; turn <= TURNS; turn++) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        const uint64_t i = state >> 40 & (HELD - 1), sizes[] = {2 * MB - 4096, MB / 2, 100000, 2000, MB / 4};
+        if (held[i]) {
+            cr_assert_eq(device->ops->read(device, held[i], 0, &back, sizeof back, true, &error), HDST_OK);
+            cr_assert_eq(back, value[i], "turn %d", (int)turn);
+            device->ops->release(device, held[i]);
+        }
+        held[i] = take(device, sizes[(state >> 50) % 5]);
+        value[i] = turn;
+        cr_assert_eq(device->ops->write(device, held[i], 0, &turn, sizeof turn, true, &error), HDST_OK);
+    }
+    cr_assert_gt(((hdst__opencl_device *)device)->pool.reused, TURNS / 10);
+    for (int i = 0; i < HELD; i++) device->ops->release(device, held[i]);
+    hdst__memory *all = take(device, POOL_LIMIT);       // there is room for it once all kept ones have gone
+    cr_assert_eq(((hdst__opencl_device *)device)->pool.count, 0);
+    device->ops->release(device, all);
+    hdst__engine_destroy(engine);
+}
+
 Test(device_opencl, a_buffer_larger_than_the_device_allows_is_a_memory_error)
 {
     hdst__engine *engine = hdst__engine_create(&(hdst__engine_options){.device = "cpu", .memory = UINT64_MAX / 2, .device_memory = UINT64_MAX / 2,

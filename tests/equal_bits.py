@@ -78,9 +78,9 @@ def make_inputs(folder):
         line = 3 + 0.5 * x[0] - 0.25 * (x[1] - 100) + 7 * x[2]
         table.append(x + [numbers.hill(line, 1), 1.0 if line + numbers.hill(0, 4) > 6 else 0.0])
     write_npy(f"{folder}/table.npy", table, "d")
+    write_npy(f"{folder}/matrix.npy", [[numbers.uniform(-1, 1) + (3 if i == j else 0) for j in range(80)] for i in range(80)], "f")
     write_npy(f"{folder}/graph.npy", [[numbers.bits() % 3000, numbers.bits() % 3000] for _ in range(4000)], "d")
     write_npy(f"{folder}/weighted.npy", [[numbers.bits() % 1000, numbers.bits() % 1000, numbers.uniform(0, 9)] for _ in range(5000)], "d")
-    write_npy(f"{folder}/matrix.npy", [[numbers.uniform(-1, 1) + (3 if i == j else 0) for j in range(80)] for i in range(80)], "f")
 
 
 def workloads(at):

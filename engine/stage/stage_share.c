@@ -42,6 +42,7 @@ static bool is_passing(const hdst__stage *stage, const hdst__stage_values *value
 
 static bool stays_on_one(const hdst__stage *stage)
 {
+    if (!stage->store.cache.reader.record) return false;        // it gives none: rows of accumulators are made on one, whoever shares the input
     return stage->spec.keep_output && !stage->mode.is[HDST__MODE_OUTPUT_ON_HOST] && !hdst__stage_may_keep_parts(stage);
 }
 

@@ -40,6 +40,12 @@ static const char text[] =
     "    }\n"
     "}\n";
 
+static const char stays[] =
+    "struct pair { uint32_t key; float value; };\n"
+    "map keyed(pair p) -> (key uint32_t key, float v) { return (p.key, p.value); }\n"
+    "reduce add(float a, float b) { return a + b; }\n"
+    "map twice(float x) -> float { return x * 2; }\n";
+
 typedef struct pair { uint32_t key; float value; } pair;
 typedef struct row { float sum; uint32_t n; float least; double twice; uint64_t all; } row;
 
@@ -313,6 +319,30 @@ Test(fixed_point_tables, what_cannot_be_added_there_is_merged_on_the_host)
     for (uint32_t i = RECORDS - 40; i < RECORDS - 20; i++) pairs[i] = (pair){i % 3, i % 2 ? 0x1.8p100f : -0x1p-120f};
     compare_in(pair_of_gpus(0), "gather_sums", NULL);
     compare_in(pair_of_gpus(8), "gather_sums", NULL);
+}
+
+// Rows that stay on a device for the next stage, as in a loop, are no reason to leave the other one out.
+Test(fixed_point_tables, rows_that_a_stage_reads_are_made_by_several_gpus)
+{
+    if (!have_team()) return;
+    make_tame();
+    float *expected = calloc(ROWS, sizeof *expected);
+    for (int form = 0; form < 2; form++) {
+        hdst_context *context = form ? pair_of_gpus(0) : context_on("interp");
+        hdst_module *m = module_of(context, stays);
+        hdst_dataset *keyed = hdst_map(dataset(context, m, RECORDS), hdst_map_spec_create(m, "keyed"));
+        hdst_result *r = hdst_result_create(hdst_map(hdst_reduce_dense(keyed, m, "add", ROWS), hdst_map_spec_create(m, "twice")));
+        for (int run = 0; run < 2; run++) {
+            RUN(r);
+            const float *found = hdst_result_rows(r, NULL, NULL);
+            cr_assert_not_null(found);
+            if (form) cr_assert_arr_eq(found, expected, ROWS * sizeof *found);
+            else memcpy(expected, found, ROWS * sizeof *found);
+        }
+        if (form) cr_assert(strstr(hdst_explain(r, NULL), added_there), "%s", hdst_explain(r, NULL));
+        hdst_context_destroy(context);
+    }
+    free(expected);
 }
 
 // The words have room for the additions of all records, of which each device has a part only: no run finds them too narrow and compiles anew.

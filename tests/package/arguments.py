@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# tests/hdst/test_arguments.c calls every public function with NULL for each of its objects, and with each second object from
+# tests/hdst/test_arguments*.c call every public function with NULL for each of its objects, and with each second object from
 # another context: the list there is compared with the headers, so that a new function cannot be forgotten.
 # usage: arguments.py SOURCE
 import pathlib
@@ -7,8 +7,8 @@ import re
 import sys
 
 source = pathlib.Path(sys.argv[1])
-text = "".join((source / "hdst" / name).read_text() for name in ("error.h", "graph.h", "hdst.h", "scan.h"))
-test = (source / "tests/hdst/test_arguments.c").read_text()
+text = "".join((source / "hdst" / name).read_text() for name in ("error.h", "graph.h", "hdst.h", "joins.h", "loop.h", "scan.h", "table.h"))
+test = "".join(path.read_text() for path in sorted((source / "tests/hdst").glob("test_arguments*.c")))
 OBJECT = re.compile(r"\bhdst_(context|source|schema|module|dataset|map_spec|value|result|job|partial)\s*\*(?:const\s*\*)?\s*(\w+)$")
 failures = []
 

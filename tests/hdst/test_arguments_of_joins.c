@@ -32,7 +32,8 @@ Test(arguments_of_joins, null)
 {
     open_all();
     MAKES(hdst_join, "left", NULL, "key", o.dataset, "key", pairs, "both"), MAKES(hdst_join, "right", o.dataset, "key", NULL, "key", pairs, "both");
-    MAKES(hdst_join, "left_key", o.dataset, NULL, o.dataset, "key", pairs, "both"), MAKES(hdst_join, "right_key", o.dataset, "key", o.dataset, NULL, pairs, "both");
+    MAKES(hdst_join, "left_key", o.dataset, NULL, o.dataset, "key", pairs, "both");
+    MAKES(hdst_join, "right_key", o.dataset, "key", o.dataset, NULL, pairs, "both");
     MAKES(hdst_join, "module", o.dataset, "key", o.dataset, "key", NULL, "both"), MAKES(hdst_join, "function", o.dataset, "key", o.dataset, "key", pairs, NULL);
     MAKES(hdst_join_by, "left", NULL, "key", o.dataset, "key", both), MAKES(hdst_join_by, "right", o.dataset, "key", NULL, "key", both);
     MAKES(hdst_join_by, "spec", o.dataset, "key", o.dataset, "key", NULL);

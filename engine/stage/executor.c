@@ -254,7 +254,7 @@ static hdst_status add_run(const hdst__slot *slot, const hdst__pass *pass, uint6
 static uint64_t records_of_slice(const hdst__executor *executor, const hdst__slot *slot, const hdst__pass *pass)
 {
     uint64_t count = 0;
-    if (!pass->runs_at) return slot->readback[0];
+    if (pass->way == IR_OUTPUT_COUNTED && !pass->runs_at) return slot->readback[0];     // in one run; else each strip's run is told
     for (uint64_t i = pass->runs_at; i + 1 < executor->readback_words; i += 2) count += slot->readback[i + 1];
     return count;
 }

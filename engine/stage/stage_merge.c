@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What several workers have accumulated becomes one. Mostly on the host, in a partial, which takes tables of any form. Where all of them are GPUs with the
-// same words at the same scales, and the rows are wanted there anyway, the others' words are added on the first one's device, which then makes rows of
-// them as if it had been alone: a million sums are then a copy and a vector addition, and nothing is rounded on the host.
+// same words of one operation, at the same scales, and the rows are wanted there anyway, the others' words are added on the first one's device, which then
+// makes rows of them as if it had been alone: a million sums are then a copy and a vector addition, and nothing is rounded on the host.
 #include "accum/accum_pieces.h"
 #include "base/costs_gpu.h"
 #include "engine/stage/launch_fixed_point.h"
@@ -68,33 +68,36 @@ static hdst_status bring_tables(hdst__stage *stage, hdst_error *error)
 
 // --- On the first one's device ---
 
-// Words that are sums, whatever they stand for.
-static bool adds_words(const hdst__launch_plan *plan)
+// Words that meet by one operation, whatever they stand for. *op: which.
+static bool has_one_op(const hdst__launch_plan *plan, hdst__word_op *op)
 {
-    bool adds = plan->tables && !plan->tables->first_level && plan->kernel;
-    for (size_t a = 0; adds && a < plan->tables->accum_count; a++) {
+    bool one = plan->tables && !plan->tables->first_level && plan->kernel;
+    for (size_t a = 0; one && a < plan->tables->accum_count; a++) {
         const hdst__accum *accum = &plan->tables->accum[a];
-        for (size_t leaf = 0; adds && leaf < accum->leaf_count; leaf++) {
+        if (a == 0) *op = accum->cell[0].op;
+        for (size_t leaf = 0; one && leaf < accum->leaf_count; leaf++) {
             const hdst__cell *cell = &accum->cell[leaf];
-            adds = !cell->fast && (cell->digits ? accum->fixed_point : cell->op == HDST__WORD_ADD);
+            one = !cell->fast && cell->op == *op && (!cell->digits || accum->fixed_point);
         }
     }
-    return adds;
+    return one;
 }
 
 static bool have_equal_words(const hdst__launch_plan *a, const hdst__launch_plan *b)
 {
     const size_t scales = a->tables->scale_count;
+    hdst__word_op of_a, of_b;
+    if (!has_one_op(a, &of_a) || !has_one_op(b, &of_b) || of_a != of_b) return false;
     return a->device_words == b->device_words && scales == b->tables->scale_count && a->fixed_point_bits == b->fixed_point_bits &&
            (!scales || !memcmp(a->scale, b->scale, scales * sizeof *a->scale));
 }
 
 bool hdst__stage_may_merge_there(const hdst__stage *stage)
 {
-    bool may = stage->others && !stage->passes_by && stage->device->facts.max_group >= GROUP && adds_words(stage->plan);
+    bool may = stage->others && !stage->passes_by && stage->device->facts.max_group >= GROUP && have_equal_words(stage->plan, stage->plan);
     for (uint32_t i = 0; may && i < stage->other_count; i++) {
         const hdst__launch_plan *other = stage->others[i].plan;
-        may = !other || (adds_words(other) && have_equal_words(stage->plan, other));
+        may = !other || have_equal_words(stage->plan, other);
     }
     return may;
 }
@@ -175,11 +178,13 @@ static hdst_status add_words(hdst__stage *stage, const hdst__stage_worker *other
     hdst__device *device = stage->device;
     const uint64_t count = stage->plan->device_words, bytes = count * sizeof(int64_t), most = device->info->compute_units * HDST__GPU_FINISH_GROUPS_PER_UNIT,
                    groups = (count + GROUP - 1) / GROUP;
-    const hdst__work_arg args[] = {{.memory = stage->plan->table}, {.memory = stage->arrived}, {.number = count}};
+    hdst__word_op op = HDST__WORD_ADD;
+    (void)has_one_op(stage->plan, &op);
+    const hdst__work_arg args[] = {{.memory = stage->plan->table}, {.memory = stage->arrived}, {.number = count}, {.number = op}};
     hdst_status status = other->plan->table_stays ? carry(stage, other->plan, bytes, error)
         : device->ops->write(device, stage->arrived, 0, words_of(other->plan, other->table), bytes, false, error);
     stage->stats.bytes_to_device += bytes;
-    if (status == HDST_OK) status = device->ops->work(device, stage->add_words, args, 3, groups < most ? groups : most, GROUP, error);
+    if (status == HDST_OK) status = device->ops->work(device, stage->add_words, args, sizeof args / sizeof *args, groups < most ? groups : most, GROUP, error);
     return status == HDST_OK ? wait_for_all(device, error) : status;        // before the next one's words come to the same place
 }
 

@@ -49,6 +49,21 @@ static inline bool have_team(void)
     return have;
 }
 
+// Two halves of the CPU as GPUs, which share each run; `local_bytes` of local memory each, `overflow_cells` (0: enough).
+static inline hdst_context *pair_of_gpus(uint64_t local_bytes, uint64_t overflow_cells)
+{
+    hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
+    options.device = "0,1";
+    options.cpu_parts = 2;
+    hdst_context *context = hdst_context_create(&options);
+    cr_assert_not_null(context->engine);
+    hdst__engine_limits(context->engine)->share_bytes = 0;
+    context->engine->options.gpu_form_on_cpu = true;
+    context->engine->options.local_bytes = local_bytes;
+    context->engine->options.overflow_cells = overflow_cells;
+    return context;
+}
+
 // "gpu-form" is the CPU device with kernels as a GPU gets them, and memory that is not shared with the host; "team" is context_of_team.
 static inline hdst_context *context_in_form(const char *form)
 {

@@ -40,12 +40,6 @@ static const char text[] =
     "    }\n"
     "}\n";
 
-static const char stays[] =
-    "struct pair { uint32_t key; float value; };\n"
-    "map keyed(pair p) -> (key uint32_t key, float v) { return (p.key, p.value); }\n"
-    "reduce add(float a, float b) { return a + b; }\n"
-    "map twice(float x) -> float { return x * 2; }\n";
-
 typedef struct pair { uint32_t key; float value; } pair;
 typedef struct row { float sum; uint32_t n; float least; double twice; uint64_t all; } row;
 
@@ -273,21 +267,6 @@ Test(fixed_point_tables, another_of_several_devices_without_overflow_cells_left)
     if (have_team()) compare_in(team_of_gpus(8), "gather", "tables in device memory for all work-groups");
 }
 
-// Two halves of the CPU as GPUs: the words of one are added on the other, which makes rows of them.
-static hdst_context *pair_of_gpus(uint64_t overflow_cells)
-{
-    hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
-    options.device = "0,1";
-    options.cpu_parts = 2;
-    hdst_context *context = hdst_context_create(&options);
-    cr_assert_not_null(context->engine);
-    hdst__engine_limits(context->engine)->share_bytes = 0;
-    context->engine->options.gpu_form_on_cpu = true;
-    context->engine->options.local_bytes = LOCAL;
-    context->engine->options.overflow_cells = overflow_cells;
-    return context;
-}
-
 static void make_tame(void)
 {
     uint64_t state = 9;
@@ -299,7 +278,7 @@ static const char added_there[] = "accumulators of the other devices are added o
 Test(fixed_point_tables, words_of_another_gpu_are_added_where_the_rows_are_made)
 {
     make_tame();
-    if (have_team()) compare_in(pair_of_gpus(0), "gather_sums", added_there);
+    if (have_team()) compare_in(pair_of_gpus(LOCAL, 0), "gather_sums", added_there);
 }
 
 // What does not fit the first one's words is in its own overflow cells.
@@ -307,66 +286,33 @@ Test(fixed_point_tables, the_first_gpu_has_all_that_does_not_fit)
 {
     make_tame();
     for (uint32_t i = 20; i < 40; i++) pairs[i] = (pair){i % 3, i % 2 ? 0x1.8p100f : -0x1p-120f};
-    if (have_team()) compare_in(pair_of_gpus(0), "gather_sums", added_there);
+    if (have_team()) compare_in(pair_of_gpus(LOCAL, 0), "gather_sums", added_there);
 }
 
-// The other one's overflow cells meet the words on the host, and so do minima.
+// Many sums that need superaccumulators are for one device: the others' tables would be more to merge than there is input.
+Test(fixed_point_tables, large_tables_of_superaccumulators_are_for_one)
+{
+    if (!have_team()) return;
+    make_wild();
+    hdst_context *context = pair_of_gpus(LOCAL, 8);
+    hdst_module *m = module_of(context, text);
+    hdst_map_spec *spec = hdst_map_spec_create(m, "gather_sums");
+    hdst_bind_accum(spec, "t", ROWS);
+    hdst_result *r = hdst_result_create(hdst_map(dataset(context, m, RECORDS), spec));
+    RUN(r);
+    cr_assert(strstr(hdst_explain(r, NULL), "its many sums need superaccumulators"), "%s", hdst_explain(r, NULL));
+    hdst_context_destroy(context);
+}
+
+// The other one's overflow cells meet the words on the host, and so do minima beside sums.
 Test(fixed_point_tables, what_cannot_be_added_there_is_merged_on_the_host)
 {
     make_tame();
     if (!have_team()) return;
-    compare_in(pair_of_gpus(0), "gather", NULL);
+    compare_in(pair_of_gpus(LOCAL, 0), "gather", NULL);
     for (uint32_t i = RECORDS - 40; i < RECORDS - 20; i++) pairs[i] = (pair){i % 3, i % 2 ? 0x1.8p100f : -0x1p-120f};
-    compare_in(pair_of_gpus(0), "gather_sums", NULL);
-    compare_in(pair_of_gpus(8), "gather_sums", NULL);
-}
-
-// Rows that stay on a device for the next stage, as in a loop, are no reason to leave the other one out.
-Test(fixed_point_tables, rows_that_a_stage_reads_are_made_by_several_gpus)
-{
-    if (!have_team()) return;
-    make_tame();
-    float *expected = calloc(ROWS, sizeof *expected);
-    for (int form = 0; form < 2; form++) {
-        hdst_context *context = form ? pair_of_gpus(0) : context_on("interp");
-        hdst_module *m = module_of(context, stays);
-        hdst_dataset *keyed = hdst_map(dataset(context, m, RECORDS), hdst_map_spec_create(m, "keyed"));
-        hdst_result *r = hdst_result_create(hdst_map(hdst_reduce_dense(keyed, m, "add", ROWS), hdst_map_spec_create(m, "twice")));
-        for (int run = 0; run < 2; run++) {
-            RUN(r);
-            const float *found = hdst_result_rows(r, NULL, NULL);
-            cr_assert_not_null(found);
-            if (form) cr_assert_arr_eq(found, expected, ROWS * sizeof *found);
-            else memcpy(expected, found, ROWS * sizeof *found);
-        }
-        if (form) cr_assert(strstr(hdst_explain(r, NULL), added_there), "%s", hdst_explain(r, NULL));
-        hdst_context_destroy(context);
-    }
-    free(expected);
-}
-
-// The words have room for the additions of all records, of which each device has a part only: no run finds them too narrow and compiles anew.
-Test(fixed_point_tables, plans_of_several_gpus_last_from_run_to_run)
-{
-    enum { MANY = 9000000 };            // more than the 2^23 additions up to which words have as many bits as they may
-    if (!have_team()) return;
-    hdst_context *context = pair_of_gpus(0);
-    hdst_module *m = module_of(context, "struct cell { float sum; };\n"
-                                        "map spread(uint32_t i, accum cell t[]) { t[i % 3000].sum += (float)(i & 3); }\n");
-    hdst_map_spec *spec = hdst_map_spec_create(m, "spread");
-    hdst_bind_accum(spec, "t", ROWS);
-    hdst_result *r = hdst_result_create(hdst_map(hdst_cache(hdst_read(hdst_source_from_range(context, 0, MANY), m, "uint32_t")), spec));
-    for (int run = 0; run < 2; run++) {
-        RUN(r);
-        const float *cells = hdst_result_rows(r, "t", NULL);
-        cr_assert_not_null(cells);
-        double all = 0;
-        for (int k = 0; k < ROWS; k++) all += cells[k];
-        cr_assert_eq(all, MANY / 4 * 6.0, "run %d: %g, row 1: %g", run, all, (double)cells[1]);
-    }
-    cr_assert_eq(hdst_result_stats(r).compile_seconds, 0);
-    cr_assert(strstr(hdst_explain(r, NULL), added_there));
-    hdst_context_destroy(context);
+    compare_in(pair_of_gpus(LOCAL, 0), "gather_sums", NULL);
+    compare_in(pair_of_gpus(LOCAL, 8), "gather_sums", NULL);
 }
 
 static void gather_partial(hdst_context *context, row *rows, row *merged, const char *explained)

@@ -302,7 +302,7 @@ static void run_file(run *r, const char *path, const char *how, char **names, in
 {
     const size_t length = strlen(path);
     hdst_lines_options options = HDST_LINES_OPTIONS_INIT;
-    options.strip_returns = length > 2 && !strcmp(path + length - 2, "cr");
+    options.strip_returns = length > 3 && !strcmp(path + length - 3, ".cr");
     r->source = hdst_source_open_all_lines(r->context, &path, 1, &options);
     r->lines = hdst_read(r->source, r->module, "numbered");
     r->items = hdst_map_function(r->lines, r->module, "keyed");

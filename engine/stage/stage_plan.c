@@ -144,6 +144,15 @@ static hdst_status make_plan(hdst__stage *stage, const hdst__stage_values *value
     return status;
 }
 
+// Whether tables of superaccumulators, one of each GPU, all of which come to the host to be merged, would be more than the input.
+static bool has_large_tables(const hdst__stage *stage)
+{
+    const hdst__launch_plan *plan = stage->plan;
+    if (!stage->shares || stage->device->unified || !plan || !plan->tables || !plan->tables->scale_count || hdst__tables_are_fixed_point(plan->tables))
+        return false;
+    return plan->device_words * sizeof(int64_t) > stage->reader.records * hdst__segment_record_bytes(stage->reader.record);
+}
+
 // What of cached datasets stays goes first. Several devices need more memory than one: where there is none for them, one has to do.
 hdst_status hdst__stage_make_plan(hdst__stage *stage, const hdst__stage_values *values, hdst_error *error)
 {
@@ -156,6 +165,10 @@ hdst_status hdst__stage_make_plan(hdst__stage *stage, const hdst__stage_values *
     }
     if (status == HDST_E_MEMORY && hdst__partial_caches_release(stage->runtime)) {
         full = (hdst_error)HDST_ERROR_INIT;
+        status = make_plan(stage, values, &full);
+    }
+    if (status == HDST_OK && has_large_tables(stage)) {
+        hdst__mode_set(&stage->mode, HDST__MODE_ONE_DEVICE, "its many sums need superaccumulators, and to merge those of each device takes longer");
         status = make_plan(stage, values, &full);
     }
     if (status == HDST_E_MEMORY && stage->shares) {

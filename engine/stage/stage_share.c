@@ -2,7 +2,6 @@
 // Stages that several workers run: which may be, the launch plans of the workers beside the first, and what they tell of themselves.
 #include "engine/stage/stage_share.h"
 
-#include "accum/superaccumulator.h"
 #include "engine/worker.h"
 
 #include <inttypes.h>
@@ -47,27 +46,6 @@ static bool stays_on_one(const hdst__stage *stage)
     return stage->spec.keep_output && !stage->mode.is[HDST__MODE_OUTPUT_ON_HOST] && !hdst__stage_may_keep_parts(stage);
 }
 
-static uint64_t superaccumulator_bytes(const hdst__record *record)
-{
-    uint64_t words = 0;
-    for (size_t leaf = 0; leaf < record->leaf_count; leaf++)
-        words += record->leaves[leaf].elements *
-                 (hdst__kind_is_float(record->leaves[leaf].kind) ? hdst__superaccumulator_digits(record->leaves[leaf].kind) + 1 : 1);
-    return words * sizeof(int64_t);
-}
-
-// Whether tables of superaccumulators, one of each device, which the host merges, would be more than the input.
-static bool has_large_tables(const hdst__stage *stage, const hdst__stage_values *values)
-{
-    uint64_t bytes = 0;
-    if (!stage->mode.is[HDST__MODE_SUPERACCUMULATORS] || !values) return false;
-    for (size_t i = 0; i < stage->spec.func->param_count; i++) {
-        const ir_param *param = &stage->spec.func->params[i];
-        if (param->kind == IR_ACCUM_TABLE) bytes += values->rows[i] * superaccumulator_bytes(param->record);
-    }
-    return bytes > stage->reader.records * hdst__segment_record_bytes(stage->reader.record);
-}
-
 enum { LEAST_UNIT = 64 };       // shares are cut at multiples of it
 
 static bool has_few_keys(const hdst__stage *stage, const hdst__stage_values *values)
@@ -89,7 +67,6 @@ static const char *why_alone(const hdst__stage *stage, const hdst__stage_values 
         : stays_on_one(stage) ? "its records stay on the device for the next stage"
         : stage->join.why_not[0] && is_alone(stage) ? stage->join.why_not
         : is_alone(stage) ? "a CPU beside a GPU joins it in long work on registered memory alone; name both by their indices to have it"
-        : has_large_tables(stage, values) ? "its many sums need superaccumulators, and to merge those of each device takes longer"
         : has_few_keys(stage, values) ? "it has no more than 64 records, or keys, which a device takes at once"
         : is_short(stage, values) && !is_passing(stage, values) ? "its input is too small for that to pay" : NULL;
 }

@@ -213,7 +213,8 @@ size_t hdst__iso_write(char text[HDST__ISO_TEXT], hdst__time_unit unit, const vo
     if (unit == HDST__DAYS) return memcpy(&days, value, sizeof days), write_date(text, days);
     memcpy(&count, value, sizeof count);
     const int64_t seconds = floor_divide(count, per_second[unit]), day = floor_divide(seconds, DAY_SECONDS);
-    const int clock = (int)(seconds - day * DAY_SECONDS), part = (int)(count % per_second[unit] + (count % per_second[unit] < 0 ? per_second[unit] : 0));
+    const int clock = (int)(seconds % DAY_SECONDS + (seconds % DAY_SECONDS < 0 ? DAY_SECONDS : 0));
+    const int part = (int)(count % per_second[unit] + (count % per_second[unit] < 0 ? per_second[unit] : 0));
     size_t length = write_date(text, day);
     length += (size_t)snprintf(text + length, HDST__ISO_TEXT - length, "T%02d:%02d:%02d", clock / 3600, clock / 60 % 60, clock % 60);
     if (unit != HDST__SECONDS) length += (size_t)snprintf(text + length, HDST__ISO_TEXT - length, ".%0*d", digits_of[unit], part);

@@ -149,6 +149,7 @@ Test(table_cells, schemas_made_in_c_have_dates_and_empty_cells)
     cr_assert_eq(hdst_collect(hdst_read(hdst_source_open(context, path_of("c.csv")), module, "row"), (void **)&rows, &count, &error), HDST_OK, "%s",
                  error.message);
     cr_assert(count == 2 && rows[0].day == 19782 && rows[0].b == 7 && rows[0].has_b && rows[1].day == -1 && !rows[1].b && !rows[1].has_b);
+    hdst_rows_destroy(context, rows);
     hdst_context_destroy(context);
 }
 

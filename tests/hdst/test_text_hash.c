@@ -72,6 +72,7 @@ static void check(const char *form)
         cr_assert_eq(got[i].lowered, hash_of(lowered, length[i]), "text %d on %s", i, form);
         cr_assert_eq(got[i].same, i == 7, "text %d on %s", i, form);
     }
+    hdst_rows_destroy(context, got);
     hdst_context_destroy(context);
 }
 

@@ -137,7 +137,7 @@ static __attribute__((unused)) void expect_records(hdst__source *source, const h
         for (uint64_t piece = 7; piece <= 1000000; piece += 999993) {
             char *got = fill_layout(bound, record, rows, piece, which, &error);
             cr_assert(got, "%s", error.message);
-            cr_assert_eq(memcmp(got, expected, rows * record->size), 0, "layout %d, pieces of %d", which, (int)piece);
+            cr_assert(rows == 0 || !memcmp(got, expected, rows * record->size), "layout %d, pieces of %d", which, (int)piece);
         }
     }
     hdst__source_unbind(bound);

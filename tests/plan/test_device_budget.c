@@ -164,8 +164,10 @@ Test(device_budget, a_dense_table_that_nearly_fits)
     if (!have_cpu()) return;
     make_items(39062);
     check_dense("gpu-form");
+    free(items);
     make_items(48828);
     check_dense("gpu-form");
+    free(items);
 }
 
 Test(device_budget, reductions_by_key) { on_all(check_by_key); }

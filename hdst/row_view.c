@@ -6,13 +6,6 @@
 
 #include <string.h>
 
-bool hdst__is_called(const char *function, const char *parameter, const char *name)
-{
-    if (!strcmp(parameter, name)) return true;
-    const size_t length = strlen(function);
-    return !strncmp(function, name, length) && name[length] == '.' && !strcmp(parameter, name + length + 1);
-}
-
 static const hdst__leaf *find_leaf(const hdst__record *record, const char *field, hdst_error *error)
 {
     if (!field && record->leaf_count == 1) return &record->leaves[0];

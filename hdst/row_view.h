@@ -15,7 +15,5 @@ typedef struct hdst__row_block {    // rows as C structs
 
 // NULL for a field stands for the only one there is. A view without a base, and the error: there is no such field.
 hdst_view hdst__row_view(const hdst__row_block *block, const char *field, hdst_error *error);
-// Whether a table is called so: "parameter", or "function.parameter" where two maps have a parameter of the same name.
-bool hdst__is_called(const char *function, const char *parameter, const char *name);
 
 #endif

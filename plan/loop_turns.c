@@ -12,13 +12,6 @@
 
 // --- Plans ---
 
-static bool is_called(const hdst__plan_table *table, const char *name)
-{
-    if (!strcmp(table->name, name)) return true;
-    const size_t length = strlen(table->function);
-    return !strncmp(table->function, name, length) && name[length] == '.' && !strcmp(table->name, name + length + 1);
-}
-
 // NULL with the error filled: none of the plans has it.
 static hdst__plan_table *find_table(const hdst__loop *loop, size_t first, size_t count, const char *name, hdst_error *error)
 {
@@ -30,7 +23,7 @@ static hdst__plan_table *find_table(const hdst__loop *loop, size_t first, size_t
         for (size_t n = 0; n < plan->node_count; n++) {
             for (size_t t = 0; t < plan->nodes[n]->table_count; t++) {
                 hdst__plan_table *table = &plan->nodes[n]->tables[t];
-                if (is_called(table, name)) return table;
+                if (hdst__is_called(table->function, table->name, name)) return table;
                 if (known < MOST) names[known++] = table->name;
             }
         }

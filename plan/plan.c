@@ -3,6 +3,15 @@
 #include "plan/stage_call.h"
 #include "plan/uncounted_input.h"
 
+#include <string.h>
+
+bool hdst__is_called(const char *function, const char *parameter, const char *name)
+{
+    if (!strcmp(parameter, name)) return true;
+    const size_t length = strlen(function);
+    return !strncmp(function, name, length) && name[length] == '.' && !strcmp(parameter, name + length + 1);
+}
+
 static hdst_status build_nodes(hdst__arena *arena, const hdst__plan *plan, bool below, hdst_error *error)
 {
     hdst_status status = HDST_OK;

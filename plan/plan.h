@@ -26,6 +26,9 @@ typedef struct hdst__plan_table {   // an accumulator
     bool keeps;                     // somebody reads them there: they come to the host when they are asked for
 } hdst__plan_table;
 
+// Whether a table is called so: "parameter", or "function.parameter" where two maps have a parameter of the same name.
+bool hdst__is_called(const char *function, const char *parameter, const char *name);
+
 // What every operator's node has. The rest is its own.
 struct hdst__node {
     const hdst__operator *op;       // not always the dataset's: functions run as stages

@@ -230,7 +230,8 @@ static hdst_status merge(hdst__stage *stage, uint32_t others, bool begins, bool 
         hdst_error full = HDST_ERROR_INIT;
         status = take_memory(stage, &full);
         if (status == HDST_OK) return merge_there(stage, error);
-        if (status != HDST_E_MEMORY) return *error = full, status;
+        if (status != HDST_E_MEMORY && error) *error = full;
+        if (status != HDST_E_MEMORY) return status;
         status = HDST_OK;
     }
     if (status == HDST_OK && stage->finishes) status = bring_tables(stage, error);

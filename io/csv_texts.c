@@ -47,7 +47,7 @@ static void settle(char *cell, bool escaped)
     memcpy(&raw, cell, sizeof raw);
     if (raw.quoted) raw.length = undouble(raw.bytes, raw.length);
     if (escaped) raw.length = undo_escapes(raw.bytes, raw.length);
-    const hdst__text_span span = hdst__text_span_of(raw.bytes, raw.length);
+    const hdst__text_span span = hdst__text_span_of(raw.bytes ? raw.bytes : "", raw.length);      // a cell that was left out has no bytes
     memcpy(cell, &span, sizeof span);
 }
 

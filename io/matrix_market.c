@@ -161,6 +161,14 @@ static uint64_t off_diagonal(const uint64_t *bits, uint64_t words)
     return count;
 }
 
+static void forget_diagonal(const hdst__allocator *allocator, hdst__matrix *matrix)
+{
+    hdst__free(allocator, matrix->diagonal);
+    hdst__free(allocator, matrix->off_before);
+    matrix->diagonal = matrix->off_before = NULL;
+    matrix->off = 0;
+}
+
 static hdst_status find_diagonal(hdst__source *source, hdst_error *error)
 {
     hdst__matrix *matrix = &((hdst__edges *)source->state)->matrix;
@@ -186,8 +194,8 @@ static hdst_status find_diagonal(hdst__source *source, hdst_error *error)
 
 hdst_status hdst__matrix_count(hdst__source *source, hdst_error *error)
 {
-    const hdst__edges *edges = source->state;
-    const hdst__matrix *matrix = &edges->matrix;
+    hdst__edges *edges = source->state;
+    hdst__matrix *matrix = &edges->matrix;
     if (source->rows != matrix->entries) {
         uint64_t line;
         char message[128];
@@ -197,7 +205,8 @@ hdst_status hdst__matrix_count(hdst__source *source, hdst_error *error)
     }
     if (!matrix->symmetric) return HDST_OK;
     hdst_status status = find_diagonal(source, error);
-    source->rows = matrix->entries + matrix->off;
+    if (status != HDST_OK) forget_diagonal(source->allocator, matrix);      // whoever counts again begins anew
+    else source->rows = matrix->entries + matrix->off;
     return status;
 }
 

@@ -107,8 +107,8 @@ static hdst_status gather(hdst__stage *stage, hdst__team *team, hdst_status stat
 {
     for (uint32_t i = 0; i < stage->other_count; i++) {
         hdst__stage_worker *other = &stage->others[i];
-        if (!other->plan || other->lost) continue;
-        hdst__stage_worker_wait(other);
+        if (!other->plan) continue;
+        hdst__stage_worker_wait(other);         // before it is asked how it went
         other->plan->team = NULL;
         if (status != HDST_OK || other->status == HDST_OK || other->lost) continue;
         status = other->status;

@@ -155,7 +155,11 @@ static void runs_inside_and_beside_runs(uint32_t threads)
 
 // --- Where threads are not to be had ---
 
-static void note_thread(void *user, uint64_t i) { ((pthread_t *)user)[i] = pthread_self(); }
+static void note_thread(void *user, uint64_t i)
+{
+    ((pthread_t *)user)[i] = pthread_self();
+    nanosleep(&(struct timespec){.tv_nsec = 200 * 1000}, NULL);     // others would have the time to come
+}
 
 static bool caller_does_all(hdst__thread_pool *pool)
 {
@@ -194,7 +198,8 @@ static void a_child_works_alone(void)
     hdst__thread_pool_destroy(pool);
 }
 
-// Address space for no stack of a thread: none can be started. (Not under sanitizers, which need terabytes of it.)
+// Address space for no stack of a thread: none can be started, as long as there never was one, whose stack the library keeps for the next. (Not under
+// sanitizers, which need terabytes of address space.)
 static void without_threads(void)
 {
 #if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
@@ -211,12 +216,12 @@ static void without_threads(void)
 
 int main(void)
 {
+    without_threads();
     for (uint32_t threads = 1; threads <= 8; threads++) every_number_once(threads);
     all_threads_at_once();
     returns_when_all_have_ended();
     for (uint32_t threads = 1; threads <= 4; threads++) runs_inside_and_beside_runs(threads);
     a_child_works_alone();
-    without_threads();
     hdst__thread_pool *pool = make(0), *many = make(1u << 30);
     check(hdst__thread_pool_size(pool) >= 1, "a pool without threads");
     check(hdst__thread_pool_size(many) == HDST__MOST_THREADS, "more threads than a pool has at most");

@@ -177,11 +177,13 @@ Test(failing_device, others_do_the_rest_or_the_first_one_the_stage)
     }
 }
 
-// Where the first one fails nobody else may do what one does; the error is told, and the next run works.
+// Where the first one fails nobody else may do what one does; the error is told, and the next run works. On a busy machine the others may have done all
+// before the first one was asked for anything: then there is nothing to tell.
 Test(failing_device, the_first_one_s_error_is_told)
 {
     fill();
     if (!have_team()) cr_skip("no halves\n");
+    int told = 0;
     for (kind k = 0; k < KINDS; k++) {
         hdst_context *context = context_of_team();
         hdst_result *r = make(context, k);
@@ -189,13 +191,17 @@ Test(failing_device, the_first_one_s_error_is_told)
         RUN(make(context, SUMS));
         hdst__device *first = context->engine->worker[0].device;
         break_device(first, LAUNCHES, 0);
-        cr_assert_eq(hdst_run(r, &error), HDST_E_DRIVER, "%s", error.message);
-        cr_assert(strstr(error.message, "the test has this device fail"), "%s", error.message);
+        const hdst_status status = hdst_run(r, &error);
+        const bool failed = atomic_load(&left) < 0;
+        cr_assert_eq(status, failed ? HDST_E_DRIVER : HDST_OK, "%s", error.message);
+        if (failed) cr_assert(strstr(error.message, "the test has this device fail"), "%s", error.message);
+        told += failed;
         first->ops = whole;
         RUN(r);
         expect(r, k);
         hdst_context_destroy(context);
     }
+    cr_assert(told, "the first one was asked for nothing");
 }
 
 // Numbers that kernels make are never waited for: whether one failed is asked at the end.

@@ -444,10 +444,11 @@ HDST_API hdst_dataset *hdst_top(hdst_dataset *dataset, uint64_t count, const cha
 // integer field declared `key` (`map f(T a) -> (key uint32_t k, double v)`) or called "key"; their other fields are, in order, those that the reduce takes. A
 // key that is not below `rows` fails the run with the record's number. A reduce that is not field-wise (docs/kernel-language.md) needs an identity.
 HDST_API hdst_dataset *hdst_reduce_dense(hdst_dataset *dataset, hdst_module *module, const char *function, uint64_t rows);
-// One record for each key that occurs: what a `group` function makes of all records with that key, in the order of the dataset. `key` names the fields of the
-// key, with commas between ("user", "from.x, day"), in the order of the key parameter's; NULL: the field that is called as the key parameter. Floats are keys
-// by their bits: -0 and +0 are two keys. The result is ordered by a hash of the keys, the same on every device. Where memory is short keys come in parts, each
-// a pass over the dataset's records; more records of one key than fit go to a temporary file that the function reads.
+// One record for each key that occurs: what a `group` function makes of all records with that key, in the order of the dataset; of one that emits any number,
+// all of them, in the order of the emits. `key` names the fields of the key, with commas between ("user", "from.x, day"), in the order of the key parameter's;
+// NULL: the field that is called as the key parameter. Floats are keys by their bits: -0 and +0 are two keys. The result is ordered by a hash of the keys, the
+// same on every device. Where memory is short keys come in parts, each a pass over the dataset's records; more records of one key than fit go to a temporary
+// file that the function reads, and so do results that do not fit. What one key emits must fit a share of the budget, as of a flat_map what a record does.
 HDST_API hdst_dataset *hdst_group(hdst_dataset *dataset, const char *key, const hdst_map_spec *spec);
 // The short form for functions with nothing to bind.
 HDST_API hdst_dataset *hdst_group_function(hdst_dataset *dataset, const char *key, hdst_module *module, const char *function);

@@ -146,25 +146,23 @@ static hdst_status write_all(hdst__node *node, hdst__spill *file, hdst_error *er
     return status;
 }
 
-static hdst_status run_over_file(hdst__node *node, const hdst__spill *file, hdst__run_stats *stats, hdst_error *error)
+static hdst_status run_over_file(hdst__node *node, const hdst__spill *file, const hdst__output **result, hdst__run_stats *stats, hdst_error *error)
 {
     group_node *group = node->own;
-    const hdst__output *result = NULL;
     const void *rows;
     hdst_status status = hdst__spill_map(file, &rows, error);
     if (status != HDST_OK) return status;
-    status = hdst__group_run_levels(node, rows, file->bytes / group->grouping.record->size, &result, stats, error);
-    if (status == HDST_OK) status = hdst__output_add(&group->large, result->records, result->count, error);
+    status = hdst__group_run_levels(node, rows, file->bytes / group->grouping.record->size, result, stats, error);
     hdst__spill_unmap_read(hdst__engine_runtime(group->grouping.engine), file, rows);
     return status;
 }
 
-static hdst_status run_function(hdst__node *node, hdst__run_stats *stats, hdst_error *error)
+static hdst_status run_function(hdst__node *node, const hdst__output **result, hdst__run_stats *stats, hdst_error *error)
 {
     hdst__spill file = {0};
     hdst_status status = hdst__spill_open(hdst__engine_runtime(((const group_node *)node->own)->grouping.engine), &file, error);
     if (status == HDST_OK) status = write_all(node, &file, error);
-    if (status == HDST_OK) status = run_over_file(node, &file, stats, error);
+    if (status == HDST_OK) status = run_over_file(node, &file, result, stats, error);
     ((group_node *)node->own)->large_bytes += file.bytes;
     hdst__spill_close(&file);
     return status;
@@ -177,5 +175,5 @@ hdst_status hdst__group_run_large(hdst__node *node, const hdst__output **result,
     for (uint64_t k = 0; k < group->grouping.run_count; k++) group->records += group->grouping.run[k].count;
     hdst__output_reset(&group->large);
     *result = &group->large;
-    return group->reduces ? reduce_all(node, stats, error) : run_function(node, stats, error);
+    return group->reduces ? reduce_all(node, stats, error) : run_function(node, result, stats, error);
 }

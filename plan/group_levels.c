@@ -70,13 +70,32 @@ static void name_group(const hdst__node *node, const char *rows, hdst_error *err
     hdst__replay_save_group(node, rows + failed.first * record->size, failed.count, error);
 }
 
-static hdst_status run_pieces(hdst__node *node, const char *rows, uint64_t row_count, hdst__output *to, hdst__run_stats *stats, hdst_error *error)
+// The texts of what the stage gave last as long as those of what it gives later.
+static hdst_status hold_texts(group_node *group, hdst__text_heap *texts, hdst_error *error)
+{
+    if (!texts) return HDST_OK;
+    if (!group->texts) group->texts = hdst__text_heap_create(hdst__engine_runtime(group->grouping.engine), HDST__OWNER_OUTPUT);
+    return group->texts && hdst__text_heap_holds(group->texts, texts) ? HDST_OK : hdst__error_memory(error, "texts of groups");
+}
+
+// Of records that are emitted there may be many: they stay where the stage has them.
+static hdst_status take_output(group_node *group, const hdst__stage_output *output, hdst__output **to, hdst_error *error)
+{
+    const hdst_status status = hold_texts(group, output->texts, error);
+    if (status != HDST_OK || !group->emits) return status == HDST_OK ? hdst__output_add(*to, output->records, output->record_count, error) : status;
+    group->emitted = (hdst__output){.records = (char *)(uintptr_t)output->records, .count = output->record_count, .record_bytes = (*to)->record_bytes};
+    *to = &group->emitted;
+    return HDST_OK;
+}
+
+// *to: where they are put, and then where they are.
+static hdst_status run_pieces(hdst__node *node, const char *rows, uint64_t row_count, hdst__output **to, hdst__run_stats *stats, hdst_error *error)
 {
     group_node *group = node->own;
     hdst__stage_output output = {0};
     const hdst__reader reader = {.fill = fill_pieces, .user = group, .records = group->piece_count, .record = group->call.func->params[0].record,
                                  .layout = HDST__AOS, .concurrent = true};
-    const hdst__stage_spec spec = {.kind = HDST__STAGE_MAP, .func = group->call.func, .reader = reader};
+    const hdst__stage_spec spec = {.kind = HDST__STAGE_MAP, .func = group->call.func, .reader = reader, .may_spill = group->emits};
     hdst__plan_param *table = &group->call.params[HDST__GROUP_RECORDS];
     *table = (hdst__plan_param){.function = table->function, .name = table->name, .data = rows, .rows = row_count, .version = ++group->version};
     hdst_status status = HDST_OK;
@@ -88,8 +107,8 @@ static hdst_status run_pieces(hdst__node *node, const char *rows, uint64_t row_c
     status = hdst__stage_run(group->call.stage, group->call.values, &output, error);
     hdst__plan_add_stats(stats, hdst__stage_stats(group->call.stage));
     if (error && status != HDST_OK) name_group(node, rows, error);
-    hdst__output_reset(to);
-    return status == HDST_OK ? hdst__output_add(to, output.records, output.record_count, error) : status;
+    hdst__output_reset(*to);
+    return status == HDST_OK ? take_output(group, &output, to, error) : status;
 }
 
 // --- All levels ---
@@ -120,7 +139,7 @@ hdst_status hdst__group_run_levels(hdst__node *node, const char *rows, uint64_t 
     for (group->levels = 0; status == HDST_OK && count;) {
         hdst__output *to = &group->level[group->levels++ % 2];
         status = cut_runs(group, group->tree ? HDST__FOLD_RECORDS : UINT64_MAX, error);
-        if (status == HDST_OK) status = run_pieces(node, rows, count, to, stats, error);
+        if (status == HDST_OK) status = run_pieces(node, rows, count, &to, stats, error);
         if (status == HDST_OK) note_devices(group);
         if (group->levels == 1) group->partial += to->count;
         *result = to;

@@ -93,6 +93,7 @@ hdst_status hdst__group_node_build(hdst__arena *arena, hdst__node *node, hdst_er
     bind_params(arena, &group->call, dataset);
     group->part_count = hdst__named_keys_fields(arena, &((const hdst__group_own *)dataset->own)->key, dataset->parent->record, &group->part);
     group->reduces = function->kind == AST_REDUCE;
+    group->emits = func->emits;
     // Where records that fail are left out, what remains of a run may be nothing: no tree then.
     group->tree = group->reduces && function->reduce_class != AST_ORDERED && !hdst__engine_settings(engine)->skip_failed;
     hdst__group_init(&group->grouping, engine, dataset->parent->record, group->part, group->part_count);
@@ -278,14 +279,23 @@ static hdst_status run_all(hdst__node *node, hdst__run_stats *stats, hdst_error 
     return HDST_OK;
 }
 
+static void drop_texts(group_node *group)
+{
+    hdst__text_heap_drop(group->texts);
+    group->texts = NULL;
+}
+
 hdst_status hdst__group_node_run(hdst__plan *plan, hdst__node *node, hdst_error *error)
 {
     group_node *group = node->own;
     node->ran = false;
     node->part_counts = NULL;
     group->keys = group->records = group->partial = group->parts = group->large_keys = group->large_bytes = group->longest = 0;
+    drop_texts(group);
     const hdst_status status = run_all(node, &plan->stats, error);
     if (status != HDST_OK) return status;
+    hdst__node_drop_texts(node);
+    node->texts = hdst__text_heap_hold(group->texts);
     count_levels(group, node->row_count, &plan->stats);
     node->ran = true;
     node->reader = hdst__node_rows_reader(node, node->dataset->record);
@@ -300,6 +310,7 @@ static void free_records(group_node *group)
     hdst__group_release(&group->grouping);
     hdst__group_drop_pieces(group);
     forget_file(group);
+    drop_texts(group);
     for (int i = 0; i < 2; i++) hdst__output_destroy(&group->level[i]);
     hdst__output_destroy(&group->result);
     hdst__output_destroy(&group->large);
@@ -331,6 +342,7 @@ static void explain_last_run(const group_node *group, hdst__buffer *out)
     char bytes[24];
     hdst__buffer_printf(out, "  last run: %" PRIu64 " keys of %" PRIu64 " records, %" PRIu64 " level%s\n", group->keys, group->records,
                         group->levels, group->levels == 1 ? "" : "s");
+    if (group->emits) hdst__buffer_printf(out, "  they emitted %" PRIu64 " records\n", group->partial);
     if (group->longest) hdst__buffer_puts(out, hdst__buffer_text(&group->devices));
     if (group->parts > 1) hdst__buffer_printf(out, "  memory was short: keys in %" PRIu64 " parts by their hash, each a pass over the records\n", group->parts);
     if (!group->large_keys) return;

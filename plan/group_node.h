@@ -19,8 +19,10 @@ typedef struct hdst__group_node {
     const hdst__reader *input;      // in a run: all records, or those of a part that the user named
     hdst__key_field *part;
     size_t part_count;
-    bool reduces, tree;
+    bool reduces, tree, emits;      // emits: any number of records for each key
     hdst__output level[2];          // what runs gave, of a level and the one below
+    hdst__output emitted;           // or, where they emit: the stage's own output, until it runs again
+    hdst__text_heap *texts;         // in a run: that all of these refer to; NULL: none so far
     hdst__output result;            // of a dense reduce, or where keys come in parts: the records
     hdst__output large, carried;    // of keys that have no room at once: their results; of a reduce, what the pieces of one gave
     uint64_t room;                  // bytes that the budget had for it and all else when the run began

@@ -180,6 +180,7 @@ struct ast_function {
     ast_stmt *body;                 // AST_BLOCK; NULL: a map that is only declared, whose code the program gives apart
     // Set by the checker:
     ast_reduce_class reduce_class;
+    bool emits;                     // gives any number of records, by emit(...): a flat_map, or a group whose body has one
     bool of_hdst;                   // of codegen/math/
     ast_decl *pair;                 // join: the record that it runs over, both of its own and which of them there are (codegen/front/check_join.c)
     const char *class_reason;       // why not a faster class, for `hdst kernel check`; NULL when field-wise

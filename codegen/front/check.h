@@ -10,7 +10,7 @@
 // check_accum.c     uses of accumulators, and one law for each of their leaves
 // check_function.c  signatures, missing returns; check_calls.c: recursion
 // check_math.c      functions that are written in the kernel language (codegen/math/)
-// check_emit.c      what a flat_map emits
+// check_emit.c      what a flat_map or group emits
 // check_text.c      comparisons and tokens of texts
 // check_join.c      the pairs that a join runs over
 // check_later.c     parts of the language that hdst does not support yet
@@ -53,6 +53,7 @@ typedef struct hdst__checker {
     ast_decl **scope;               // locals and parameters in sight, innermost last
     size_t scope_count, scope_capacity, block_start;
     unsigned loops, switches;       // around the statement
+    hdst__span record_return, bare_return;      // of a group: its last `return r;`, and its last `return;`; no place: none
     hdst__name_map laws;            // check_law, by "accumulator.path.of.leaf"
 } hdst__checker;
 
@@ -115,7 +116,9 @@ ast_decl *hdst__check_find(hdst__checker *c, const char *name);     // a local, 
 // The parameter or variable that a path like t[i].x[j] begins with; NULL when it begins with something else.
 ast_decl *hdst__check_root(const ast_expr *expr);
 
-ast_expr *hdst__check_emit(hdst__checker *c, ast_expr *call);       // check_emit.c
+// --- check_emit.c ---
+ast_expr *hdst__check_emit(hdst__checker *c, ast_expr *call);
+void hdst__check_emits(hdst__checker *c, const ast_function *f);       // once its body is checked: a group emits, or it returns a record
 
 // --- check_math.c ---
 ast_function *hdst__check_find_math(hdst__checker *c, const char *name);        // a function of codegen/math/, with its signature checked; NULL: none

@@ -274,10 +274,13 @@ void hdst__check_function(hdst__checker *c, ast_function *f)
     c->scope_count = c->block_start = 0;
     c->loops = c->switches = 0;
     c->laws = (hdst__name_map){0};
+    c->record_return = c->bare_return = (hdst__span){0};
+    f->emits = f->kind == AST_FLAT_MAP;
     hdst__check_body(c, f);
-    bool must_return = f->kind != AST_FLAT_MAP && !hdst__check_is_poison(f->result) && f->result->kind != HDST__VOID;
+    hdst__check_emits(c, f);
+    bool must_return = !f->emits && !hdst__check_is_poison(f->result) && f->result->kind != HDST__VOID;
     if (must_return && completes(f->body))
-        hdst__diag_error(c->diags, f->span, NULL, "'%s' must return %s on every path", f->name,
+        hdst__diag_error(c->diags, f->span, f->kind == AST_GROUP ? "or emit(...) any number of records" : NULL, "'%s' must return %s on every path", f->name,
                          f->kind == AST_FILTER ? "true or false" : hdst__check_type_name(c, f->result));
     c->function = NULL;
 }

@@ -288,8 +288,9 @@ static void return_statement(hdst__checker *c, ast_stmt *s)
 {
     const ast_function *f = c->function;
     const hdst__type *type = f->result;
+    if (f->kind == AST_GROUP) *(s->value ? &c->record_return : &c->bare_return) = s->span;
     if (!s->value) {
-        if (type->kind != HDST__VOID && f->kind != AST_FLAT_MAP)
+        if (type->kind != HDST__VOID && f->kind != AST_FLAT_MAP && f->kind != AST_GROUP)
             hdst__diag_error(c->diags, s->span, NULL, "'%s' must return %s", f->name, hdst__check_type_name(c, type));
         return;
     }

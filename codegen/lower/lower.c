@@ -167,15 +167,14 @@ static void lower_function(lowerer *l, const ast_function *function)
     add_params(l, function, IR_BROADCAST_TABLE);
     add_params(l, function, IR_ACCUM_TABLE);
     l->is_filter = function->kind == AST_FILTER;
-    const bool is_flat_map = function->kind == AST_FLAT_MAP;
-    l->func->emits = l->is_filter || is_flat_map;
+    l->func->emits = l->is_filter || function->emits;
     const bool has_output = !l->is_filter && function->result && function->result->kind != HDST__VOID;
     lower_place output = {0}, held = {0};
     l->func->makes = has_output;
     if (has_output) output = add_output(l, function->result);
 
     l->tail = tail_return(function->body);
-    if (has_output && (l->tail || is_flat_map)) {
+    if (has_output && (l->tail || function->emits)) {
         l->result = &output;
     } else if (has_output || (l->is_filter && !l->tail)) {      // several ways out: the result is held until the end
         held = hdst__lower_new_local(l, "result", l->is_filter ? hdst__type_scalar(HDST__BOOL) : function->result);

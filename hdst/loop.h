@@ -54,10 +54,24 @@ typedef struct hdst_loop_options {
 // Steps are copied; values are retained. A loop may be part of the body of another one, but not of its own.
 HDST_API hdst_dataset *hdst_loop(hdst_dataset *start, hdst_value *state, const hdst_loop_step *steps, size_t count, const hdst_loop_options *options);
 
+// A delta loop: state of which a turn changes few rows, and a work set of what is left to do. It begins with the records of `start`, which become the rows of
+// `state`, then with those of `first`, which become the rows of `work`. A turn runs the steps as in hdst_loop, but a step whose value is `state` changes rows
+// of it: its dataset gives records with the number of a row in front, an integer, and then the fields of the state as they are from now on. All other rows
+// stay as they are, and cost nothing; of several changes of one row the last one counts. Another step makes `work` anew. So a turn costs what the work set and
+// the changes cost, if its datasets read the state by lookups. (A state by keys: hdst_dictionary numbers them.) The loop ends when the work set is empty, which
+// it may be at the start, or as hdst_loop does; one that ends at its limit with records in its work set says so. State, work set and the number of turns are
+// all that there is: who keeps the rows of both values (hdst_read_value) can go on from them with another loop.
+// HDST_E_RECORD: a change of a row that there is not, with the number of the change. HDST_E_USAGE, also: a state with texts, changes that do not have its
+// fields, a state that an accumulator makes, no step that makes the work set.
+HDST_API hdst_dataset *hdst_delta_loop(hdst_dataset *start, hdst_value *state, hdst_dataset *first, hdst_value *work, const hdst_loop_step *steps, size_t count,
+                                       const hdst_loop_options *options);
+
 typedef struct hdst_loop_turn {
     double seconds;                 // of wall-clock time
     uint64_t records;               // that went through the stages of the body
     double value;                   // of `until`; NaN where it was not looked at
+    uint64_t work;                  // records in the work set when it began; 0 where there is none
+    uint64_t changes;               // of rows of the state; 0 where all are made anew
 } hdst_loop_turn;
 
 // Start from HDST_LOOP_REPORT_INIT; `size` lets the struct grow.
@@ -65,7 +79,7 @@ typedef struct hdst_loop_report {
     size_t size;
     uint64_t turns;                 // that were made
     const hdst_loop_turn *turn;     // each; valid until the loop runs again
-    bool converged;                 // `until` came to its threshold
+    bool converged;                 // `until` came to its threshold, or the work set was empty
 } hdst_loop_report;
 #define HDST_LOOP_REPORT_INIT {sizeof(hdst_loop_report), 0, NULL, false}
 

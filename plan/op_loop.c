@@ -7,14 +7,17 @@
 #include <math.h>
 #include <string.h>
 
-static hdst__loop *loop_of(const hdst__node *node) { return node->dataset->own; }
+static hdst__loop *loop_at(const hdst_dataset *dataset) { return dataset->own; }
+static hdst__loop *loop_of(const hdst__node *node) { return loop_at(node->dataset); }
 
 // --- The node ---
 
 static void line(const hdst__node *node, hdst__buffer *out)
 {
     const hdst__loop *loop = loop_of(node);
-    hdst__buffer_printf(out, "loop over rows of %s, %" PRIu64 " turns%s", node->dataset->record->name, loop->limit, loop->until ? " at most" : "");
+    hdst__buffer_printf(out, "loop over rows of %s, %" PRIu64 " turns%s", node->dataset->record->name, loop->limit,
+                        loop->until || loop->work ? " at most" : "");
+    if (loop->work) hdst__buffer_printf(out, ", until a work set of %s is empty", loop->work->record->name);
     if (loop->until) hdst__buffer_printf(out, ", until '%s' is %.6g or less", loop->until, loop->threshold);
     if (loop->until && loop->every > 1) hdst__buffer_printf(out, ", looked at every %" PRIu64 " turns", loop->every);
 }
@@ -22,7 +25,7 @@ static void line(const hdst__node *node, hdst__buffer *out)
 static hdst_status build(hdst__arena *arena, hdst__node *node, hdst_error *error)
 {
     node->own = HDST__NEW(arena, hdst__value_copy);
-    return hdst__loop_plan(loop_of(node), node->dataset, error);
+    return hdst__loop_plan(loop_of(node), error);
 }
 
 static void drop(hdst__node *node) { hdst__value_copy_drop(node->own, node); }
@@ -30,14 +33,15 @@ static void drop(hdst__node *node) { hdst__value_copy_drop(node->own, node); }
 static void release(hdst__node *node)
 {
     drop(node);
-    if (loop_of(node)->planned) hdst__loop_release(loop_of(node));
+    hdst__loop_release(loop_of(node));
 }
 
 static hdst_status run(hdst__plan *plan, hdst__node *node, hdst_error *error)
 {
     hdst__loop *loop = loop_of(node);
     node->ran = false;
-    hdst_status status = hdst__loop_run(loop, node->dataset, &plan->stats, error);
+    hdst_status status = hdst__loop_plan(loop, error);      // its plans may have ended with an error
+    if (status == HDST_OK) status = hdst__loop_run(loop, node->dataset, &plan->stats, error);
     if (status == HDST_OK) status = hdst__value_copy_take(node->own, loop->state, node, error);
     node->ran = status == HDST_OK;
     return status;
@@ -47,17 +51,21 @@ static hdst_status explain(hdst__node *node, hdst__buffer *out, hdst_error *erro
 {
     hdst__loop *loop = loop_of(node);
     hdst_status status = HDST_OK;
+    if (loop->work) {
+        hdst__buffer_printf(out, "the first work set of loop %u:\n", (unsigned)node->number);
+        status = hdst__plan_explain(&loop->first.plan, out, error);
+    }
     for (size_t i = 0; i < loop->part_count && status == HDST_OK; i++) {
         hdst__buffer_printf(out, "a turn of loop %u, %zu of %zu:\n", (unsigned)node->number, i + 1, loop->part_count);
         status = hdst__plan_explain(&loop->parts[i].plan, out, error);
     }
     if (status == HDST_OK && node->ran)
         hdst__buffer_printf(out, "loop %u: %" PRIu64 " turns%s\n", (unsigned)node->number, loop->turn_count,
-                            !loop->until ? "" : loop->converged ? ", then it had settled" : ", its limit: it had not settled");
+                            !loop->until && !loop->work ? "" : loop->converged ? ", then it had settled" : ", its limit: it had not settled");
     return status;
 }
 
-static hdst__plan *below(const hdst__node *node) { return &loop_of(node)->start; }
+static hdst__plan *below(const hdst__node *node) { return &loop_of(node)->start.plan; }
 
 static void end(hdst_dataset *dataset) { hdst__loop_end(dataset->own, HDST__ALLOCATOR(dataset)); }
 
@@ -78,22 +86,36 @@ static size_t part_of(hdst__loop *loop, hdst_dataset *dataset)
     return i;
 }
 
+static hdst_status check_step(const hdst_dataset *dataset, const hdst_loop_step *step, hdst_error *error)
+{
+    hdst_context *context = dataset->object.context;
+    const char *made_by = loop_at(dataset)->made_by;
+    hdst_status status = hdst__check_object(context, made_by, "steps[].dataset", step->dataset, error);
+    if (status == HDST_OK) status = hdst__check_object(context, made_by, "steps[].value", step->value, error);
+    return status == HDST_OK && !step->table ? hdst__dataset_has_records(step->dataset, made_by, error) : status;
+}
+
+// The plans look at accumulators, and at what changes rows.
+static hdst_status check_records(const hdst_loop_step *step, hdst_error *error)
+{
+    if (hdst__same_struct(step->value->record, step->dataset->record)) return HDST_OK;
+    hdst__error_set(error, HDST_E_USAGE, "the body of the loop gives records of '%s', and its value has rows of '%s'", step->dataset->record->name,
+                    step->value->record->name);
+    hdst__error_hint(error, "what a turn leaves is what the next one reads: a map at the end of the body makes such records again");
+    return HDST_E_USAGE;
+}
+
 static hdst_status add_step(hdst_dataset *dataset, const hdst_loop_step *step, hdst_error *error)
 {
     hdst__loop *loop = dataset->own;
-    hdst_context *context = dataset->object.context;
-    hdst_status status = hdst__check_object(context, "hdst_loop", "steps[].dataset", step->dataset, error);
-    if (status == HDST_OK) status = hdst__check_object(context, "hdst_loop", "steps[].value", step->value, error);
-    if (status == HDST_OK && !step->table) status = hdst__dataset_has_records(step->dataset, "hdst_loop", error);
+    const bool is_changes = loop->work && step->value == loop->state;
+    hdst_status status = check_step(dataset, step, error);
+    if (status == HDST_OK && is_changes && step->table)
+        status = hdst__error_set(error, HDST_E_USAGE, "the state of a delta loop is changed by records, and not by accumulator '%s'", step->table);
+    if (status == HDST_OK && !step->table && !is_changes) status = check_records(step, error);
     if (status != HDST_OK) return status;
-    if (!step->table && !hdst__same_struct(step->value->record, step->dataset->record)) {
-        hdst__error_set(error, HDST_E_USAGE, "the body of the loop gives records of '%s', and its value has rows of '%s'", step->dataset->record->name,
-                        step->value->record->name);
-        hdst__error_hint(error, "what a turn leaves is what the next one reads: a map at the end of the body makes such records again");
-        return HDST_E_USAGE;
-    }
     hdst__loop_step *to = &loop->steps[loop->step_count++];
-    *to = (hdst__loop_step){.part = part_of(loop, step->dataset), .value = step->value};
+    *to = (hdst__loop_step){.part = part_of(loop, step->dataset), .value = step->value, .is_changes = is_changes};
     hdst__object_retain(&step->value->object);
     if (step->dataset->nested > dataset->nested) dataset->nested = step->dataset->nested;
     if (step->table) to->table = hdst__strdup(HDST__ALLOCATOR(dataset), step->table);
@@ -103,7 +125,7 @@ static hdst_status add_step(hdst_dataset *dataset, const hdst_loop_step *step, h
 static hdst_status add_steps(hdst_dataset *dataset, const hdst_loop_step *steps, size_t count, hdst_error *error)
 {
     hdst__loop *loop = dataset->own;
-    bool makes_state = false;
+    bool makes_state = false, makes_work = !loop->work;
     if (count == 0 || count > MOST_STEPS) return hdst__error_set(error, HDST_E_USAGE, "a loop of %zu steps: it has from 1 to %d", count, MOST_STEPS);
     loop->steps = hdst__alloc_zero(HDST__ALLOCATOR(dataset), count * sizeof *loop->steps);
     loop->parts = hdst__alloc_zero(HDST__ALLOCATOR(dataset), count * sizeof *loop->parts);
@@ -112,10 +134,11 @@ static hdst_status add_steps(hdst_dataset *dataset, const hdst_loop_step *steps,
         const hdst_status status = add_step(dataset, &steps[i], error);
         if (status != HDST_OK) return status;
         makes_state |= steps[i].value == loop->state;
+        makes_work |= steps[i].value == loop->work;
     }
-    if (makes_state) return HDST_OK;
-    hdst__error_set(error, HDST_E_USAGE, "no step of the loop makes its state");
-    hdst__error_hint(error, "the value of one step is the loop's state");
+    if (makes_state && makes_work) return HDST_OK;
+    hdst__error_set(error, HDST_E_USAGE, "no step of the loop makes its %s", makes_state ? "work set" : "state");
+    hdst__error_hint(error, "the value of one step is the loop's %s", makes_state ? "work set" : "state");
     return HDST_E_USAGE;
 }
 
@@ -138,14 +161,22 @@ static hdst_status take_options(hdst_dataset *dataset, const hdst_loop_options *
     return options.until && !loop->until ? hdst__error_memory(error, "a loop") : HDST_OK;
 }
 
-static hdst_status fill_loop(hdst_dataset *dataset, const hdst_dataset *start, hdst_value *state, hdst_error *error)
+// What the loop begins with, and the value that takes it.
+static hdst_status check_start(hdst_dataset *dataset, const hdst_dataset *start, hdst_value *value, const char *what, hdst_error *error)
+{
+    const char *made_by = loop_at(dataset)->made_by;
+    hdst_status status = hdst__check_object(dataset->object.context, made_by, what, value, error);
+    if (status == HDST_OK) status = hdst__dataset_has_records(start, made_by, error);
+    if (status != HDST_OK || hdst__same_struct(value->record, start->record)) return status;
+    return hdst__error_set(error, HDST_E_USAGE, "a loop that starts with records of '%s' has a %s of '%s'", start->record->name, what, value->record->name);
+}
+
+static hdst_status take_state(hdst_dataset *dataset, hdst_dataset *start, hdst_value *state, hdst_error *error)
 {
     hdst__loop *loop = dataset->own;
-    hdst_status status = hdst__check_object(dataset->object.context, "hdst_loop", "state", state, error);
-    if (status == HDST_OK) status = hdst__dataset_has_records(start, "hdst_loop", error);
+    const hdst_status status = check_start(dataset, start, state, "state", error);
     if (status != HDST_OK) return status;
-    if (!hdst__same_struct(state->record, start->record))
-        return hdst__error_set(error, HDST_E_USAGE, "a loop that starts with records of '%s' has a state of '%s'", start->record->name, state->record->name);
+    loop->start.dataset = start;
     loop->state = state;
     hdst__object_retain(&state->object);
     dataset->record = state->record;
@@ -155,23 +186,66 @@ static hdst_status fill_loop(hdst_dataset *dataset, const hdst_dataset *start, h
     return HDST_OK;
 }
 
+static hdst_status take_work(hdst_dataset *dataset, hdst_dataset *first, hdst_value *work, hdst_error *error)
+{
+    hdst__loop *loop = dataset->own;
+    hdst_status status = hdst__check_object(dataset->object.context, loop->made_by, "first", first, error);
+    if (status == HDST_OK) status = check_start(dataset, first, work, "work", error);
+    if (status != HDST_OK) return status;
+    if (work == loop->state) return hdst__error_set(error, HDST_E_USAGE, "one value is both the state and the work set of a loop");
+    loop->first.dataset = first;
+    loop->work = work;
+    hdst__object_retain(&work->object);
+    if (first->nested > dataset->nested) dataset->nested = first->nested;
+    return HDST_OK;
+}
+
+// What a loop is made of; without `first` and `work` it makes the whole state anew.
+typedef struct made_of {
+    const char *made_by;
+    hdst_dataset *start;
+    hdst_value *state;
+    bool is_delta;
+    hdst_dataset *first;
+    hdst_value *work;
+    const hdst_loop_step *steps;
+    size_t count;
+    const hdst_loop_options *options;
+} made_of;
+
+static hdst_status fill_loop(hdst_dataset *dataset, const made_of *of, hdst_error *error)
+{
+    loop_at(dataset)->made_by = of->made_by;
+    hdst_status status = hdst__check_pointer(of->made_by, "steps", of->steps, error);
+    if (status == HDST_OK) status = take_state(dataset, of->start, of->state, error);
+    if (status == HDST_OK && of->is_delta) status = take_work(dataset, of->first, of->work, error);
+    if (status == HDST_OK) status = add_steps(dataset, of->steps, of->count, error);
+    if (status == HDST_OK) status = take_options(dataset, of->options, error);
+    if (status != HDST_OK || ++dataset->nested <= MOST_NESTED) return status;
+    return hdst__error_set(error, HDST_E_USAGE, "more than %d loops and caches below one another", MOST_NESTED);
+}
+
+static hdst_dataset *make_loop(const made_of *of)
+{
+    hdst_error error = HDST_ERROR_INIT;
+    hdst__lock(of->start->object.context);
+    hdst_dataset *dataset = hdst__dataset_new(of->start->object.context, &hdst__op_loop, of->start);
+    if (!dataset->object.error && fill_loop(dataset, of, &error) != HDST_OK) hdst__dataset_fail(dataset, &error);
+    hdst__unlock(of->start->object.context);
+    return dataset;
+}
+
 hdst_dataset *hdst_loop(hdst_dataset *start, hdst_value *state, const hdst_loop_step *steps, size_t count, const hdst_loop_options *options)
 {
     HDST__NEEDS(hdst_dataset, start, "start");
-    hdst_error error = HDST_ERROR_INIT;
-    hdst__lock(start->object.context);
-    hdst_dataset *dataset = hdst__dataset_new(start->object.context, &hdst__op_loop, start);
-    if (!dataset->object.error) {
-        hdst_status status = hdst__check_pointer("hdst_loop", "steps", steps, &error);
-        if (status == HDST_OK) status = fill_loop(dataset, start, state, &error);
-        if (status == HDST_OK) status = add_steps(dataset, steps, count, &error);
-        if (status == HDST_OK) status = take_options(dataset, options, &error);
-        if (status == HDST_OK && ++dataset->nested > MOST_NESTED)
-            status = hdst__error_set(&error, HDST_E_USAGE, "more than %d loops and caches below one another", MOST_NESTED);
-        if (status != HDST_OK) hdst__dataset_fail(dataset, &error);
-    }
-    hdst__unlock(start->object.context);
-    return dataset;
+    return make_loop(&(made_of){.made_by = __func__, .start = start, .state = state, .steps = steps, .count = count, .options = options});
+}
+
+hdst_dataset *hdst_delta_loop(hdst_dataset *start, hdst_value *state, hdst_dataset *first, hdst_value *work, const hdst_loop_step *steps, size_t count,
+                              const hdst_loop_options *options)
+{
+    HDST__NEEDS(hdst_dataset, start, "start");
+    return make_loop(&(made_of){__func__, start, state, true, first, work, steps, count, options});
 }
 
 static hdst_status read_report(const hdst_dataset *dataset, hdst_loop_report *report, hdst_error *error)

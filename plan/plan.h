@@ -108,6 +108,7 @@ void hdst__node_drop_work(hdst__node *node);            // what it works with, w
 // plan_drop.c
 void hdst__plan_drop_unread(hdst__plan *plan, const hdst__node *ran);       // where memory is short, once a node has run: what nobody reads any more
 void hdst__plan_drop_last_run(hdst__plan *plan);        // where memory is short, before a run
+void hdst__plan_drop_idle(hdst__plan *plan);            // the same before a run of another plan: also what it alone works with
 // plan_graph.c
 hdst_status hdst__plan_nodes(hdst__arena *arena, hdst_dataset *dataset, hdst__plan *plan, hdst_error *error);
 bool hdst__dataset_fuses(const hdst_dataset *dataset);  // whether this function can be put behind what its only input has fused so far

@@ -69,13 +69,16 @@ void hdst__plan_drop_unread(hdst__plan *plan, const hdst__node *ran)
     }
 }
 
-void hdst__plan_drop_last_run(hdst__plan *plan)
+static void drop_last_run(hdst__plan *plan, bool some, bool work)
 {
-    const bool some = is_short(plan->context, HDST__HOST_SHORT_SHARE), alone = is_alone(plan);
     for (size_t i = 0; i < plan->node_count; i++) {
         hdst__node *node = plan->nodes[i];
         if (some && holds(node) && node->ran && !node->dropped) drop_records(node);
-        if (some && !alone) hdst__node_drop_work(node);
+        if (some && work) hdst__node_drop_work(node);
         node->dropped = false;
     }
 }
+
+void hdst__plan_drop_last_run(hdst__plan *plan) { drop_last_run(plan, is_short(plan->context, HDST__HOST_SHORT_SHARE), !is_alone(plan)); }
+
+void hdst__plan_drop_idle(hdst__plan *plan) { drop_last_run(plan, is_short(plan->context, HDST__HOST_SHORT_SHARE), true); }

@@ -18,6 +18,11 @@ hdst_status hdst__value_rows_take(hdst__value_rows *rows, const hdst__dataset_ca
 // A copy on the host, made when it is asked for; it belongs to `rows` and is valid until they change.
 hdst_status hdst__value_rows_read(hdst__value_rows *rows, const void **host, hdst_error *error);
 
+// The rows where the host may change them, until hdst__value_rows_close, which ends a call that gave them, whatever came between. *host is NULL where the
+// device shares no memory with the host, or (it is not told) has no room for such memory: nothing is open then.
+hdst_status hdst__value_rows_open(hdst__value_rows *rows, void **host, hdst_error *error);
+hdst_status hdst__value_rows_close(hdst__value_rows *rows, hdst_error *error);
+
 // A value's rows as records of their own that a stage reads: a copy within the device, which stays as it is when the value changes.
 typedef struct hdst__value_records hdst__value_records;
 hdst__value_records *hdst__value_records_create(hdst__runtime *runtime, const hdst__record *record);   // empty; NULL: out of memory

@@ -121,3 +121,59 @@ hdst_status hdst__value_rows_read(hdst__value_rows *rows, const void **host, hds
     pthread_mutex_unlock(&rows->runtime->mutex);
     return status;
 }
+
+// --- Changed in place ---
+
+static hdst_status copy_to_shared(const hdst__value_rows *rows, hdst__memory *to, hdst_error *error)
+{
+    hdst__device *device = rows->device;
+    hdst_status status = device->ops->to_host(device, to, error);
+    if (status == HDST_OK) status = device->ops->read(device, rows->memory, 0, to->host, rows->bytes, true, error);
+    return status == HDST_OK ? device->ops->to_device(device, to, error) : status;
+}
+
+// The rows come to memory that the host can have, where they lie in none yet. Without room for it they stay where they are.
+static hdst_status move_to_shared(hdst__value_rows *rows, hdst_error *error)
+{
+    hdst__device *device = rows->device;
+    hdst__memory *memory;
+    hdst_error full = HDST_ERROR_INIT;
+    hdst_status status = device->ops->alloc(device, HDST__MEMORY_SHARED, HDST__OWNER_VALUES, rows->memory->bytes, "a value", &memory, &full);
+    if (status == HDST_E_MEMORY) return HDST_OK;
+    if (status != HDST_OK) {
+        *error = full;
+        return status;
+    }
+    status = copy_to_shared(rows, memory, error);
+    device->ops->release(device, status == HDST_OK ? rows->memory : memory);
+    if (status == HDST_OK) rows->memory = memory;
+    return status;
+}
+
+static hdst_status open_rows(hdst__value_rows *rows, void **host, hdst_error *error)
+{
+    if (!rows->device->unified || !rows->bytes) return HDST_OK;
+    hdst_status status = rows->memory->kind == HDST__MEMORY_SHARED ? HDST_OK : move_to_shared(rows, error);
+    if (status != HDST_OK || rows->memory->kind != HDST__MEMORY_SHARED) return status;
+    status = rows->device->ops->to_host(rows->device, rows->memory, error);
+    if (status == HDST_OK) *host = rows->memory->host;
+    rows->copied = false;
+    return status;
+}
+
+hdst_status hdst__value_rows_open(hdst__value_rows *rows, void **host, hdst_error *error)
+{
+    *host = NULL;
+    pthread_mutex_lock(&rows->runtime->mutex);
+    hdst_status status = open_rows(rows, host, error);
+    pthread_mutex_unlock(&rows->runtime->mutex);
+    return status;
+}
+
+hdst_status hdst__value_rows_close(hdst__value_rows *rows, hdst_error *error)
+{
+    pthread_mutex_lock(&rows->runtime->mutex);
+    hdst_status status = rows->device->ops->to_device(rows->device, rows->memory, error);
+    pthread_mutex_unlock(&rows->runtime->mutex);
+    return status;
+}

@@ -57,6 +57,12 @@ Test(arguments_of_loops, null)
     MAKES(hdst_loop, "steps[].dataset", o.dataset, o.value, &step, 1, NULL);
     step = (hdst_loop_step){.dataset = o.dataset};
     MAKES(hdst_loop, "steps[].value", o.dataset, o.value, &step, 1, NULL);
+    step = (hdst_loop_step){.dataset = o.dataset, .value = o.value};
+    MAKES(hdst_delta_loop, "start", NULL, o.value, o.dataset, o.value, &step, 1, NULL);
+    MAKES(hdst_delta_loop, "state", o.dataset, NULL, o.dataset, o.value, &step, 1, NULL);
+    MAKES(hdst_delta_loop, "first", o.dataset, o.value, NULL, o.value, &step, 1, NULL);
+    MAKES(hdst_delta_loop, "work", o.dataset, o.value, o.dataset, NULL, &step, 1, NULL);
+    MAKES(hdst_delta_loop, "steps", o.dataset, o.value, o.dataset, o.value, NULL, 1, NULL);
     GIVES(hdst_loop_read_report, "loop", NULL, &report, &error);
     GIVES(hdst_loop_read_report, "report", o.dataset, NULL, &error);
     close_all();
@@ -91,6 +97,9 @@ Test(arguments_of_loops, of_another_context)
 {
     open_all();
     MIXES(hdst_loop, "state", o.dataset, other.value, &step, 1, NULL);
+    MIXES(hdst_delta_loop, "state", o.dataset, other.value, o.dataset, o.value, &step, 1, NULL);
+    MIXES(hdst_delta_loop, "first", o.dataset, o.value, other.dataset, o.value, &step, 1, NULL);
+    MIXES(hdst_delta_loop, "work", o.dataset, o.value, o.dataset, other.value, &step, 1, NULL);
     step.dataset = other.dataset;
     MIXES(hdst_loop, "steps[].dataset", o.dataset, o.value, &step, 1, NULL);
     step = (hdst_loop_step){.dataset = o.dataset, .value = other.value};

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: Apache-2.0
+// Delta loops: only what changed goes on. Breadth-first search beside plain C, what a turn tells, how loops go on from rows that others left, misuse.
+#include "tests/hdst/support.h"
+
+static const char *const forms[] = {"interp", "cpu", "gpu-form", "team"};
+
+#define ON_EACH_FORM                                      \
+    for (size_t form = 0; form < 4; form++)               \
+        if (!form || (form == 3 ? have_team() : have_cpu()))
+
+enum { CELLS = 3000, EDGES = 7000, FAR = 1000000 };
+
+typedef struct cell { uint32_t depth; double cost; } cell;          // as the kernels have it
+typedef struct reached { uint32_t row, depth; double cost; } reached;
+
+static const char kernels[] =
+    "struct cell { uint32_t depth; double cost; };\n"
+    "struct reached { uint32_t row; uint32_t depth; double cost; };\n"
+    "struct odd { uint32_t row; double cost; uint32_t depth; };\n"
+    "struct named { text name; };\n"
+    "param uint32_t FAR = 1000000;\n"
+    "map far(int64_t i) -> cell { return (cell){ .depth = i == 7 ? 0 : FAR, .cost = i == 7 ? 0.0 : 1e9 }; }\n"
+    "map source(int64_t i) -> reached { return (reached){ .row = 7, .depth = 0, .cost = 0 }; }\n"
+    "flat_map visit(reached r, lookup uint32_t first[], lookup uint32_t end[], lookup cell c[], accum uint64_t touched)\n"
+    "    -> (key uint32_t row, uint32_t depth, double cost)\n"
+    "{\n"
+    "    touched += first[r.row + 1] - first[r.row];\n"
+    "    for (uint32_t e = first[r.row]; e < first[r.row + 1]; e++)\n"
+    "        if (r.depth + 1 < c[end[e]].depth) emit(end[e], r.depth + 1, r.cost + 0.25);\n"
+    "}\n"
+    "reduce least(cell a, cell b) { return (cell){ .depth = min(a.depth, b.depth), .cost = min(a.cost, b.cost) }; }\n"
+    "map less(int64_t i, accum int64_t sum) -> int64_t { sum += i; return i - 1; }\n"
+    "filter positive(int64_t i) { return i > 0; }\n"
+    "map twice(int64_t i) -> (int64_t at, int64_t value) { return (i / 2, i); }\n"
+    "map shifted(int64_t i, broadcast int64_t by) -> (int64_t at, int64_t value) { return (i + by, i); }\n"
+    "map as_odd(reached r) -> odd { return (odd){ .row = r.row, .cost = r.cost, .depth = r.depth }; }\n"
+    "map name(reached r) -> named { return (named){ .name = \"a\" }; }\n"
+    "map change_of_name(reached r) -> (uint32_t row, text name) { return (0, \"b\"); }\n"
+    "map endless(int64_t i) -> (int64_t at, int64_t value) { return (i % 10, i); }\n"
+    "map same(int64_t i) -> int64_t { return i; }\n";
+
+// --- A graph ---
+
+static uint32_t first[CELLS + 1], ends[EDGES];
+
+static void make_graph(void)
+{
+    static uint32_t from[EDGES], to[EDGES];
+    uint32_t state = 5, place[CELLS + 1];
+    memset(first, 0, sizeof first);
+    for (int i = 0; i < EDGES; i++) {
+        state = state * 1664525 + 1013904223;
+        from[i] = (state >> 8) % CELLS;
+        to[i] = (from[i] + 1 + (state >> 5) % 60) % CELLS;      // near ones, so that ways are long
+        first[from[i] + 1]++;
+    }
+    for (int i = 0; i < CELLS; i++) first[i + 1] += first[i];
+    memcpy(place, first, sizeof place);
+    for (int i = 0; i < EDGES; i++) ends[place[from[i]]++] = to[i];
+}
+
+typedef struct search { cell cells[CELLS]; uint64_t work[CELLS], touched[CELLS], turns; } search;
+
+// What each turn finds, by plain C. `limit`: turns at most.
+static const search *searched(uint64_t limit)
+{
+    static search s;
+    uint64_t found = 1;
+    for (int i = 0; i < CELLS; i++) s.cells[i] = i == 7 ? (cell){0, 0} : (cell){FAR, 1e9};
+    for (s.turns = 0; found && s.turns < limit; s.turns++) {
+        s.work[s.turns] = found;
+        s.touched[s.turns] = found = 0;
+        for (int v = 0; v < CELLS; v++) {
+            if (s.cells[v].depth != s.turns) continue;
+            s.touched[s.turns] += first[v + 1] - first[v];
+            for (uint32_t e = first[v]; e < first[v + 1]; e++) {
+                cell *to = &s.cells[ends[e]];
+                if (to->depth != FAR) continue;
+                *to = (cell){(uint32_t)s.turns + 1, s.cells[v].cost + 0.25};
+                found++;
+            }
+        }
+    }
+    return &s;
+}
+
+typedef struct setting {
+    hdst_context *context;
+    hdst_module *module;
+    hdst_value *state, *work;
+    hdst_dataset *start, *source;
+    hdst_loop_step steps[2];
+} setting;
+
+static hdst_value *value_of(const setting *s, const char *type, const void *rows, uint64_t count)
+{
+    hdst_value *value = hdst_value_create(s->module, type, 1);
+    cr_assert_eq(hdst_value_set(value, rows, count), HDST_OK);
+    return value;
+}
+
+static hdst_dataset *numbers(const setting *s, int64_t count) { return hdst_read(hdst_source_from_range(s->context, 0, count), s->module, "int64_t"); }
+
+// Who is reached through the work set's edges, each once: a change of its cell, and the next work set.
+static hdst_dataset *visit(const setting *s)
+{
+    hdst_map_spec *spec = hdst_map_spec_create(s->module, "visit");
+    hdst_bind_value(spec, "first", value_of(s, "uint32_t", first, CELLS + 1));
+    hdst_bind_value(spec, "end", value_of(s, "uint32_t", ends, EDGES));
+    hdst_bind_value(spec, "c", s->state);
+    return hdst_reduce_by_key(hdst_flat_map(hdst_read_value(s->work), spec), s->module, "least");
+}
+
+static setting begin_in(hdst_context *context)
+{
+    setting s = {.context = context};
+    s.module = module_of(s.context, kernels);
+    s.state = hdst_value_create(s.module, "cell", 1);
+    s.work = hdst_value_create(s.module, "reached", 1);
+    s.start = hdst_map_function(numbers(&s, CELLS), s.module, "far");
+    s.source = hdst_map_function(numbers(&s, 1), s.module, "source");
+    hdst_dataset *found = visit(&s);
+    s.steps[0] = (hdst_loop_step){.dataset = found, .value = s.state};
+    s.steps[1] = (hdst_loop_step){.dataset = found, .value = s.work};
+    return s;
+}
+
+static setting begin(const char *form) { return begin_in(context_in_form(form)); }
+
+static hdst_dataset *search_from(const setting *s, hdst_dataset *start, hdst_dataset *work, uint64_t limit)
+{
+    hdst_loop_options options = HDST_LOOP_OPTIONS_INIT;
+    options.limit = limit;
+    options.until = "touched";
+    options.threshold = -1;
+    return hdst_delta_loop(start, s->state, work, s->work, s->steps, 2, &options);
+}
+
+static void expect_cells(hdst_result *result, const cell *right, const char *where)
+{
+    uint64_t count;
+    const cell *got = hdst_result_rows(result, NULL, &count);
+    cr_assert(got && count == CELLS, "%s", where);
+    for (int i = 0; i < CELLS; i++)
+        cr_assert(got[i].depth == right[i].depth && got[i].cost == right[i].cost, "cell %d on %s: %u, not %u", i, where, got[i].depth, right[i].depth);
+}
+
+static void expect_turns(const hdst_dataset *loop, const search *right)
+{
+    hdst_loop_report report = HDST_LOOP_REPORT_INIT;
+    cr_assert_eq(hdst_loop_read_report(loop, &report, NULL), HDST_OK);
+    cr_assert_eq(report.turns, right->turns);
+    cr_expect(report.converged);
+    for (uint64_t t = 0; t < right->turns; t++) {
+        cr_assert_eq(report.turn[t].work, right->work[t], "turn %llu", (unsigned long long)t);
+        cr_assert_eq(report.turn[t].value, (double)right->touched[t]);
+        cr_assert_eq(report.turn[t].changes, t + 1 < right->turns ? right->work[t + 1] : 0);
+        cr_expect(report.turn[t].seconds > 0);
+    }
+}
+
+// --- What they give ---
+
+Test(delta_loop, only_what_changed_goes_on)
+{
+    make_graph();
+    const search *right = searched(CELLS);
+    cr_assert_gt(right->turns, 20);
+    ON_EACH_FORM {
+        setting s = begin(forms[form]);
+        hdst_dataset *loop = search_from(&s, s.start, s.source, CELLS);
+        hdst_result *result = hdst_result_create(loop);
+        for (int again = 0; again < 2; again++) {
+            RUN(result);
+            expect_cells(result, right->cells, forms[form]);
+            expect_turns(loop, right);
+        }
+        hdst_context_destroy(s.context);
+    }
+}
+
+static char warning[500];
+
+static void note_warning(hdst_log_level level, const char *message, void *user)
+{
+    (void)user;
+    if (level == HDST_LOG_WARN) snprintf(warning, sizeof warning, "%s", message);
+}
+
+static void *rows_of(hdst_value *value, uint64_t *count)
+{
+    hdst_error error;
+    void *rows = NULL;
+    cr_assert_eq(hdst_collect(hdst_read_value(value), &rows, count, &error), HDST_OK, "%s", error.message);
+    return rows;
+}
+
+// The rows of both values after nine turns, taken into another context, are all that its loop needs.
+Test(delta_loop, they_go_on_from_what_others_left)
+{
+    make_graph();
+    hdst_context_options with_log = HDST_CONTEXT_OPTIONS_INIT;
+    with_log.device = "interp";
+    with_log.log = note_warning;
+    setting s = begin_in(hdst_context_create(&with_log));
+    hdst_dataset *begun = search_from(&s, s.start, s.source, 9);
+    hdst_result *result = hdst_result_create(begun);
+    RUN(result);
+    expect_cells(result, searched(9)->cells, "nine turns");
+    cr_expect(strstr(warning, "limit of 9 turns with") && strstr(warning, "work set"), "'%s'", warning);
+    uint64_t cells, left;
+    void *state = rows_of(s.state, &cells), *work = rows_of(s.work, &left);
+    const search *right = searched(CELLS);
+    cr_assert_eq(left, right->work[9]);
+    setting next = begin(have_cpu() ? "cpu" : "interp");
+    hdst_dataset *loop = search_from(&next, hdst_read(hdst_source_from_memory(next.context, state, cells, sizeof(cell)), next.module, "cell"),
+                                     hdst_read(hdst_source_from_memory(next.context, work, left, sizeof(reached)), next.module, "reached"), CELLS);
+    hdst_result *rest = hdst_result_create(loop);
+    RUN(rest);
+    expect_cells(rest, right->cells, "the rest of the turns");
+    hdst_loop_report report = HDST_LOOP_REPORT_INIT;
+    hdst_loop_read_report(loop, &report, NULL);
+    cr_expect_eq(report.turns + 9, right->turns);
+    hdst_context_destroy(next.context);
+    hdst_rows_destroy(s.context, state);
+    hdst_rows_destroy(s.context, work);
+    hdst_context_destroy(s.context);
+}
+
+Test(delta_loop, an_empty_work_set_makes_no_turn)
+{
+    make_graph();
+    setting s = begin("interp");
+    hdst_dataset *loop = search_from(&s, s.start, hdst_slice(s.source, 0, 0), 5);
+    hdst_result *result = hdst_result_create(loop);
+    hdst_loop_report report = HDST_LOOP_REPORT_INIT;
+    RUN(result);
+    expect_cells(result, searched(0)->cells, "no turns");
+    cr_assert_eq(hdst_loop_read_report(loop, &report, NULL), HDST_OK);
+    cr_expect(report.turns == 0 && report.converged);
+    hdst_context_destroy(s.context);
+}
+
+// Rows 0 ... 4 are each changed by two records, of which the later one counts; in a loop of loops, which begins anew each time.
+Test(delta_loop, the_last_change_counts_and_loops_nest)
+{
+    ON_EACH_FORM {
+        setting s = {.context = context_in_form(forms[form])};
+        s.module = module_of(s.context, kernels);
+        hdst_value *outer = hdst_value_create(s.module, "int64_t", 1), *inner = hdst_value_create(s.module, "int64_t", 1);
+        hdst_value *work = hdst_value_create(s.module, "int64_t", 1);
+        hdst_dataset *less = hdst_map_function(hdst_filter_function(hdst_read_value(work), s.module, "positive"), s.module, "less");
+        hdst_dataset *twice = hdst_map_function(hdst_read_value(work), s.module, "twice");
+        const hdst_loop_step turn[] = {{.dataset = twice, .value = inner}, {.dataset = less, .value = work}};
+        hdst_dataset *loop = hdst_delta_loop(hdst_read_value(outer), inner, numbers(&s, 10), work, turn, 2, NULL);
+        const hdst_loop_step around = {.dataset = loop, .value = outer};
+        hdst_loop_options options = HDST_LOOP_OPTIONS_INIT;
+        options.limit = 2;
+        hdst_result *result = hdst_result_create(hdst_loop(numbers(&s, 10), outer, &around, 1, &options));
+        RUN(result);
+        uint64_t count;
+        const int64_t *got = hdst_result_rows(result, NULL, &count);
+        int64_t right[10] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, left[10] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+        for (int many = 10; many;) {
+            int kept = 0;
+            for (int i = 0; i < many; i++) right[left[i] / 2] = left[i];
+            for (int i = 0; i < many; i++)
+                if (left[i] > 0) left[kept++] = left[i] - 1;
+            many = kept;
+        }
+        cr_assert(got && count == 10);
+        for (int i = 0; i < 10; i++) cr_assert_eq(got[i], right[i], "row %d on %s: %lld, not %lld", i, forms[form], (long long)got[i], (long long)right[i]);
+        hdst_context_destroy(s.context);
+    }
+}
+
+// --- What they refuse ---
+
+Test(delta_loop, changes_of_rows_that_there_are_not)
+{
+    for (size_t form = 0; form < 2; form++) {
+        if (form && !have_cpu()) break;
+        setting s = {.context = context_in_form(forms[form])};
+        s.module = module_of(s.context, kernels);
+        hdst_value *state = hdst_value_create(s.module, "int64_t", 1), *work = hdst_value_create(s.module, "int64_t", 1);
+        hdst_value *by = hdst_value_create(s.module, "int64_t", 1);
+        hdst_map_spec *spec = hdst_map_spec_create(s.module, "shifted");
+        hdst_bind_value(spec, "by", by);
+        const hdst_loop_step steps[] = {{.dataset = hdst_map(hdst_read_value(work), spec), .value = state}, {.dataset = hdst_read_value(work), .value = work}};
+        hdst_loop_options options = HDST_LOOP_OPTIONS_INIT;
+        options.limit = 2;
+        hdst_result *result = hdst_result_create(hdst_delta_loop(numbers(&s, 10), state, numbers(&s, 4), work, steps, 2, &options));
+        const int64_t shifts[] = {8, -1, 6};
+        const struct { hdst_status status; uint64_t record; const char *words; } right[] = {
+            {HDST_E_RECORD, 2, "change 2 is of row 10, and there are 10 rows"}, {HDST_E_RECORD, 0, "change 0 is of row -1"}, {HDST_OK, 0, ""}};
+        for (int i = 0; i < 3; i++) {
+            hdst_error error;
+            hdst_value_set(by, &shifts[i], 1);
+            cr_assert_eq(hdst_run(result, &error), right[i].status, "%s: %s", forms[form], error.message);
+            cr_expect(strstr(error.message, right[i].words), "'%s' has no '%s'", error.message, right[i].words);
+            if (right[i].status == HDST_E_RECORD) cr_expect_eq(error.record, right[i].record);
+        }
+        hdst_context_destroy(s.context);
+    }
+}
+
+static void expect_refused(hdst_dataset *loop, const char *words)
+{
+    hdst_error error;
+    hdst_result *result = hdst_result_create(loop);
+    cr_assert_eq(hdst_run(result, &error), HDST_E_USAGE, "%s", words);
+    cr_expect(strstr(error.message, words), "'%s' has no '%s'", error.message, words);
+}
+
+Test(delta_loop, what_is_no_delta_loop_is_told)
+{
+    make_graph();
+    setting s = begin("interp");
+    hdst_dataset *found = s.steps[0].dataset;
+    expect_refused(hdst_delta_loop(s.start, s.state, s.source, s.work, s.steps, 1, NULL), "no step of the loop makes its work set");
+    expect_refused(hdst_delta_loop(s.start, s.state, s.source, s.work, s.steps + 1, 1, NULL), "no step of the loop makes its state");
+    expect_refused(hdst_delta_loop(s.start, s.state, s.start, s.work, s.steps, 2, NULL), "starts with records of 'cell' has a work of 'reached'");
+    expect_refused(hdst_delta_loop(s.start, s.state, s.start, s.state, s.steps, 2, NULL), "one value is both");
+    expect_refused(hdst_delta_loop(s.start, s.state, NULL, s.work, s.steps, 2, NULL), "first");
+    expect_refused(hdst_delta_loop(s.start, s.state, s.source, NULL, s.steps, 2, NULL), "work");
+    hdst_loop_step steps[] = {{.dataset = hdst_map_function(found, s.module, "as_odd"), .value = s.state}, s.steps[1]};
+    expect_refused(hdst_delta_loop(s.start, s.state, s.source, s.work, steps, 2, NULL), "records of 'odd' cannot change rows of 'cell'");
+    steps[0] = (hdst_loop_step){.dataset = s.start, .value = s.state};
+    expect_refused(hdst_delta_loop(s.start, s.state, s.source, s.work, steps, 2, NULL), "records of 'cell' cannot change rows of 'cell'");
+    steps[0] = (hdst_loop_step){.dataset = found, .table = "touched", .value = s.state};
+    expect_refused(hdst_delta_loop(s.start, s.state, s.source, s.work, steps, 2, NULL), "not by accumulator 'touched'");
+    hdst_value *names = hdst_value_create(s.module, "named", 1);
+    steps[0] = (hdst_loop_step){.dataset = hdst_map_function(s.source, s.module, "change_of_name"), .value = names};
+    expect_refused(hdst_delta_loop(hdst_map_function(s.source, s.module, "name"), names, s.source, s.work, steps, 2, NULL), "texts");
+    hdst_context_destroy(s.context);
+}
+
+// A loop whose work set never gets empty ends when it is cancelled; the next one runs as ever.
+Test(delta_loop, one_that_never_ends_can_be_cancelled)
+{
+    setting s = {.context = context_on("interp")};
+    s.module = module_of(s.context, kernels);
+    hdst_value *state = hdst_value_create(s.module, "int64_t", 1), *work = hdst_value_create(s.module, "int64_t", 1);
+    const hdst_loop_step steps[] = {{.dataset = hdst_map_function(hdst_read_value(work), s.module, "endless"), .value = state},
+                                    {.dataset = hdst_map_function(hdst_read_value(work), s.module, "same"), .value = work}};
+    hdst_loop_options options = HDST_LOOP_OPTIONS_INIT;
+    options.limit = UINT64_MAX;
+    hdst_result *result = hdst_result_create(hdst_delta_loop(numbers(&s, 10), state, numbers(&s, 100), work, steps, 2, &options));
+    hdst_error error;
+    bool ended = false;
+    hdst_job *job = hdst_run_async(result);
+    cr_assert_eq(hdst_job_wait(job, 0.05, &ended, &error), HDST_OK);
+    cr_assert(!ended);
+    hdst_job_cancel(job);
+    cr_assert_eq(hdst_job_wait(job, 60, &ended, &error), HDST_E_CANCELLED, "%s", error.message);
+    hdst_job_destroy(job);
+    hdst_context_destroy(s.context);
+}

@@ -20,17 +20,9 @@ typedef struct seen {
     pthread_t caller;
     bool cancels;
     uint32_t calls;
-    double when[MOST];
     hdst_progress progress[MOST];
     char function[MOST][32];
 } seen;
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 static void note(const hdst_progress *progress, void *user)
 {
@@ -38,7 +30,6 @@ static void note(const hdst_progress *progress, void *user)
     cr_assert(pthread_equal(s->caller, pthread_self()), "another thread than the one that called");
     if (s->cancels) hdst_context_cancel(s->context);
     if (s->calls == MOST) return;
-    s->when[s->calls] = now();
     snprintf(s->function[s->calls], sizeof s->function[0], "%s", progress->function);
     s->progress[s->calls++] = *progress;
 }
@@ -92,8 +83,8 @@ static void check_figures(const seen *s, const char *function)
         cr_expect_str_eq(s->function[i], function);
         if (i == 0) continue;
         cr_expect_geq(p->records, s->progress[i - 1].records);
-        cr_expect_gt(p->seconds, s->progress[i - 1].seconds);
-        cr_expect_geq(s->when[i] - s->when[i - 1], 0.099, "more often than ten times a second");
+        // By its own clock: on a busy machine a call can come any time after it was due.
+        cr_expect_geq(p->seconds - s->progress[i - 1].seconds, 0.0999, "more often than ten times a second");
     }
     cr_expect_gt(s->progress[s->calls - 1].records, 0);
 }

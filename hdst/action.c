@@ -20,7 +20,7 @@ static hdst_status run_locked(hdst_dataset *dataset, plan_user use, void *user, 
     hdst__arena_init(&arena, HDST__ALLOCATOR(dataset), NULL);
     hdst_status status = hdst__plan_make(&arena, dataset, &plan, error);
     if (status == HDST_OK) status = hdst__plan_run(&plan, error);
-    if (status == HDST_E_MEMORY && hdst__plan_takes_less(&plan)) {
+    while (status == HDST_E_MEMORY && hdst__plan_takes_less(&plan)) {
         hdst__plan_release(&plan);
         *error = (hdst_error)HDST_ERROR_INIT;
         status = hdst__plan_make(&arena, dataset, &plan, error);

@@ -165,13 +165,13 @@ static void note_memory(hdst_result *result)
 // What ended for want of memory is tried once more where another plan takes less.
 static hdst_status run_plan(hdst_result *result, hdst_error *error)
 {
-    hdst_status status = hdst__result_plan(result, error);
-    if (status == HDST_OK) status = hdst__plan_run(&result->plan, error);
-    if (status != HDST_E_MEMORY || !result->planned || !hdst__plan_takes_less(&result->plan)) return status;
-    drop_plan(result);
-    *error = (hdst_error)HDST_ERROR_INIT;
-    status = hdst__result_plan(result, error);
-    return status == HDST_OK ? hdst__plan_run(&result->plan, error) : status;
+    for (;;) {
+        hdst_status status = hdst__result_plan(result, error);
+        if (status == HDST_OK) status = hdst__plan_run(&result->plan, error);
+        if (status != HDST_E_MEMORY || !result->planned || !hdst__plan_takes_less(&result->plan)) return status;
+        drop_plan(result);
+        *error = (hdst_error)HDST_ERROR_INIT;
+    }
 }
 
 hdst_status hdst__result_run(hdst_result *result, hdst_error *error)

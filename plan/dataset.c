@@ -16,6 +16,7 @@ static void release_dataset(hdst__object *object)
     if (dataset->module) hdst__object_drop(&dataset->module->object);
     if (dataset->spec) hdst__object_drop(&dataset->spec->object);
     hdst__free(HDST__ALLOCATOR(dataset), dataset->inputs);
+    hdst__free(HDST__ALLOCATOR(dataset), dataset->row_passes_why);
 }
 
 // The operator's own struct stands behind the dataset, in one piece of memory.

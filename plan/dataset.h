@@ -24,7 +24,7 @@ typedef struct hdst__plan_mark {
     bool drops;                     // one of them filters or emits any number: indices of its input are no indices of its own
 } hdst__plan_mark;
 
-// A node of the graph. It is immutable but for its marks and what a cache holds, and belongs to the context.
+// A node of the graph. It is immutable but for its marks, what a cache holds and what a run had no memory for, and belongs to the context.
 struct hdst_dataset {
     hdst__object object;
     const hdst__operator *op;
@@ -40,6 +40,8 @@ struct hdst_dataset {
     hdst_map_spec *spec;            // the function of the user that it calls; NULL: none
     uint32_t nested;                // caches below one another
     void *own;                      // the operator's own struct, of op->own_bytes; zeroed when it is made
+    uint32_t row_passes;            // in how many passes its stage makes tables of accumulators (row_passes.h); 0: one
+    char *row_passes_why;           // what had no memory in one; NULL: nothing
     hdst__plan_mark mark;
 };
 

@@ -45,7 +45,7 @@ static hdst_status make_plan(const hdst_dataset *dataset, cache_own *own, hdst_e
 static hdst_status fill(const hdst_dataset *dataset, cache_own *own, hdst__run_stats *stats, hdst_error *error)
 {
     hdst_status status = hdst__plan_run(&own->plan, error);
-    if (status == HDST_E_MEMORY && hdst__plan_takes_less(&own->plan)) {
+    while (status == HDST_E_MEMORY && hdst__plan_takes_less(&own->plan)) {
         end_plan(own);
         *error = (hdst_error)HDST_ERROR_INIT;
         status = make_plan(dataset, own, error);

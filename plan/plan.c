@@ -116,7 +116,9 @@ bool hdst__plan_takes_less(hdst__plan *plan)
     bool less = false;
     for (size_t i = 0; i < plan->node_count; i++) {
         hdst_dataset *dataset = plan->nodes[i]->dataset;
-        if (dataset && dataset->op->takes_less && !plan->keeps_partials) less |= dataset->op->takes_less(dataset);
+        if (plan->keeps_partials || !dataset) continue;
+        if (dataset->op->takes_less && dataset->op->takes_less(dataset)) less = true;
+        else if (plan->nodes[i]->op->node_takes_less) less |= plan->nodes[i]->op->node_takes_less(plan->nodes[i]);
     }
     return less;
 }

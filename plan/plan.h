@@ -76,7 +76,7 @@ hdst_status hdst__plan_make(hdst__arena *arena, hdst_dataset *dataset, hdst__pla
 void hdst__plan_release(hdst__plan *plan);
 // Reads the bound values as they are now and runs. The target's records are then what its reader reads; tables are those of its nodes.
 hdst_status hdst__plan_run(hdst__plan *plan, hdst_error *error);
-// Behind a run that ended with HDST_E_MEMORY: whether a new plan may need less. Once for each reason.
+// Behind a run that ended with HDST_E_MEMORY: whether a new plan may need less. It says so a limited number of times.
 bool hdst__plan_takes_less(hdst__plan *plan);
 hdst_status hdst__plan_explain(hdst__plan *plan, hdst__buffer *out, hdst_error *error);
 void hdst__plan_add_stats(hdst__run_stats *to, const hdst__run_stats *from);

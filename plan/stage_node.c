@@ -7,6 +7,7 @@
 #include "plan/map_spec.h"
 #include "plan/replay_save.h"
 #include "codegen/lower/fuse.h"
+#include "codegen/lower/row_window.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -52,6 +53,7 @@ void hdst__stage_node_list_items(hdst__arena *arena, hdst__node *node)
     own->item_count = item->mark.length;
     own->items = HDST__NEW_ARRAY(arena, hdst_dataset *, own->item_count);
     for (size_t i = own->item_count; i-- > 0; item = item->parent) own->items[i] = item;
+    own->passes.count = hdst__row_passes_noted(node->dataset);
 }
 
 // The functions of the items, behind `range` unless that is NULL.
@@ -61,7 +63,10 @@ static hdst_status fuse(hdst__arena *arena, hdst__node *node, ir_func *range, hd
     ir_func **functions = HDST__NEW_ARRAY(arena, ir_func *, own->item_count + 1);
     const size_t before = range ? 1 : 0;
     functions[0] = range;
-    for (size_t i = 0; i < own->item_count; i++) functions[before + i] = own->items[i]->mark.func;
+    for (size_t i = 0; i < own->item_count; i++) {
+        ir_func *func = own->items[i]->mark.func;
+        functions[before + i] = own->passes.count > 1 ? hdst__row_window(arena, func) : func;
+    }
     ir_func *func = hdst__fuse(arena, functions, before + own->item_count);
     node->call->func = func;
     if (func) {
@@ -110,6 +115,7 @@ static hdst_status build(hdst__arena *arena, hdst__node *node, hdst_error *error
     if (range) match_range(range, own);
     for (size_t i = 0; i < own->item_count; i++) match_params(own->items[i], &own->call);
     list_tables(arena, node);
+    if (own->passes.count > 1) hdst__row_passes_bind(arena, &own->call, &own->passes);
     return declared ? HDST_OK : hdst__plan_passes((ir_func *)own->call.func, error);
 }
 
@@ -165,7 +171,7 @@ static hdst_status create_stage(hdst__node *node, hdst__stage_spec *spec, hdst_e
     return node->call->stage ? HDST_OK : hdst__error_memory(error, "a stage");
 }
 
-hdst_status hdst__stage_node_input(hdst__node *node, hdst_error *error)
+static hdst_status describe_stage(hdst__node *node, hdst__stage_spec *to, hdst_error *error)
 {
     const stage_node *own = node->own;
     const hdst__node *input = node->inputs[0];
@@ -185,6 +191,16 @@ hdst_status hdst__stage_node_input(hdst__node *node, hdst_error *error)
         spec.separate = code->code;
         spec.only_declared = !code->function->body;
     }
+    *to = spec;
+    return HDST_OK;
+}
+
+hdst_status hdst__stage_node_input(hdst__node *node, hdst_error *error)
+{
+    const stage_node *own = node->own;
+    hdst__stage_spec spec;
+    const hdst_status status = describe_stage(node, &spec, error);
+    if (status != HDST_OK) return status;
     if (own->call.stage) return hdst__stage_set_input(own->call.stage, &spec.reader, spec.cache, error);
     return create_stage(node, &spec, error);
 }
@@ -213,6 +229,19 @@ static hdst_status make_rows(hdst__node *node, hdst__plan_table *table, uint64_t
     return HDST_OK;
 }
 
+// Rows of table i as the stage has accumulated them.
+static hdst_status read_rows(hdst__node *node, hdst__stage *stage, const hdst__stage_output *output, size_t i, void *rows, hdst_error *error)
+{
+    const uint64_t *rows_of_param = node->call->values->rows;
+    const hdst__plan_table *table = &node->tables[i];
+    const uint64_t count = rows_of_param[table->param];
+    if (hdst__stage_finished(stage, i)) return hdst__stage_read_finished(stage, i, rows, error);
+    if (output->partial) hdst__partial_read_rows(output->partial, i, table->record, 0, count, rows);
+    else if (output->tables->first_level) hdst__first_level_read_rows(output->tables, rows_of_param, &output->first_level, i, table->record, rows);
+    else hdst__table_read_rows(output->tables, rows_of_param, output->table, i, table->record, 0, count, rows);
+    return HDST_OK;
+}
+
 static hdst_status finish_table(hdst__node *node, const hdst__stage_output *output, size_t i, hdst_error *error)
 {
     const uint64_t *rows_of_param = node->call->values->rows;
@@ -223,13 +252,8 @@ static hdst_status finish_table(hdst__node *node, const hdst__stage_output *outp
         table->row_count = rows_of_param[table->param];
         return HDST_OK;
     }
-    hdst_status status = make_rows(node, table, rows_of_param[table->param], error);
-    if (status != HDST_OK) return status;
-    if (table->resident) return hdst__stage_read_finished(node->call->stage, i, table->rows, error);
-    if (output->partial) hdst__partial_read_rows(output->partial, i, table->record, 0, table->row_count, table->rows);
-    else if (output->tables->first_level) hdst__first_level_read_rows(output->tables, rows_of_param, &output->first_level, i, table->record, table->rows);
-    else hdst__table_read_rows(output->tables, rows_of_param, output->table, i, table->record, 0, table->row_count, table->rows);
-    return HDST_OK;
+    const hdst_status status = make_rows(node, table, rows_of_param[table->param], error);
+    return status == HDST_OK ? read_rows(node, node->call->stage, output, i, table->rows, error) : status;
 }
 
 // Turns the node's table into rows of C structs, one array per accumulator, unless the device did.
@@ -290,6 +314,108 @@ static void show_records(hdst__node *node, const hdst__stage_output *output)
     else node->reader = table ? *hdst__dataset_cache_own_reader(table->resident) : output->reader;
 }
 
+// --- In passes over ranges of the rows of accumulators ---
+
+static bool gives_records(const ir_func *func) { return func->params[func->param_count - 1].kind == IR_OUTPUT; }
+
+// What tables of one pass come to has its place among all rows.
+static hdst_status take_rows(hdst__node *node, hdst_error *error)
+{
+    const stage_node *own = node->own;
+    hdst_status status = HDST_OK;
+    for (size_t i = 0; i < node->table_count && status == HDST_OK; i++) {
+        uint64_t first, all;
+        hdst__row_passes_range(&own->passes, &own->call, node->tables[i].param, &first, &all);
+        node->tables[i].resident = NULL;
+        status = make_rows(node, &node->tables[i], all, error);
+    }
+    return status;
+}
+
+static hdst_status place_rows(hdst__node *node, hdst__stage *stage, const hdst__stage_output *output, hdst_error *error)
+{
+    const stage_node *own = node->own;
+    hdst_status status = HDST_OK;
+    for (size_t i = 0; i < node->table_count && status == HDST_OK; i++) {
+        const hdst__plan_table *table = &node->tables[i];
+        uint64_t first, all;
+        hdst__row_passes_range(&own->passes, &own->call, table->param, &first, &all);
+        status = read_rows(node, stage, output, i, (char *)table->rows + first * table->record->size, error);
+    }
+    return status;
+}
+
+// A stage that gives no records: those of the first pass stay.
+static hdst_status make_rest(hdst__node *node, hdst_error *error)
+{
+    stage_node *own = node->own;
+    hdst__stage_spec spec;
+    const hdst_status status = describe_stage(node, &spec, error);
+    if (status != HDST_OK) return status;
+    if (own->passes.rest) return hdst__stage_set_input(own->passes.rest, &spec.reader, spec.cache, error);
+    spec.consumer = hdst__row_passes_sink();
+    spec.keep_output = spec.keep_whole = spec.may_spill = false;
+    own->passes.rest = hdst__stage_create(node->dataset->object.context->engine, &spec);
+    return own->passes.rest ? HDST_OK : hdst__error_memory(error, "a stage");
+}
+
+static hdst_status run_pass(hdst__node *node, hdst__stage *stage, uint32_t pass, hdst__stage_output *output, hdst_error *error)
+{
+    stage_node *own = node->own;
+    hdst__row_passes_move(&own->passes, &own->call, pass);
+    hdst_status status = hdst__stage_call_values(&own->call, error);
+    if (status != HDST_OK) return status;
+    status = hdst__stage_run(stage, own->call.values, output, error);
+    own->passes.lacks_memory = status == HDST_E_MEMORY;
+    if (own->passes.lacks_memory && error) own->passes.why = *error;
+    if (status == HDST_OK && own->passes.windows) status = place_rows(node, stage, output, error);
+    hdst__row_passes_count(&own->passes, hdst__stage_stats(stage), pass);
+    return status;
+}
+
+static hdst_status run_later_passes(hdst__node *node, hdst_error *error)
+{
+    stage_node *own = node->own;
+    const bool apart = gives_records(own->call.func);
+    hdst_status status = apart ? make_rest(node, error) : HDST_OK;
+    if (apart) hdst__stage_forget_plan(own->call.stage);
+    for (uint32_t pass = 1; pass < own->passes.count && status == HDST_OK; pass++) {
+        hdst__stage_output output = {0};
+        status = run_pass(node, apart ? own->passes.rest : own->call.stage, pass, &output, error);
+    }
+    if (own->passes.rest) hdst__stage_forget_plan(own->passes.rest);
+    return status;
+}
+
+static hdst_status cannot_keep(const hdst__node *node, hdst_error *error)
+{
+    hdst__error_set(error, HDST_E_MEMORY, "accumulators that are kept unfinished take all of their rows at once, for which there was no memory");
+    if (node->dataset->row_passes_why) hdst__error_cause(error, "%s", node->dataset->row_passes_why);
+    return HDST_E_MEMORY;
+}
+
+// What is read once, and what another node runs as often as it likes, goes without. So does code of the program's own.
+static bool takes_less(hdst__node *node)
+{
+    stage_node *own = node->own;
+    if (own->folds || node->driver || node->inputs[0]->reader.open_end || own_code(node)) return false;
+    return hdst__row_passes_take_less(node->dataset, &own->call, &own->passes);
+}
+
+// --- A run ---
+
+// The first pass, or the only one.
+static hdst_status run_first(hdst__node *node, hdst__stage_output *output, hdst_error *error)
+{
+    stage_node *own = node->own;
+    hdst_status status = hdst__stage_node_input(node, error);
+    if (status == HDST_OK) status = hdst__stage_call_values(&own->call, error);
+    if (status != HDST_OK) return status;
+    if (!own->passes.windows) keep_rows(node);
+    else status = own->keeps_partial ? cannot_keep(node, error) : take_rows(node, error);
+    return status == HDST_OK ? run_pass(node, own->call.stage, 0, output, error) : status;
+}
+
 hdst_status hdst__stage_node_run(hdst__node *node, hdst_error *error)
 {
     const stage_node *own = node->own;
@@ -297,15 +423,11 @@ hdst_status hdst__stage_node_run(hdst__node *node, hdst_error *error)
     node->ran = false;
     if (own->part.wanted) hdst__fold_part_begin(node);
     hdst__node_drop_texts(node);
-    hdst_status status = hdst__stage_node_input(node, error);
-    if (status == HDST_OK) status = hdst__stage_call_values(&own->call, error);
-    if (status != HDST_OK) return status;
-    keep_rows(node);
-    status = hdst__stage_run(own->call.stage, own->call.values, &output, error);
+    hdst_status status = run_first(node, &output, error);
     if (status == HDST_E_RECORD) hdst__replay_save(node, own, own->folds ? hdst__stage_failed_pair(own->call.stage) : NULL, error);
     if (status == HDST_OK && own->part.wanted) status = hdst__fold_part_take(node, &output, error);
     if (status == HDST_OK) status = keep_partial(node, &output, error);
-    if (status == HDST_OK) status = finish_tables(node, &output, error);
+    if (status == HDST_OK) status = own->passes.windows ? run_later_passes(node, error) : finish_tables(node, &output, error);
     node->ran = status == HDST_OK;
     if (node->ran && output.texts) node->texts = hdst__text_heap_hold(output.texts);
     if (node->ran && node->dataset->record) show_records(node, &output);
@@ -316,7 +438,8 @@ hdst_status hdst__stage_node_run_in_turn(hdst__plan *plan, hdst__node *node, hds
 {
     if (node->driver) return HDST_OK;
     const hdst_status status = hdst__stage_node_run(node, error);
-    if (node->call->stage) hdst__plan_add_stats(&plan->stats, hdst__stage_stats(node->call->stage));
+    const hdst__row_passes *passes = &((const stage_node *)node->own)->passes;
+    if (node->call->stage) hdst__plan_add_stats(&plan->stats, passes->windows ? &passes->stats : hdst__stage_stats(node->call->stage));
     return status;
 }
 
@@ -342,7 +465,9 @@ hdst_status hdst__stage_node_explain(hdst__node *node, hdst__buffer *out, hdst_e
     hdst_status status = hdst__stage_node_input(node, error);
     if (status == HDST_OK) status = hdst__stage_call_values(&own->call, error);
     if (status != HDST_OK) return status;
-    return hdst__stage_explain(own->call.stage, own->call.values, out, error);
+    status = hdst__stage_explain(own->call.stage, own->call.values, out, error);
+    if (status == HDST_OK) hdst__row_passes_explain(node->dataset, &own->passes, out);
+    return status;
 }
 
 // --- Ending ---
@@ -356,6 +481,8 @@ void hdst__stage_node_release(hdst__node *node)
 {
     hdst__stage_call_end(node->call);
     drop_partial(node->own);
+    hdst__stage_destroy(((stage_node *)node->own)->passes.rest);
+    ((stage_node *)node->own)->passes.rest = NULL;
     hdst__fold_part_release(node);
     for (size_t i = 0; i < node->table_count; i++) free_rows(node, &node->tables[i]);
 }
@@ -363,5 +490,5 @@ void hdst__stage_node_release(hdst__node *node)
 const hdst__operator hdst__op_stage = {
     .name = "a stage", .build = build, .run = hdst__stage_node_run_in_turn, .known = hdst__node_has_run, .line = hdst__stage_node_line,
     .explain = hdst__stage_node_explain,
-    .drop = hdst__stage_node_drop, .release = hdst__stage_node_release,
+    .drop = hdst__stage_node_drop, .release = hdst__stage_node_release, .node_takes_less = takes_less,
 };

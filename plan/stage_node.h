@@ -5,7 +5,7 @@
 
 #include "accum/partial.h"
 #include "accum/ranged_partial.h"
-#include "plan/stage_call.h"
+#include "plan/row_passes.h"
 
 // What a fold has whose records are a part of a whole (fold_part.c).
 typedef struct hdst__fold_part {
@@ -30,6 +30,7 @@ typedef struct hdst__stage_node {
     hdst__fold_part part;           //     of a whole
     bool keeps_partial;             // its accumulators are also wanted unfinished
     hdst__partial *partial;         // of the last run, then
+    hdst__row_passes passes;
 } hdst__stage_node;
 
 // Records of functions that nobody else reads need not exist in whole: the node takes them as they come from its input, if that is a stage.

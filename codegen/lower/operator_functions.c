@@ -10,8 +10,7 @@ static ir_func *new_func(hdst__arena *arena, const char *name, const hdst__recor
     return func;
 }
 
-// A number as a record of one field.
-static const hdst__record *number_record(hdst__arena *arena, hdst__kind kind)
+const hdst__record *hdst__number_record(hdst__arena *arena, hdst__kind kind)
 {
     hdst__record *record = HDST__NEW(arena, hdst__record);
     hdst__field *field = HDST__NEW(arena, hdst__field);
@@ -66,7 +65,7 @@ static void copy_leaf(ir_func *func, uint32_t output, uint32_t to, uint32_t from
 
 static uint32_t add_broadcast(ir_func *func, const char *name)
 {
-    return hdst__ir_add_param(func, (ir_param){.kind = IR_BROADCAST_TABLE, .name = name, .bind = name, .record = number_record(func->arena, HDST__U64)});
+    return hdst__ir_add_param(func, (ir_param){.kind = IR_BROADCAST_TABLE, .name = name, .bind = name, .record = hdst__number_record(func->arena, HDST__U64)});
 }
 
 ir_func *hdst__operator_range(hdst__arena *arena, const hdst__record *nothing, const hdst__record *to)
@@ -122,7 +121,7 @@ ir_func *hdst__operator_count(hdst__arena *arena, const hdst__record *record)
 {
     ir_func *func = new_func(arena, "count", record);
     ir_stmt *add = hdst__ir_stmt(func, IR_ACCUM, (hdst__span){0});
-    add->param = add_accum(func, "count", number_record(arena, HDST__U64), false, NULL);
+    add->param = add_accum(func, "count", hdst__number_record(arena, HDST__U64), false, NULL);
     add->acc = HDST__SUM;
     add->value = u64(func, 1);
     hdst__ir_push(func, &func->body, add);
@@ -271,7 +270,7 @@ ir_func *hdst__operator_dense(hdst__arena *arena, const ir_func *reduce, const h
 
 static uint32_t add_limit(ir_func *func, const char *name, hdst__kind kind)
 {
-    return hdst__ir_add_param(func, (ir_param){.kind = IR_BROADCAST_TABLE, .name = name, .bind = name, .record = number_record(func->arena, kind)});
+    return hdst__ir_add_param(func, (ir_param){.kind = IR_BROADCAST_TABLE, .name = name, .bind = name, .record = hdst__number_record(func->arena, kind)});
 }
 
 static hdst__kind threshold_kind(const hdst__leaf *leaf)

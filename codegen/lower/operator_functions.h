@@ -5,6 +5,9 @@
 
 #include "codegen/ir/ir.h"
 
+// A number as a record of one field, in `arena`.
+const hdst__record *hdst__number_record(hdst__arena *arena, hdst__kind kind);
+
 // Each function has the input as its first parameter and lives in `arena`; `record` must outlive it.
 
 // Adds 1 for every record to the accumulator "count", a uint64_t.

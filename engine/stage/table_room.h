@@ -11,5 +11,9 @@
 // buffer may have. Of devices with memory of their own that is so where words in fixed point have no room; where they do and the sums do not fit them, the
 // run ends for want of memory.
 bool hdst__stage_table_fits(hdst__engine *engine, hdst__arena *arena, const ir_func *func, uint64_t rows);
+// In how many passes over ranges of its rows a function's tables, which had no room, are made, as far as one can tell: so that a device's table of a pass
+// and what comes back of it take so much of a device's memory and of what the budget has left at most. `rows`: by parameter. 1: they are so small that it is
+// not their rows that have no room.
+uint32_t hdst__stage_table_passes(hdst__engine *engine, hdst__arena *arena, const ir_func *func, const uint64_t *rows);
 
 #endif

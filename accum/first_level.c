@@ -133,12 +133,27 @@ static void read_leaf(const hdst__cell *cell, const hdst__leaf *leaf, const hdst
     }
 }
 
+// A table of one number a row is as a leaf of as many elements. False: it is none, or its numbers cannot be rounded together.
+static bool read_column(const hdst__cell *cell, const hdst__record *record, const hdst__first_level *level, place at, uint64_t count, char *to)
+{
+    const hdst__leaf *leaf = &record->leaves[0];
+    if (record->leaf_count != 1 || leaf->elements != 1 || leaf->offset || record->size != hdst__scalar_size(cell->kind) || !cell->digits) return false;
+    hdst__cell column = *cell;
+    hdst__leaf all = *leaf;
+    column.elements = all.elements = all.dim[0].count = count;
+    all.dim[0].stride = record->size;
+    all.dims = 1;
+    read_leaf(&column, &all, level, at, to);
+    return true;
+}
+
 void hdst__first_level_read_rows(const hdst__tables *tables, const uint64_t *rows, const hdst__first_level *level, size_t accum, const hdst__record *record,
                                  void *out)
 {
     const hdst__accum *a = &tables->accum[accum];
     const uint64_t count = a->is_table ? rows[a->param] : 1;
     char *to = memset(out, 0, count * record->size);
+    if (count && read_column(&a->cell[0], record, level, place_of(tables, rows, level, accum, 0, &a->cell[0], 0), count, to)) return;
     for (uint64_t row = 0; row < count; row++, to += record->size)
         for (size_t leaf = 0; leaf < record->leaf_count; leaf++) {
             const hdst__cell *cell = &a->cell[leaf];

@@ -20,6 +20,7 @@
 #define HDST_HDST_H
 
 #include "hdst/api.h"
+#include "hdst/arrange.h"
 #include "hdst/error.h"
 #include "hdst/graph.h"
 #include "hdst/joins.h"
@@ -364,11 +365,6 @@ HDST_API hdst_status hdst_dataset_status(const hdst_dataset *dataset, hdst_error
 // The same records, in another layout where kernels read them. No kernel changes in the source. Records that a stage computed are C structs (HDST_AOS)
 // until this asks for another layout.
 HDST_API hdst_dataset *hdst_with_layout(hdst_dataset *dataset, hdst_layout layout);
-// Computed (or read) once, kept in memory (and on the device) for all runs of all results, until hdst_uncache or the context's end. Values that are bound to
-// operators below it are read when the cache is filled. Accumulators of maps below it keep what they had then.
-HDST_API hdst_dataset *hdst_cache(hdst_dataset *dataset);
-// Gives the memory of a hdst_cache back; the next run fills it again. Of no effect on other datasets.
-HDST_API void hdst_uncache(hdst_dataset *dataset);
 // Records first ... first + count - 1, or as many of them as there are.
 HDST_API hdst_dataset *hdst_slice(hdst_dataset *dataset, uint64_t first, uint64_t count);
 // Each record with probability `fraction` (0 ... 1), independently. Whether a record is in depends on its index, the fraction and the seed alone, so every

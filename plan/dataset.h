@@ -35,6 +35,7 @@ struct hdst_dataset {
     const hdst__record *record;     // what it holds; NULL when a map gives accumulators only
     hdst__layout layout;            // how its records lie where a stage reads them
     uint64_t block;                 // AoSoA
+    uint32_t arranged;              // one more than the leaf in whose order its records are (op_arrange.c); 0: in none that is known
 
     hdst_module *module;            // whose record it is, where the user named it there; retained. NULL: the parent's, or that of the spec's function
     hdst_map_spec *spec;            // the function of the user that it calls; NULL: none
@@ -53,6 +54,8 @@ void hdst__dataset_as_structs(hdst_dataset *dataset);       // computed records 
 hdst_dataset *hdst__dataset_fail(hdst_dataset *dataset, const hdst_error *error);
 // A dataset with records, or HDST_E_USAGE: `what` needs them.
 hdst_status hdst__dataset_has_records(const hdst_dataset *dataset, const char *what, hdst_error *error);
+// The leaf, counted from 1, in whose order the records are that the first function of those fused with `last` runs over; 0: in none.
+uint32_t hdst__input_arranged_by(const hdst_dataset *last);
 // Records of one read as the other: names, types and places of all fields are equal.
 bool hdst__same_records(const hdst__record *a, const hdst__record *b);
 

@@ -1,16 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cached datasets: below a cache stands a plan of its own, so that what is cached is computed once for all results that read it.
-#include "plan/plan.h"
+#include "plan/op_cache.h"
 
-// What it holds between runs, whichever results read it.
-typedef struct cache_own {
-    hdst__arena arena;              // of the plan
-    hdst__plan plan;
-    bool planned;                   // by the first plan that reads it
-    bool filled;
-    hdst__dataset_cache *resident;      // the target stage's, or made for its reader
-    hdst__dataset_cache *made;
-} cache_own;
+typedef hdst__cache_own cache_own;
 
 static cache_own *own_of(const hdst__node *node) { return node->dataset->own; }
 
@@ -67,7 +59,7 @@ static void line(const hdst__node *node, hdst__buffer *out)
     hdst__buffer_printf(out, "cache (%s)", own_of(node)->filled ? "filled" : "filled by the next run");
 }
 
-static hdst_status build(hdst__arena *arena, hdst__node *node, hdst_error *error)
+hdst_status hdst__cache_build(hdst__arena *arena, hdst__node *node, hdst_error *error)
 {
     (void)arena;
     cache_own *own = own_of(node);
@@ -75,7 +67,7 @@ static hdst_status build(hdst__arena *arena, hdst__node *node, hdst_error *error
 }
 
 // A stage finds the records at `resident` after its first scan of them.
-static hdst_status run(hdst__plan *plan, hdst__node *node, hdst_error *error)
+hdst_status hdst__cache_run(hdst__plan *plan, hdst__node *node, hdst_error *error)
 {
     cache_own *own = own_of(node);
     const hdst_status status = own->filled ? HDST_OK : fill(node->dataset, own, &plan->stats, error);
@@ -89,23 +81,31 @@ static hdst_status run(hdst__plan *plan, hdst__node *node, hdst_error *error)
     return HDST_OK;
 }
 
-static hdst__plan *below(const hdst__node *node) { return &own_of(node)->plan; }
-static bool known(const hdst__node *node) { return own_of(node)->filled || hdst__plan_is_known(below(node)); }
+hdst__plan *hdst__cache_below(const hdst__node *node) { return &own_of(node)->plan; }
+bool hdst__cache_known(const hdst__node *node) { return own_of(node)->filled || hdst__plan_is_known(hdst__cache_below(node)); }
 
-static void end(hdst_dataset *dataset)
+void hdst__cache_end(hdst_dataset *dataset)
 {
     cache_own *own = dataset->own;
     if (own->planned) end_plan(own);
 }
 
 const hdst__operator hdst__op_cache = {
-    .name = "hdst_cache", .gives = HDST__GIVES_EACH, .own_bytes = sizeof(cache_own), .line = line, .build = build, .run = run, .known = known,
-    .below = below, .end = end,
+    .name = "hdst_cache", .gives = HDST__GIVES_EACH, .own_bytes = sizeof(cache_own), .line = line, .build = hdst__cache_build,
+    .run = hdst__cache_run, .known = hdst__cache_known, .below = hdst__cache_below, .end = hdst__cache_end,
 };
 
 // --- The dataset ---
 
 enum { MOST_NESTED = 200 };     // caches below one another: a run goes into them one inside the other
+
+hdst_status hdst__cache_nest(hdst_dataset *dataset, hdst_error *error)
+{
+    if (++dataset->nested <= MOST_NESTED) return HDST_OK;
+    hdst__error_set(error, HDST_E_USAGE, "more than %d caches below one another", MOST_NESTED);
+    hdst__error_hint(error, "collect the records of a long loop and read them again");
+    return HDST_E_USAGE;
+}
 
 hdst_dataset *hdst_cache(hdst_dataset *from)
 {
@@ -114,13 +114,8 @@ hdst_dataset *hdst_cache(hdst_dataset *from)
     hdst_dataset *dataset = hdst__dataset_new(from->object.context, &hdst__op_cache, from);
     hdst_error error = HDST_ERROR_INIT;
     if (!dataset->object.error) {
-        dataset->nested++;
-        if (dataset->nested > MOST_NESTED) {
-            hdst__error_set(&error, HDST_E_USAGE, "more than %d caches below one another", MOST_NESTED);
-            hdst__error_hint(&error, "collect the records of a long loop and read them again");
-        } else {
-            hdst__dataset_has_records(from, "hdst_cache", &error);
-        }
+        dataset->arranged = from->arranged;
+        if (hdst__cache_nest(dataset, &error) == HDST_OK) hdst__dataset_has_records(from, "hdst_cache", &error);
         if (error.code != HDST_OK) hdst__dataset_fail(dataset, &error);
     }
     hdst__unlock(from->object.context);
@@ -131,6 +126,6 @@ void hdst_uncache(hdst_dataset *dataset)
 {
     if (!dataset || !dataset->object.context) return;
     hdst__lock(dataset->object.context);
-    if (dataset->op == &hdst__op_cache) forget(dataset->own);
+    if (dataset->op->run == hdst__cache_run) forget(dataset->own);
     hdst__unlock(dataset->object.context);
 }

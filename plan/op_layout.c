@@ -29,6 +29,7 @@ hdst_dataset *hdst_with_layout(hdst_dataset *from, hdst_layout layout)
         else hdst__dataset_has_records(from, "hdst_with_layout", &error);
         if (error.code != HDST_OK) hdst__dataset_fail(dataset, &error);
         dataset->layout = (hdst__layout)layout;
+        dataset->arranged = from->arranged;
         dataset->block = layout != HDST_AOSOA ? 0 : from->block ? from->block : 256;
     }
     hdst__unlock(from->object.context);

@@ -105,14 +105,15 @@ static hdst__plan_param bind(const ir_func *func, const ir_param *param, const h
     return (hdst__plan_param){.function = func->name, .name = param->name, .rows = own_of(dataset)->group.rows};
 }
 
-// Sums of many rows are made by parts of the rows (shuffle/aggregate/aggregate.h), unless they are wanted unfinished.
+// Sums of many rows are made by parts of the rows (shuffle/aggregate/aggregate.h), unless they are wanted unfinished, or the records of a row come together.
 static const hdst__operator *runs_as(hdst__arena *arena, const hdst__plan *plan, const hdst_dataset *dataset)
 {
     hdst__engine *engine = dataset->object.context->engine;
     const uint64_t rows = own_of(dataset)->group.rows;
     if (plan->keeps_partials) return NULL;
     const hdst__accumulate_op *laws = dataset->mark.func->params[RESULT].leaf_op;
-    const bool suits = own_of(dataset)->by_rows || hdst__aggregate_suits_rows(engine, dataset->record, laws, rows, hdst__dataset_fuses(dataset)) ||
+    const bool fused = hdst__dataset_fuses(dataset), together = fused && hdst__input_arranged_by(dataset);
+    const bool suits = own_of(dataset)->by_rows || (!together && hdst__aggregate_suits_rows(engine, dataset->record, laws, rows, fused)) ||
         (hdst__aggregate_takes_rows(rows) && !hdst__stage_table_fits(engine, arena, dataset->mark.func, rows));
     return suits ? &hdst__op_reduce_to_rows : NULL;
 }

@@ -108,6 +108,7 @@ struct hdst__operator {
     X(slice)            /* op_slice.c: some, by their numbers */                                                                \
     X(union)            /* op_union.c */                                                                                        \
     X(cache)            /* op_cache.c: what another plan computed once */                                                       \
+    X(arrange)          /* op_arrange.c: sorted by a key and cached */                                                          \
     X(sort)             /* op_sort.c */                                                                                         \
     X(partition)        /* op_partition.c: in the order of parts that a function names */                                       \
     X(candidates)       /* op_top.c: a threshold filter, in front of top */                                                     \

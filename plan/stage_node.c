@@ -70,6 +70,7 @@ static hdst_status fuse(hdst__arena *arena, hdst__node *node, ir_func *range, hd
     ir_func *func = hdst__fuse(arena, functions, before + own->item_count);
     node->call->func = func;
     if (func) {
+        if (!range) func->params[0].arranged = hdst__input_arranged_by(own->items[own->item_count - 1]);
         func->emits_few = node->dataset->op->gives == HDST__GIVES_FEW;
         return HDST_OK;
     }

@@ -52,7 +52,7 @@ static const char *const stmt_names[] = {
 
 static const char *const place_names[] = {
     [IR_PLACE_GLOBAL] = "global", [IR_PLACE_FIXED_POINT] = "fixed point", [IR_PLACE_REGISTERS] = "registers",
-        [IR_PLACE_STRIP] = "strip", [IR_PLACE_LOCAL] = "local",
+        [IR_PLACE_RUN] = "run", [IR_PLACE_STRIP] = "strip", [IR_PLACE_LOCAL] = "local",
     [IR_PLACE_GROUP] = "group",
 };
 

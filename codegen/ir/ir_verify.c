@@ -241,7 +241,8 @@ static bool for_ok(verifier *v, const ir_stmt *s, const char *where)
 static bool placed_ok(verifier *v, const ir_stmt *s, const char *where)
 {
     const ir_placement *placement = v->func->params[s->param].placement;
-    REQUIRE(!placement || placement->place != IR_PLACE_REGISTERS || !s->index2 || s->index2->op == IR_CONST ||
+    const bool by_constants = placement && (placement->place == IR_PLACE_REGISTERS || placement->place == IR_PLACE_RUN);
+    REQUIRE(!by_constants || !s->index2 || s->index2->op == IR_CONST ||
         s->kind == IR_ACCUM_SUPERACCUMULATOR, "a register by number", where);
     if (s->home == IR_HOME_PLACE) return true;
     REQUIRE(s->kind == IR_ACCUM && v->func->together && v->func->tables, "a place of a work-group's loop elsewhere", where);
@@ -422,6 +423,7 @@ static bool placements_ok(verifier *v)
         REQUIRE((p->kind == IR_ACCUM_TABLE || is_broadcast) && v->func->tables, "a place of what is no accumulator and no broadcast", p->name);
         REQUIRE(p->placement->place < IR_PLACES, "no such place", p->name);
         REQUIRE(p->placement->place != IR_PLACE_REGISTERS || !p->is_table, "a table in registers", p->name);
+        REQUIRE(p->placement->place != IR_PLACE_RUN || p->is_table, "runs of rows of what has one", p->name);
         REQUIRE(!is_broadcast || p->placement->place == IR_PLACE_GLOBAL || (p->placement->place == IR_PLACE_LOCAL && p->is_table),
             "a place that is none of a broadcast", p->name);
         for (size_t l = 0; !is_broadcast && l < p->record->leaf_count; l++)

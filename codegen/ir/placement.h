@@ -13,6 +13,7 @@ typedef enum ir_place {
     IR_PLACE_GLOBAL,            // the device's accumulators, with atomics
     IR_PLACE_FIXED_POINT,       // GPU: the device's accumulators as words in fixed point, with atomics; what does not fit goes to an overflow table
     IR_PLACE_REGISTERS,         // one row with constant elements: private variables, one per word
+    IR_PLACE_RUN,               // CPU: as in registers, those of the row to which the last records added; another row ends its run (arranged_rows.h)
     IR_PLACE_STRIP,             // CPU: privatised, a table for each strip of records
     IR_PLACE_LOCAL,             // GPU: privatised, copies side by side in local memory
     IR_PLACE_GROUP,             // GPU: privatised, in device memory, a table for each work-group or for several; another kernel merges them

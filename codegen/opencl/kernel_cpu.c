@@ -82,6 +82,7 @@ static void print_first_place(hdst__printer *p)
 static void print_own_place(hdst__printer *p)
 {
     hdst__print_file_scope(p);
+    hdst__print_run_ends(p);
     if (p->output.spare) hdst__write_line(&p->out, "#define OWN(place) ((place) < own_end ? (place) : spare)");
 }
 

@@ -126,6 +126,7 @@ static const char *place_why(const hdst__printer *p, ir_place place)
 {
     switch (place) {
     case IR_PLACE_REGISTERS: return "in registers: one row";
+    case IR_PLACE_RUN: return "a key's records one behind the other, added up before they reach its row";
     case IR_PLACE_STRIP:
         if (!p->func->tables->first_level) return "a table per strip";
         return "a table per strip; the device's has a strip's words too, its cells take what does not fit";

@@ -4,6 +4,7 @@
 #include "codegen/opencl/print_accum.h"
 #include "codegen/opencl/print_cell.h"
 #include "codegen/opencl/print_expr.h"
+#include "codegen/opencl/print_runs.h"
 
 #include <inttypes.h>
 
@@ -52,7 +53,7 @@ static const char *word_place(hdst__printer *p, const hdst__accum_plan *plan, co
 {
     const hdst__cell *cell = &plan->accum->cell[stmt->leaf];
     const ir_place place = hdst__placement(p, plan)->place;
-    const ir_expr *row = place == IR_PLACE_REGISTERS ? NULL : stmt->index;
+    const ir_expr *row = place == IR_PLACE_REGISTERS || place == IR_PLACE_RUN ? NULL : stmt->index;
     const bool in_turn = place == IR_PLACE_STRIP && p->func->tables->turns > 1;
     return hdst__arena_printf(p->arena, "%s%s[%s]", plan->name, in_turn ? "Turn" : "Own",
                               offset_text(p, "ulong", row, plan->accum->private_row_words, cell->private_first + word, stmt->index2, cell->private_words));
@@ -94,6 +95,17 @@ static word_target own_word(hdst__printer *p, const hdst__accum_plan *plan, cons
     return (word_target){word_place(p, plan, stmt, word), NULL};
 }
 
+// Another row than the last record's: that one's run has ended.
+static word_target run_word(hdst__printer *p, const hdst__accum_plan *plan, const ir_stmt *stmt, uint32_t word)
+{
+    const char *row = hdst__expr_text(p, stmt->index, HDST__PRIMARY);
+    hdst__write_line(&p->out, "if (%sRun != %s) {", plan->name, row);
+    hdst__write_line(&p->out, "    %s;", hdst__run_end_text(p, plan));
+    hdst__write_line(&p->out, "    %sRun = %s;", plan->name, row);
+    hdst__write_line(&p->out, "}");
+    return (word_target){word_place(p, plan, stmt, word), NULL};
+}
+
 static word_target group_word(hdst__printer *p, const hdst__accum_plan *plan, const ir_stmt *stmt, uint32_t word)
 {
     const char *place = word_place(p, plan, stmt, word);
@@ -119,7 +131,7 @@ static word_target local_word(hdst__printer *p, const hdst__accum_plan *plan, co
 
 static find_word *const word_at[IR_PLACES] = {
     [IR_PLACE_GLOBAL] = device_word, [IR_PLACE_FIXED_POINT] = device_word, [IR_PLACE_REGISTERS] = own_word,
-    [IR_PLACE_STRIP] = own_word, [IR_PLACE_LOCAL] = local_word, [IR_PLACE_GROUP] = group_word,
+    [IR_PLACE_RUN] = run_word, [IR_PLACE_STRIP] = own_word, [IR_PLACE_LOCAL] = local_word, [IR_PLACE_GROUP] = group_word,
 };
 
 void hdst__print_add_word(hdst__printer *p, const ir_stmt *stmt, uint32_t word, const char *value)

@@ -5,6 +5,7 @@
 #include "codegen/opencl/print_accum_pair.h"
 #include "codegen/opencl/print_accum_run.h"
 #include "codegen/opencl/print_cell.h"
+#include "codegen/opencl/print_runs.h"
 #include "codegen/pass/accumulator_placement.h"
 
 #include "accum/first_level.h"
@@ -79,19 +80,23 @@ static void print_device_bases(hdst__printer *p)
         for (uint32_t l = 0; l < leaf_count(p, &p->plan[a]); l++) print_scale(p, &p->plan[a], l);
 }
 
+static void print_private_words(hdst__printer *p)
+{
+    const char *words = "";
+    for (size_t a = 0; a < p->tables->accum_count; a++)
+        words = hdst__arena_printf(p->arena, "%s%s%s * %" PRIu64, words, a ? " + " : "", rows_text(p, &p->plan[a]), p->plan[a].accum->private_row_words);
+    hdst__write_line(&p->out, "const ulong private_words = %s;", words);
+}
+
 // `strip`: whose table, as text.
 static void print_strip_bases(hdst__printer *p, const char *strip)
 {
-    const char *offset = "";
-    for (size_t a = 0; a < p->tables->accum_count; a++)
-        offset = hdst__arena_printf(p->arena, "%s%s%s * %" PRIu64, offset, a ? " + " : "", rows_text(p, &p->plan[a]), p->plan[a].accum->private_row_words);
-    hdst__write_line(&p->out, "const ulong private_words = %s;", offset);
     if (p->func->tables->turns > 1)
         hdst__write_line(&p->out, "const ulong turn_words = (private_words + %d) / %d * %d + %d;", HDST__TURN_UNIT - 1, HDST__TURN_UNIT,
             HDST__TURN_UNIT, HDST__TURN_APART);
     hdst__write_line(&p->out, "__global long *private_table = private_tables + %s * %s;", strip,
                      p->func->tables->turns > 1 ? "2 * turn_words" : "private_words");
-    offset = "";
+    const char *offset = "";
     for (size_t a = 0; a < p->tables->accum_count; a++) {
         const hdst__accum_plan *plan = &p->plan[a];
         const ir_place place = hdst__placement(p, plan)->place;
@@ -105,10 +110,12 @@ static void print_private_bases(hdst__printer *p)
 {
     for (size_t a = 0; a < p->tables->accum_count; a++) {
         const hdst__accum_plan *plan = &p->plan[a];
-        if (hdst__placement(p, plan)->place != IR_PLACE_REGISTERS || plan->accum->private_row_words == 0) continue;
+        const ir_place place = hdst__placement(p, plan)->place;
+        if ((place != IR_PLACE_REGISTERS && place != IR_PLACE_RUN) || plan->accum->private_row_words == 0) continue;
         const char *zeroes = "0";
         for (uint64_t w = 1; w < plan->accum->private_row_words; w++) zeroes = hdst__arena_printf(p->arena, "%s, 0", zeroes);
         hdst__write_line(&p->out, "long %sOwn[%" PRIu64 "] = {%s};", plan->name, plan->accum->private_row_words, zeroes);
+        if (place == IR_PLACE_RUN) hdst__write_line(&p->out, "ulong %sRun = 0;", plan->name);
     }
 }
 
@@ -139,7 +146,8 @@ static void print_stored_rows(hdst__printer *p)
 // Strips have one unless all that they add goes to the device's table at once.
 bool hdst__has_private_tables(const hdst__printer *p)
 {
-    return p->gpu ? hdst__placed_anywhere(p->func, IR_PLACE_GROUP) : !p->options->no_blocks;
+    if (p->gpu) return hdst__placed_anywhere(p->func, IR_PLACE_GROUP);
+    return !p->options->no_blocks && (hdst__placed_anywhere(p->func, IR_PLACE_STRIP) || !hdst__placed_anywhere(p->func, IR_PLACE_RUN));
 }
 
 void hdst__print_table_bases(hdst__printer *p)
@@ -150,6 +158,7 @@ void hdst__print_table_bases(hdst__printer *p)
     if (p->gpu) print_local_bases(p);
     const uint32_t shared = p->func->tables->shared;
     const char *group = shared ? hdst__arena_printf(p->arena, "get_group_id(0) %% %" PRIu32, shared) : "get_group_id(0)";
+    if (hdst__has_private_tables(p) || p->func->tables->first_level) print_private_words(p);
     if (hdst__has_private_tables(p)) print_strip_bases(p, p->gpu ? group : "strip");
     print_private_bases(p);
 }
@@ -231,7 +240,8 @@ static void print_strip_leaf(hdst__printer *p, const hdst__accum_plan *plan, uin
 {
     const hdst__cell *cell = &plan->accum->cell[leaf];
     if (cell->private_words == 0) return;
-    if (hdst__placement(p, plan)->place == IR_PLACE_REGISTERS || cell->elements == 1) {
+    const ir_place held = hdst__placement(p, plan)->place;
+    if (held == IR_PLACE_REGISTERS || held == IR_PLACE_RUN || cell->elements == 1) {
         for (uint64_t e = 0; e < cell->elements; e++) print_strip_element(p, plan, leaf, hdst__arena_printf(p->arena, "%" PRIu64, e));
         return;
     }
@@ -247,11 +257,27 @@ static void print_strip_leaf(hdst__printer *p, const hdst__accum_plan *plan, uin
     hdst__write_line(&p->out, "}");
 }
 
+void hdst__print_run_ends(hdst__printer *p)
+{
+    for (size_t a = 0; a < p->tables->accum_count; a++) {
+        const hdst__accum_plan *plan = &p->plan[a];
+        if (hdst__placement(p, plan)->place != IR_PLACE_RUN) continue;
+        hdst__write_line(&p->out, "%s", hdst__run_end_head(p, plan));
+        hdst__write_line(&p->out, "{");
+        p->out.indent++;
+        for (uint32_t l = 0; l < leaf_count(p, plan); l++) print_strip_leaf(p, plan, l);
+        p->out.indent--;
+        hdst__write_line(&p->out, "}");
+    }
+}
+
 void hdst__print_strip_flush(hdst__printer *p)
 {
     for (size_t a = 0; a < p->tables->accum_count; a++) {
         const hdst__accum_plan *plan = &p->plan[a];
-        if (hdst__placement(p, plan)->place == IR_PLACE_GLOBAL) continue;
+        const ir_place place = hdst__placement(p, plan)->place;
+        if (place == IR_PLACE_RUN) hdst__write_line(&p->out, "%s;", hdst__run_end_text(p, plan));
+        if (place == IR_PLACE_GLOBAL || place == IR_PLACE_RUN) continue;
         const bool table = plan->accum->is_table;
         if (table) hdst__write_line(&p->out, "for (ulong row = 0; row < %s; row++) {", rows_text(p, plan));
         p->out.indent += table;

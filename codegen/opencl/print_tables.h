@@ -12,6 +12,7 @@ void hdst__print_finish_bases(hdst__printer *p);        // GPU: the kernel that 
 void hdst__print_strip_reset(hdst__printer *p);
 void hdst__print_strip_turn(hdst__printer *p);          // strips_twice: which table the record takes
 void hdst__print_strip_flush(hdst__printer *p);
+void hdst__print_run_ends(hdst__printer *p);            // functions at file scope: IR_PLACE_RUN
 // GPUs
 void hdst__print_group_reset(hdst__printer *p);
 void hdst__print_group_flush(hdst__printer *p);

@@ -8,6 +8,7 @@
 // After, GPU:   accum total t[] {f32 x, u32 n}   place t local 3 slots: x joint 0 by 2, n word 2 by 1
 #include "codegen/pass/accumulator_placement.h"
 
+#include "codegen/pass/arranged_rows.h"
 #include "codegen/pass/row_form.h"
 #include "accum/first_level.h"
 #include "codegen/ir/accum_tables.h"
@@ -65,16 +66,35 @@ static bool fits_registers(const ir_func *func, const hdst__accum *accum, uint64
 
 // --- CPU ---
 
+static ir_place place_on_cpu(const ir_func *form, const ir_func *scalar, const hdst__accum *accum, const hdst__place_limits *limits)
+{
+    if (limits->no_blocks) return IR_PLACE_GLOBAL;
+    if (fits_registers(scalar, accum, HDST__CPU_REGISTER_WORDS) && fits_registers(form, accum, HDST__CPU_REGISTER_WORDS)) return IR_PLACE_REGISTERS;
+    const bool in_runs = accum->is_table && accum->private_row_words && accum->private_row_words <= HDST__RUN_WORDS;
+    return in_runs && hdst__rows_are_arranged(scalar, accum->param) ? IR_PLACE_RUN : IR_PLACE_STRIP;
+}
+
 static ir_way way_on_cpu(const hdst__cell *cell, ir_place place)
 {
     if (cell->precision == HDST__CLASS_PLAIN) return IR_WAY_WORD;
     return cell->precision == HDST__CLASS_SUPERACCUMULATOR || place == IR_PLACE_GLOBAL ? IR_WAY_SUPERACCUMULATOR : IR_WAY_TESTED;
 }
 
-// Block form: levels, and what blocks leave over, go to the superaccumulators directly.
+static bool has_block_sums(const ir_func *form, const hdst__tables *tables)
+{
+    for (size_t a = 0; a < tables->accum_count; a++)
+        for (size_t l = 0; l < tables->accum[a].leaf_count; l++) {
+            const ir_leaf_placement *leaf = &placement_of(form, &tables->accum[a])->leaf[l];
+            if (leaf->levels[0] || leaf->levels[1]) return true;
+        }
+    return false;
+}
+
+// Block form: levels, and what blocks leave over, go to the superaccumulators directly. Where runs end at rows, these would be most of the work.
 static bool has_first_level(const ir_func *form, const hdst__tables *tables, const hdst__place_limits *limits)
 {
-    if (!limits->first_level || limits->no_blocks || form->block || !tables->scale_count || !limits->rows) return false;
+    if (!limits->first_level || limits->no_blocks || !tables->scale_count || !limits->rows) return false;
+    if (form->block && (!hdst__placed_anywhere(form, IR_PLACE_RUN) || has_block_sums(form, tables))) return false;
     return hdst__tables_device_words(tables, limits->rows) >= HDST__CPU_FIRST_LEVEL_PAGES * HDST__PAGE_WORDS;
 }
 
@@ -116,8 +136,7 @@ void hdst__pass_accumulator_placement_cpu(ir_func *form, const ir_func *scalar, 
     for (size_t a = 0; a < tables->accum_count; a++) {
         const hdst__accum *accum = &tables->accum[a];
         ir_placement *placement = placement_of(form, accum);
-        const bool in_registers = fits_registers(scalar, accum, HDST__CPU_REGISTER_WORDS) && fits_registers(form, accum, HDST__CPU_REGISTER_WORDS);
-        placement->place = limits->no_blocks ? IR_PLACE_GLOBAL : in_registers ? IR_PLACE_REGISTERS : IR_PLACE_STRIP;
+        placement->place = place_on_cpu(form, scalar, accum, limits);
         for (size_t l = 0; l < accum->leaf_count; l++) placement->leaf[l].way = way_on_cpu(&accum->cell[l], placement->place);
     }
     level_search seek = {form, tables, limits->fast_sums};

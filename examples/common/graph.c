@@ -93,11 +93,21 @@ hdst_status graph_open(graph *g, program_run *run, hdst_error *error)
     return g->is_there ? HDST_OK : no_memory(error);
 }
 
+static hdst_dataset *read_edges(const graph *g, const program_run *run, hdst_module *module)
+{
+    return g->weighted ? hdst_map_function(hdst_read(run->source, module, "weighted"), module, "ends") : hdst_read(run->source, module, "edge");
+}
+
 hdst_dataset *graph_edges(const graph *g, const program_run *run, hdst_module *module)
 {
+    return hdst_cache(hdst_with_layout(read_edges(g, run, module), program_layout(run, HDST_AOS)));
+}
+
+hdst_dataset *graph_edges_by(const graph *g, const program_run *run, hdst_module *module, const char *end)
+{
     const hdst_layout layout = program_layout(run, HDST_AOS);
-    if (!g->weighted) return hdst_cache(hdst_with_layout(hdst_read(run->source, module, "edge"), layout));
-    return hdst_cache(hdst_with_layout(hdst_map_function(hdst_read(run->source, module, "weighted"), module, "ends"), layout));
+    hdst_dataset *edges = hdst_arrange(read_edges(g, run, module), end);
+    return layout == HDST_AOS ? edges : hdst_cache(hdst_with_layout(edges, layout));
 }
 
 void graph_close(graph *g)

@@ -32,6 +32,8 @@ enum { GRAPH_NOWHERE = UINT32_MAX };        // no number of a vertex
 hdst_status graph_open(graph *g, program_run *run, hdst_error *error);
 // The edges, cached, as records `edge` of the module; weighted ones are read as its `weighted`, of which its map `ends` makes an `edge`.
 hdst_dataset *graph_edges(const graph *g, const program_run *run, hdst_module *module);
+// The same in the order of `end`, "from" or "to".
+hdst_dataset *graph_edges_by(const graph *g, const program_run *run, hdst_module *module, const char *end);
 // Runs `function` of the module, a map over `edges` with a parameter `accum bool seen[]`, and marks what it saw.
 hdst_status graph_mark(graph *g, program_run *run, hdst_dataset *edges, hdst_module *module, const char *function, hdst_error *error);
 void graph_close(graph *g);

@@ -85,7 +85,7 @@ static void print_rank(FILE *out, uint64_t i, const void *from)
 static hdst_status rank(program_run *run, settings *s, hdst_module *module, hdst_error *error)
 {
     pagerank *job = &s->job;
-    hdst_dataset *edges = graph_edges(&job->graph, run, module);
+    hdst_dataset *edges = graph_edges_by(&job->graph, run, module, "to");
     hdst_status status = graph_mark(&job->graph, run, edges, module, "mark", error);
     if (status != HDST_OK) return status;
     if (!job->graph.count)

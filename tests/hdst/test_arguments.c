@@ -149,6 +149,7 @@ static void null_in_datasets(const objects o)
     MAKES(hdst_with_layout, "dataset", NULL, HDST_SOA), MAKES(hdst_cache, "dataset", NULL);
     ENDS(hdst_uncache, "dataset", NULL);
     MAKES(hdst_slice, "dataset", NULL, 0, 1), MAKES(hdst_sample, "dataset", NULL, 0.5, 1);
+    MAKES(hdst_arrange, "dataset", NULL, "v");
     MAKES(hdst_scan, "dataset", NULL, "v", NULL), MAKES(hdst_union, "first", NULL, o.dataset), MAKES(hdst_union, "second", o.dataset, NULL);
     MAKES(hdst_union_all, "datasets", NULL, 1);
     MAKES(hdst_union_all, "datasets", (hdst_dataset *[]){NULL, o.dataset}, 2);

@@ -7,7 +7,7 @@ import re
 import sys
 
 source = pathlib.Path(sys.argv[1])
-text = "".join((source / "hdst" / name).read_text() for name in ("error.h", "graph.h", "hdst.h", "joins.h", "loop.h", "scan.h", "table.h"))
+text = "".join((source / "hdst" / name).read_text() for name in ("arrange.h", "error.h", "graph.h", "hdst.h", "joins.h", "loop.h", "scan.h", "table.h"))
 test = "".join(path.read_text() for path in sorted((source / "tests/hdst").glob("test_arguments*.c")))
 OBJECT = re.compile(r"\bhdst_(context|source|schema|module|dataset|map_spec|value|result|job|partial)\s*\*(?:const\s*\*)?\s*(\w+)$")
 failures = []

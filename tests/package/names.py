@@ -26,7 +26,7 @@ def planned_in(text):
 
 
 def main(root):
-    headers = ('hdst.h', 'error.h', 'api.h', 'graph.h', 'joins.h', 'loop.h', 'table.h', 'scan.h', 'text.h')
+    headers = ('hdst.h', 'error.h', 'api.h', 'arrange.h', 'graph.h', 'joins.h', 'loop.h', 'table.h', 'scan.h', 'text.h')
     public = set().union(*(names_of(root / 'hdst' / name) for name in headers))
     inside = set()
     for folder in FOLDERS:

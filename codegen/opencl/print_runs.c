@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The function that ends a run of records of one row (codegen/opencl/print_runs.h).
+#include "codegen/opencl/print_runs.h"
+
+#include "codegen/opencl/print_cell.h"
+
+// What the function is given beside the row: `type` in front of each name in its head, the names alone in a call.
+static const char *with_scales(hdst__printer *p, const hdst__accum_plan *plan, const char *text, const char *type)
+{
+    const ir_param *param = &p->func->params[plan->accum->param];
+    for (uint32_t l = 0; l < param->record->leaf_count; l++) {
+        const hdst__cell *cell = &plan->accum->cell[l];
+        if (cell->precision == HDST__CLASS_ONE_WORD || cell->precision == HDST__CLASS_TWO_WORDS)
+            text = hdst__arena_printf(p->arena, "%s%s%sScale, ", text, type, hdst__scale_name(p, plan->accum->param, l));
+    }
+    return text;
+}
+
+static const char *with_bases(hdst__printer *p, const hdst__accum_plan *plan, const char *type)
+{
+    const char *text = hdst__arena_printf(p->arena, "%s%sTotal, ", type, plan->name);
+    if (!p->func->tables->first_level) return text;
+    return hdst__arena_printf(p->arena, "%smarks, %scells_at, %s%s%sFirstLevel, ", type, type, text, type, plan->name);
+}
+
+const char *hdst__run_end_text(hdst__printer *p, const hdst__accum_plan *plan)
+{
+    return hdst__arena_printf(p->arena, "%sRunEnd(%s%sRun, %sOwn)", plan->name, with_scales(p, plan, with_bases(p, plan, ""), ""), plan->name, plan->name);
+}
+
+const char *hdst__run_end_head(hdst__printer *p, const hdst__accum_plan *plan)
+{
+    return hdst__arena_printf(p->arena, "inline void %sRunEnd(%sulong row, long *%sOwn)", plan->name,
+                              with_scales(p, plan, with_bases(p, plan, "__global long *"), "int "), plan->name);
+}

@@ -54,11 +54,19 @@ static bool folds(const ir_func *func) { return func->param_count > 1 && func->p
 
 static bool has_own_code(const hdst_dataset *dataset) { return dataset->spec && dataset->spec->separate; }
 
+// Texts that it builds are texts only once its records were taken (engine/stage/built_texts.h).
+static bool builds_texts(const ir_func *func)
+{
+    for (size_t i = 0; func && i < func->param_count; i++)
+        if (func->params[i].given) return true;
+    return false;
+}
+
 bool hdst__dataset_fuses(const hdst_dataset *dataset)
 {
     const hdst_dataset *parent = dataset->parent;
     if (!is_function(parent) || parent->mark.consumers > 1 || dataset->mark.runs_as) return false;
-    if (has_own_code(dataset) || has_own_code(parent)) return false;
+    if (has_own_code(dataset) || has_own_code(parent) || builds_texts(parent->mark.func)) return false;
     if (parent->op->gives == HDST__GIVES_OTHERS) return false;      // a reduce
     if (folds(dataset->mark.func) || parent->mark.length >= LONGEST_CHAIN) return false;
     return !(parent->mark.drops && hdst__reads_index(dataset->mark.func));    // the index of a record is its place in what the function runs over

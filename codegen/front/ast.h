@@ -79,6 +79,7 @@ struct ast_expr {
     ast_decl *decl;             // AST_NAME
     const hdst__field *field;   // AST_MEMBER
     ast_function *callee;       // AST_CALL of a user's function
+    bool is_given;              // AST_CALL: a value of the output as it stands, without anything around it (set by the checker)
     int builtin;                // AST_CALL of a built-in: an entry of codegen/front/builtins.h; -1 otherwise
     ast_expr *left, *right, *third;
     ast_expr **args;            // AST_CALL, AST_COMPOUND, AST_TUPLE
@@ -186,6 +187,7 @@ struct ast_function {
     const char *class_reason;       // why not a faster class, for `hdst kernel check`; NULL when field-wise
     const char *unsupported;        // NULL, or what of it hdst cannot run yet ("flat_map", "lookup parameters"), with the place below
     hdst__span unsupported_span;
+    uint64_t buffer_bytes;          // of the largest array that a text(b, n) of its output is built in; 0: there is none
     uint8_t reached;                // used by the checker's search for recursion
     uint64_t inlined_size;          // expressions, with those of its helpers
 };

@@ -54,6 +54,7 @@
     X(CHECK_NUMBER, "check_number", 2, CHECK) /* in codegen/math/ alone: a statement; unless the second is 0, the record fails */ \
     X(ACC_MIN, "acc_min", 2, ACCUMULATE)                                                                                \
     X(ACC_MAX, "acc_max", 2, ACCUMULATE)                                                                                \
+    X(TEXT, "text", 2, BUILD)               /* text(b, n): the first n bytes of an array of bytes, as a text of the output */   \
     X(EMIT, "emit", 1, GIVE)                /* any number of arguments: one more output record of a flat_map or group */
 
 typedef enum hdst__builtin {

@@ -10,7 +10,7 @@
 // check_accum.c     uses of accumulators, and one law for each of their leaves
 // check_function.c  signatures, missing returns; check_calls.c: recursion
 // check_math.c      functions that are written in the kernel language (codegen/math/)
-// check_emit.c      what a flat_map or group emits
+// check_emit.c      what a flat_map or group emits; texts that are built in arrays
 // check_text.c      comparisons and tokens of texts
 // check_join.c      the pairs that a join runs over
 // check_later.c     parts of the language that hdst does not support yet
@@ -119,6 +119,10 @@ ast_decl *hdst__check_root(const ast_expr *expr);
 // --- check_emit.c ---
 ast_expr *hdst__check_emit(hdst__checker *c, ast_expr *call);
 void hdst__check_emits(hdst__checker *c, const ast_function *f);       // once its body is checked: a group emits, or it returns a record
+
+enum { HDST__BUILT_LIMIT = 4096 };      // bytes of an array that a text is built in: each record that comes out takes as many until it is taken
+void hdst__check_mark_given(hdst__checker *c, ast_expr *e);         // before it is typed: an expression that a function gives
+ast_expr *hdst__check_built_text(hdst__checker *c, ast_expr *call); // text(b, n)
 
 // --- check_math.c ---
 ast_function *hdst__check_find_math(hdst__checker *c, const char *name);        // a function of codegen/math/, with its signature checked; NULL: none

@@ -8,7 +8,7 @@
 typedef enum typing {
     FLOAT, NUMERIC, TO_BOOL, BITS_F32_U32, BITS_F32_I32, BITS_32_F32, BITS_F64_U64, BITS_F64_I64, BITS_64_F64, LENGTH, TO_U64, ACCUMULATE, OVER_ARRAYS, GIVE,
     MATH, DRAW, OF_ANY, LOOSE_F32_U32, LOOSE_F32_I32, LOOSE_F64_U64, LOOSE_F64_I64,
-    COUNT_BITS, VIEW, TEXT_WORD, TEXT_BYTE, PARSE, CHECK,
+    COUNT_BITS, VIEW, TEXT_WORD, TEXT_BYTE, PARSE, CHECK, BUILD,
 } typing;
 
 static const struct builtin { const char *name; size_t args; typing typing; } builtins[] = {
@@ -29,7 +29,7 @@ static int find_builtin(const char *name)       // -1: none
 static bool gives_way(int id)
 {
     const typing t = builtins[id].typing;
-    return t == OVER_ARRAYS || t == MATH || t == DRAW || t == OF_ANY || t == COUNT_BITS || t == VIEW || t == PARSE;
+    return t == OVER_ARRAYS || t == MATH || t == DRAW || t == OF_ANY || t == COUNT_BITS || t == VIEW || t == PARSE || t == BUILD;
 }
 
 // Functions that only the mathematics may call; elsewhere their names are unknown.
@@ -209,6 +209,7 @@ static ast_expr *builtin_call(hdst__checker *c, ast_expr *call, int id)
     if (!hdst__check_argument_count(c, call, b->args, b->args)) return hdst__check_poisoned(call);
     if (b->typing == LENGTH) return length(c, call);
     if (b->typing == ACCUMULATE) return accumulate(c, call);
+    if (b->typing == BUILD) return hdst__check_built_text(c, call);
     hdst__check_arguments(c, call);
     if (any_poison(call)) return hdst__check_poisoned(call);
     switch (b->typing) {
@@ -233,7 +234,7 @@ static ast_expr *builtin_call(hdst__checker *c, ast_expr *call, int id)
     case TEXT_WORD: return of_text(c, call, HDST__U64);
     case TEXT_BYTE: return of_text(c, call, HDST__U8);
     case CHECK: return of_text(c, call, HDST__VOID);
-    case LENGTH: case ACCUMULATE: case GIVE: case DRAW: case PARSE: break;     // elsewhere
+    case LENGTH: case ACCUMULATE: case GIVE: case DRAW: case PARSE: case BUILD: break;     // elsewhere
     }
     return call;
 }

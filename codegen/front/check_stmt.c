@@ -294,6 +294,7 @@ static void return_statement(hdst__checker *c, ast_stmt *s)
             hdst__diag_error(c->diags, s->span, NULL, "'%s' must return %s", f->name, hdst__check_type_name(c, type));
         return;
     }
+    hdst__check_mark_given(c, s->value);
     if (f->kind == AST_FLAT_MAP) {
         hdst__diag_error(c->diags, s->span, "write emit(...); any number of times", "a flat_map emits its records");
     } else if (!hdst__check_is_poison(type) && type->kind == HDST__VOID) {

@@ -47,6 +47,12 @@ static void describe_key(const ir_check *check, uint64_t key, uint64_t limit, ch
     else snprintf(text, size, "key '%s' is %s, out of range 0..%llu,", check->what, number, (unsigned long long)limit - 1);
 }
 
+static void describe_length(const char *what, uint64_t length, uint64_t bytes, char *text, size_t size)
+{
+    if (length > INT64_MAX) snprintf(text, size, "a text of %lld bytes of '%s'", (long long)length, what);
+    else snprintf(text, size, "a text of %llu bytes of '%s', which has %llu,", (unsigned long long)length, what, (unsigned long long)bytes);
+}
+
 enum { OUT_OF_RANGE = 2 };      // of codegen/math/parse.hk
 
 static bool is_of_int(const ir_check *check) { return check->what && !strcmp(check->what, "parse_int"); }
@@ -59,6 +65,7 @@ static void describe(const ir_check *check, uint64_t index, uint64_t limit, cons
     else if (check->kind == IR_CHECK_DIVISION) snprintf(text, size, "division by zero");
     else if (check->kind == IR_CHECK_NUMBER && limit == OUT_OF_RANGE) snprintf(text, size, "%s is out of range of int64_t", of);
     else if (check->kind == IR_CHECK_NUMBER) snprintf(text, size, "%s is %s", of, is_of_int(check) ? "no integer" : "no number");
+    else if (check->kind == IR_CHECK_LENGTH) describe_length(what, index, limit, text, size);
     else if (is_key(check)) describe_key(check, index, limit, text, size);
     else if (limit == 0) snprintf(text, size, "index %lld out of range: %s has no rows", (long long)index, *what ? what : "the table");
     // An index that was negative in the source arrives as a number near 2^64.

@@ -164,6 +164,7 @@ struct ir_stmt {
 // and limit).
 typedef enum ir_check_kind { IR_CHECK_INDEX, IR_CHECK_TABLE_INDEX, IR_CHECK_DIVISION,
     IR_CHECK_EMIT /* too many records */, IR_CHECK_KEY /* of a dense result */, IR_CHECK_UNSIGNED_KEY,
+    IR_CHECK_LENGTH /* of a text that is built in an array: `index` is its length, `index2` the array's */,
     IR_CHECK_NUMBER /* a text that is to be one: `index` is the text, `index2` what is wrong with it (codegen/math/parse.hk) */ } ir_check_kind;
 
 typedef struct ir_check {
@@ -189,6 +190,10 @@ typedef struct ir_param {
     // of a function; NULL: not placed
     ir_placement *placement;
     const char *bind;               // the name under which a value is bound: the parameter's, or "function.parameter" in a fused stage when ambiguous
+    // IR_OUTPUT of a function that builds texts in arrays of its own (text(b, n)): the record that comes out. `record` is then what the function writes: the
+    // same leaves, and behind them for each text, in their order, a length (u32) and the bytes. 0: the text is the leaf's; n + 1: it is the first n of the
+    // bytes. (engine/stage/built_texts.h takes them apart.) NULL: `record` is what comes out.
+    const hdst__record *given;
 } ir_param;
 
 // Row form (CPU devices, wide records) is scalar form with marks: an IR_FOR with `vectorize` has turns that do not

@@ -143,11 +143,15 @@ static void add_pair(lowerer *l, const ast_function *function)
     }
 }
 
-static lower_place add_output(lowerer *l, const hdst__type *type)
+static lower_place add_output(lowerer *l, const hdst__type *type, uint64_t buffer_bytes)
 {
     lower_place place = {.base = PLACE_OUTPUT, .type = type, .name = "result"};
-    place.first =
-        hdst__ir_add_param(l->func, (ir_param){.kind = IR_OUTPUT, .name = "result", .bind = "result", .record = hdst__lower_row_record(l->arena, type)});
+    ir_param output = {.kind = IR_OUTPUT, .name = "result", .bind = "result", .record = hdst__lower_row_record(l->arena, type)};
+    if (buffer_bytes) {
+        output.given = output.record;
+        output.record = hdst__lower_built_record(l->arena, output.given, buffer_bytes);
+    }
+    place.first = hdst__ir_add_param(l->func, output);
     return place;
 }
 
@@ -171,10 +175,10 @@ static void lower_function(lowerer *l, const ast_function *function)
     const bool has_output = !l->is_filter && function->result && function->result->kind != HDST__VOID;
     lower_place output = {0}, held = {0};
     l->func->makes = has_output;
-    if (has_output) output = add_output(l, function->result);
+    if (has_output) output = add_output(l, function->result, function->buffer_bytes);
 
     l->tail = tail_return(function->body);
-    if (has_output && (l->tail || function->emits)) {
+    if (has_output && (l->tail || function->emits || function->buffer_bytes)) {
         l->result = &output;
     } else if (has_output || (l->is_filter && !l->tail)) {      // several ways out: the result is held until the end
         held = hdst__lower_new_local(l, "result", l->is_filter ? hdst__type_scalar(HDST__BOOL) : function->result);
@@ -194,7 +198,7 @@ ir_func *hdst__lower_signature(hdst__arena *arena, const ast_module *module, con
     add_params(&l, function, IR_INPUT);
     add_params(&l, function, IR_BROADCAST_TABLE);
     func->emits = function->kind == AST_FILTER;         // the records that stay
-    add_output(&l, func->emits ? function->params[0]->type : function->result);
+    add_output(&l, func->emits ? function->params[0]->type : function->result, 0);
     return func;
 }
 

@@ -206,11 +206,11 @@ static void ternary_into(lowerer *l, const lower_place *to, const ast_expr *e)
 
 void hdst__lower_into(lowerer *l, const lower_place *to, const ast_expr *e)
 {
-    if (hdst__kind_is_scalar(e->type->kind)) {
+    if (e->is_given && e->type->kind == HDST__TEXT) {
+        hdst__lower_built_text(l, to, e);
+    } else if (hdst__kind_is_scalar(e->type->kind)) {
         hdst__lower_store(l, to, hdst__lower_value(l, e));
-        return;
-    }
-    if (e->kind == AST_COMPOUND || e->kind == AST_TUPLE) {
+    } else if (e->kind == AST_COMPOUND || e->kind == AST_TUPLE) {
         compound_into(l, to, e);
     } else if (e->kind == AST_TERNARY) {
         ternary_into(l, to, e);

@@ -164,6 +164,10 @@ static void store_leaf(lowerer *l, const lower_place *place, uint32_t leaf, ir_e
         stmt->leaf = number;
         stmt->index = element;
         stmt->value = value;
+        if (value->kind == HDST__TEXT && l->func->params[place->first].given) {
+            const lower_place text = {.base = PLACE_OUTPUT, .first = place->first, .leaf = number};
+            hdst__lower_not_built(l, &text);
+        }
     } else if (!l->func->vars[place->first + number].elements) {
         stmt = hdst__ir_set(l->func, place->first + number, value);
     } else {

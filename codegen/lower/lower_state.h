@@ -8,7 +8,7 @@
 // lower_loop.c    loops: which are counted
 // lower_lanes.c   dot and sum
 // lower_hash.c    hash
-// lower_text.c    texts: bytes, slices, constants
+// lower_text.c    texts: bytes, slices, constants; those that the function builds in arrays
 // lower_reduce.c  reduces that combine field by field
 // lower_group.c   groups: the key, the stream, loops over it
 #ifndef HDST_CODEGEN_LOWER_LOWER_STATE_H
@@ -109,6 +109,11 @@ ir_expr *hdst__lower_text_index(lowerer *l, const ast_expr *index);         // t
 ir_expr *hdst__lower_text_length(lowerer *l, const ast_expr *text);         // len(t)
 ir_expr *hdst__lower_text_constant(lowerer *l, const ast_expr *string);
 void hdst__lower_check_number(lowerer *l, const ast_expr *call);             // check_number(t, fault)
+
+// What a function writes whose output has texts of up to `bytes` bytes that it builds itself; NULL: it would be too large.
+const hdst__record *hdst__lower_built_record(hdst__arena *arena, const hdst__record *given, uint64_t bytes);
+void hdst__lower_built_text(lowerer *l, const lower_place *to, const ast_expr *call);      // text(b, n) into a text of such an output
+void hdst__lower_not_built(lowerer *l, const lower_place *to);                            // beside another text there
 
 // --- lower_stmt.c, lower_loop.c ---
 // Whether something in the statement assigns to the variable, or to a part of it.

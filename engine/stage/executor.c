@@ -7,7 +7,6 @@
 #include "engine/memory/store.h"
 #include "engine/memory/window.h"
 #include "base/clock.h"
-#include "engine/memory/consumer.h"
 
 #include <math.h>
 #include <string.h>
@@ -85,8 +84,6 @@ static bool asks_for_errors(const hdst__slot *slot, const hdst__pass *pass, bool
     return pass->checks && (last || pass->limit || pass->streams || pass->power->kernel * (double)slot->count > HDST__HOST_ASK_SECONDS);
 }
 
-static uint64_t dense_records(const hdst__slot *slot, const hdst__pass *pass) { return (slot->count + pass->group - 1) / pass->group; }
-
 // The table at the end (or rows on the device, made of it), and the error word with it if both are in one memory: a copy less to wait for.
 static hdst_status read_words(hdst__slot *slot, hdst__pass *pass, bool last, hdst_error *error)
 {
@@ -117,7 +114,7 @@ static hdst_status read_results(hdst__executor *executor, hdst__slot *slot, hdst
     }
     // how much came out is not known yet
     if (!pass->output || pass->output->store || pass->window || device->unified || pass->way != IR_OUTPUT_DENSE) return status;
-    uint64_t bytes = dense_records(slot, pass) * pass->output->record_bytes;
+    uint64_t bytes = hdst__slot_dense_records(slot, pass) * pass->row_bytes;
     if (status == HDST_OK) status = device->ops->read(device, slot->output, 0, slot->output->host, bytes, false, error);
     pass->stats->bytes_from_device += bytes;
     return status;
@@ -217,135 +214,6 @@ static hdst_status submit_slice(hdst__executor *executor, hdst__pass *pass, hdst
 
 // --- The end of a slice ---
 
-// As many records as all of the input may be expected to give.
-static uint64_t expected_in_all(const hdst__pass *pass)
-{
-    const uint64_t all = hdst__pass_records(pass);
-    if (pass->way == IR_OUTPUT_DENSE) return (all + pass->group - 1) / pass->group;
-    const double given = pass->runs_at && pass->outputs ? (double)pass->came / (double)pass->outputs : 1;
-    const double records = (double)all * *pass->outputs_per_record * given;
-    return records < (double)(UINT64_MAX / 2) ? (uint64_t)records : UINT64_MAX / 2;
-}
-
-static hdst_status give(const hdst__pass *pass, const char *records, uint64_t count, hdst_error *error)
-{
-    const hdst__consumer *consumer = pass->output->consumer;
-    pass->output->count += count;
-    return count ? consumer->take(consumer->user, records, count, expected_in_all(pass), error) : HDST_OK;
-}
-
-static hdst_status pass_on(const hdst__pass *pass, const char *records, uint64_t count, hdst_error *error)
-{
-    const hdst_status settled = hdst__output_settle_texts(pass->output, (char *)records, count, error);      // which are the slot's
-    return settled == HDST_OK ? give(pass, records, count, error) : settled;
-}
-
-// `count` records from place `first` of the slice's output.
-static hdst_status add_run(const hdst__slot *slot, const hdst__pass *pass, uint64_t first, uint64_t count, hdst_error *error)
-{
-    const uint64_t offset = first * pass->output->record_bytes;
-    if (pass->output->consumer) return pass_on(pass, (const char *)slot->output->host + offset, count, error);
-    if (pass->output->store) return hdst__store_append(pass->output->store, slot->output, offset, count, error);
-    const hdst__device *device = slot->executor->device;
-    hdst__thread_pool *threads = device->unified ? NULL : device->runtime->threads;     // a CPU's are computing what comes next
-    return hdst__output_add_by(slot->chunk ? &slot->chunk->output : pass->output, threads, (const char *)slot->output->host + offset, count, error);
-}
-
-static uint64_t records_of_slice(const hdst__executor *executor, const hdst__slot *slot, const hdst__pass *pass)
-{
-    uint64_t count = 0;
-    if (pass->way == IR_OUTPUT_COUNTED && !pass->runs_at) return slot->readback[0];     // in one run; else each strip's run is told
-    for (uint64_t i = pass->runs_at; i + 1 < executor->readback_words; i += 2) count += slot->readback[i + 1];
-    return count;
-}
-
-// Runs of a slice are given at once: where they lie, or moved together.
-static hdst_status pass_on_runs(const hdst__executor *executor, const hdst__slot *slot, const hdst__pass *pass, hdst_error *error)
-{
-    const uint64_t size = pass->output->record_bytes, all = records_of_slice(executor, slot, pass);
-    const hdst__consumer *consumer = pass->output->consumer;
-    char *records = slot->output->host;
-    uint64_t count = 0;
-    if (consumer->take_runs && !pass->output->settles) {
-        pass->output->count += all;
-        return all ? consumer->take_runs(consumer->user, records, slot->readback + pass->runs_at, (executor->readback_words - pass->runs_at) / 2,
-                                         expected_in_all(pass), error) : HDST_OK;
-    }
-    for (uint64_t i = pass->runs_at; i + 1 < executor->readback_words; i += 2) {
-        memmove(records + count * size, records + slot->readback[i] * size, slot->readback[i + 1] * size);
-        count += slot->readback[i + 1];
-    }
-    return pass_on(pass, records, count, error);
-}
-
-// The records of a slice lie in one run, or in one for each strip.
-static hdst_status add_runs(const hdst__executor *executor, const hdst__slot *slot, hdst__pass *pass, hdst_error *error)
-{
-    if (pass->way == IR_OUTPUT_DENSE) return add_run(slot, pass, 0, dense_records(slot, pass), error);
-    if (pass->way == IR_OUTPUT_COUNTED) pass->came += records_of_slice(executor, slot, pass);
-    if (pass->way == IR_OUTPUT_COUNTED && !pass->runs_at) return add_run(slot, pass, 0, slot->readback[0], error);
-    if (pass->output->consumer) return pass_on_runs(executor, slot, pass, error);
-    hdst_status status = HDST_OK;
-    for (uint64_t i = pass->runs_at; i + 1 < executor->readback_words && status == HDST_OK; i += 2)
-        status = add_run(slot, pass, slot->readback[i], slot->readback[i + 1], error);
-    return status;
-}
-
-// What came out of a slice, once it is known how much that is.
-static hdst_status read_output(const hdst__executor *executor, const hdst__slot *slot, hdst__pass *pass, hdst_error *error)
-{
-    hdst__device *device = executor->device;
-    const uint64_t size = pass->output->record_bytes;
-    const bool bounded = pass->way == IR_OUTPUT_BOUNDED;        // in a run for each strip: its first place, its records
-    hdst_status status = HDST_OK;
-    for (uint64_t i = 0; i + bounded < executor->readback_words && status == HDST_OK; i += 1 + bounded) {
-        const uint64_t at = bounded ? slot->readback[i] * size : 0, bytes = slot->readback[i + bounded] * size;
-        if (bytes) status = device->ops->read(device, slot->output, at, (char *)slot->output->host + at, bytes, true, error);
-        pass->stats->bytes_from_device += bytes;
-        if (!bounded) break;
-    }
-    return status;
-}
-
-// A consumer may make fewer of a slice's records on the device, before they cross the link.
-static bool combines(const hdst__slot *slot, const hdst__pass *pass)
-{
-    const hdst__consumer *to = pass->output->consumer;
-    return to && to->combine && !slot->chunk && pass->way == IR_OUTPUT_COUNTED && !pass->runs_at && !slot->executor->device->unified;
-}
-
-static hdst_status take_combined(hdst__executor *executor, const hdst__slot *slot, hdst__pass *pass, hdst_error *error)
-{
-    const hdst__text_mirror *mirror = &slot->segment->mirror;
-    hdst__slice_records records = {.device = executor->device, .memory = slot->output, .count = slot->readback[0], .texts = mirror->memory,
-                                   .text_bytes = mirror->used, .text_host = mirror->memory ? (uint64_t)(uintptr_t)mirror->memory->host : 0};
-    hdst_status status = records.count ? pass->output->consumer->combine(pass->output->consumer->user, &records, error) : HDST_OK;
-    const uint64_t bytes = records.count * pass->output->record_bytes;
-    hdst__memory *from = (hdst__memory *)records.memory;
-    if (status == HDST_OK && bytes) status = executor->device->ops->read(executor->device, from, 0, slot->output->host, bytes, true, error);
-    pass->stats->bytes_from_device += bytes;
-    return status == HDST_OK ? pass_on(pass, slot->output->host, records.count, error) : status;
-}
-
-static hdst_status take_output(hdst__executor *executor, const hdst__slot *slot, hdst__pass *pass, hdst_error *error)
-{
-    hdst__device *device = executor->device;
-    hdst_status status = HDST_OK;
-    if (pass->window && !pass->in_place) pass->window->used = slot->readback[1];
-    if (pass->window || pass->in_place) return HDST_OK;
-    if (pass->wraps) {
-        slot->chunk->output.count += slot->count;
-        return HDST_OK;
-    }
-    if (pass->output->store) return add_runs(executor, slot, pass, error);
-    if (combines(slot, pass)) return take_combined(executor, slot, pass, error);
-    if (pass->way != IR_OUTPUT_DENSE && !device->unified) status = read_output(executor, slot, pass, error);
-    if (status == HDST_OK) status = device->ops->to_host(device, slot->output, error);
-    if (status == HDST_OK) status = add_runs(executor, slot, pass, error);
-    if (status == HDST_OK) status = device->ops->to_device(device, slot->output, error);
-    return status;
-}
-
 static bool overflows(const hdst__slot *slot, const hdst__pass *pass)
 {
     return pass->way == IR_OUTPUT_COUNTED && !pass->window && slot->readback[0] > pass->room;
@@ -421,7 +289,7 @@ static hdst_status cut_slice(hdst__executor *executor, hdst__pass *pass, hdst__s
         if (status != HDST_OK) return status;
         if (pass->checks) hdst__pass_note_failure(pass, *slot->error_at);
         if (overflows(slot, pass)) status = cut_slice(executor, pass, slot, error);
-        else if (!has_failed(pass, slot, slot->skip, slot->count)) status = take_output(executor, slot, pass, error);
+        else if (!has_failed(pass, slot, slot->skip, slot->count)) status = hdst__executor_take_output(executor, slot, pass, error);
     }
     return status;
 }
@@ -524,7 +392,8 @@ hdst_status hdst__executor_finish_oldest(hdst__executor *executor, hdst__pass *p
         count_outputs(slot, pass);
         if (pass->checks) hdst__pass_note_failure(pass, *slot->error_at);
         if (pass->output && keep_output && overflows(slot, pass)) status = cut_slice(executor, pass, slot, error);
-        else if (pass->output && keep_output && !has_failed(pass, slot, slot->skip, slot->count)) status = take_output(executor, slot, pass, error);
+        else if (pass->output && keep_output && !has_failed(pass, slot, slot->skip, slot->count))
+            status = hdst__executor_take_output(executor, slot, pass, error);
     }
     executor->oldest = (executor->oldest + 1) % executor->slots;
     executor->in_flight--;

@@ -57,6 +57,8 @@ typedef struct hdst__pass {
     uint64_t slice_least, slice_most;   // records, multiples of 64
     uint64_t slice_records;             // that somebody asked for, in place of what is chosen; 0: nobody did
     hdst__output *output;               // NULL: none
+    uint64_t row_bytes;                 // of a record as kernels write it
+    struct hdst__built_texts *built;    // not NULL: what they write has texts to be taken apart, and this is how
     uint64_t group;                     // records for each output record: 1, or HDST__FOLD_RECORDS
     ir_output_way way;
     uint64_t runs_at;                   // not 0: COUNTED at most: the place in what is read back from which on two words of each strip say what it wrote
@@ -108,6 +110,11 @@ void hdst__executor_destroy(hdst__executor *executor);      // NULL is fine
 
 // Runs all slices that the schedule gives this worker. When it returns nothing is in flight. HDST_OK also when a record failed: then `failure` says which.
 hdst_status hdst__execute(hdst__executor *executor, hdst__pass *pass, hdst_error *error);
+
+// executor_output.c: what came out of a slice that has ended goes on.
+hdst_status hdst__executor_take_output(hdst__executor *executor, const hdst__slot *slot, hdst__pass *pass, hdst_error *error);
+// Of a slice of which each record, or each group of them, gives one: how many come out.
+static inline uint64_t hdst__slot_dense_records(const hdst__slot *slot, const hdst__pass *pass) { return (slot->count + pass->group - 1) / pass->group; }
 
 // For executor_shares.c: waits for the slice that was submitted first; submits those records of a segment that belong to the share; whether no more is
 // to be submitted.

@@ -2,6 +2,7 @@
 // Running a plan: what changed is written, tables are cleared, slices run, a failed record is explained.
 #include "codegen/interp/interp.h"
 #include "codegen/opencl/kernel.h"
+#include "engine/stage/built_texts.h"
 #include "engine/device/driver_gate.h"
 #include "engine/stage/launch_fixed_point.h"
 #include "engine/stage/launch_first_level.h"
@@ -109,6 +110,8 @@ static int64_t *own_table(const hdst__launch_plan *plan)
     return plan->table && !plan->device->unified && !plan->table_stays ? plan->table->host : NULL;
 }
 
+static bool builds_texts(const hdst__launch_plan *plan) { return plan->output_param && plan->output_param->given; }
+
 static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cache, hdst__ring *ring, hdst__output *output, int64_t *table,
                               hdst__run_stats *stats,
                               uint64_t *failure, hdst_error *error)
@@ -119,6 +122,7 @@ static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cach
     const uint64_t spare = plan->kernel ? hdst__kernel_spare(plan->kernel, plan->items) : 0;
     hdst__power_estimate measured = {.slices = 0};
     hdst__window window = {.device = plan->device, .output = output, .spare = spare};
+    hdst__built_texts built = {.output = builds_texts(plan) ? plan->output_param : NULL, .budget = &plan->device->runtime->memory};
     hdst__pass pass = {
         .reader = &plan->reader, .cache = cache, .ring = ring, .piece = plan->piece, .last = plan->last, .program = plan->program,
         .tuning = tuning, .tries = tuning ? plan->tuning->program : NULL,
@@ -127,7 +131,8 @@ static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cach
                    .text_constants = plan->text_constants, .text_constants_host = (uint64_t)(uintptr_t)plan->text_host,
                    .error = plan->error_word, .flush = plan->flush, .finished = plan->finished},
         .slice_least = plan->slice_least, .slice_most = plan->slice_most, .slice_records = plan->device->limits->slice_records,
-        .output = plan->output_param ? output : NULL, .group = plan->code.fold ? HDST__FOLD_RECORDS : 1, .way = plan->way, .room = plan->room,
+        .output = plan->output_param ? output : NULL, .row_bytes = plan->output_param ? plan->output_param->record->size : 0,
+        .built = built.output ? &built : NULL, .group = plan->code.fold ? HDST__FOLD_RECORDS : 1, .way = plan->way, .room = plan->room,
             .runs_at = plan->kernel ? hdst__kernel_runs_at(plan->kernel, plan->items) : 0,
             .in_place = plan->in_place,
         .limit = plan->tables || plan->code.fold ? 0 : plan->limit, .window = plan->in_window ? &window : NULL,
@@ -141,6 +146,7 @@ static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cach
         .power = &plan->power, .measured = &measured, .outputs_per_record = &plan->outputs_per_record, .stats = stats,
     };
     status = hdst__execute(plan->executor, &pass, error);
+    hdst__built_texts_free(&built, plan->device->runtime->allocator);
     *failure = pass.failure;
     if (status == HDST_OK && pass.failure == UINT64_MAX && !tuning) hdst__plan_power_after(plan, &measured);
     plan->table_is_clean = pass.is_clear && status == HDST_OK;

@@ -23,7 +23,7 @@ hdst__stage *hdst__stage_create(hdst__engine *engine, const hdst__stage_spec *sp
     const ir_func *func = spec->func;
     const hdst__record *output = NULL;
     for (size_t i = 0; i < func->param_count; i++)
-        if (func->params[i].kind == IR_OUTPUT) output = func->params[i].record;
+        if (func->params[i].kind == IR_OUTPUT) output = func->params[i].given ? func->params[i].given : func->params[i].record;
     uint64_t bytes = output ? output->size : 0;
     hdst__arena_init(&stage->skip_arena, runtime->allocator, NULL);
     hdst__output_init(&stage->output, runtime->allocator, &runtime->memory, bytes);

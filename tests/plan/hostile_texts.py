@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 NO_DEVICE = 77
-NAMES = ["lines", "some_lines", "pieces", "line_words"]
+NAMES = ["lines", "some_lines", "pieces", "line_words", "squeezed"]
 WORD, BLANK = re.compile(rb"[A-Za-z0-9_\x80-\xff]+"), re.compile(rb"[^\t-\r ]+")
 ALPHABETS = [b"ab", b"ab \n", b"ab\n\n\n", b"aAbB_09 ,\n", bytes(range(256)), b"\0\n", b"\0ab \n", b"\r\n", b"a\r\nb",
              b"\xff\xfe\xc3\x28\xe2\x82a b\n", b"\n", b" \t\v\f\rab\n",
@@ -50,6 +50,11 @@ def has_ab(line):
     return b"ab" in line or (line.startswith(b"b") and line.endswith(b"a"))
 
 
+def squeezed(line):
+    """Its first 64 bytes without blanks in front and behind one another."""
+    return re.sub(rb"  +", b" ", line.lstrip(b" "))[:64]
+
+
 def answers(lines):
     words = collections.Counter(w for line in lines for w in WORD.findall(line))
     return {
@@ -57,6 +62,7 @@ def answers(lines):
         "some_lines": [(i, line) for i, line in enumerate(lines, 1) if has_ab(line)],
         "pieces": [(i, w[1:70].upper()) for i, line in enumerate(lines, 1) for w in BLANK.findall(line) if len(w) > 2],
         "line_words": sorted(words.items()),
+        "squeezed": [(i, squeezed(line)) for i, line in enumerate(lines, 1) if len(squeezed(line)) > 1],
     }
 
 

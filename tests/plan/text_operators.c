@@ -64,7 +64,37 @@ static const char functions[] =
     "filter line_has_ab(numbered a) { return find(a.text, \"ab\") >= 0 || (starts_with(a.text, \"b\") && ends_with(a.text, \"a\")); }\n"
     "flat_map line_words(text line) -> (key text word, uint64_t n) { for (text w : tokens(line, WORD)) emit(w, 1); }\n"
     "flat_map pieces(numbered a) -> numbered\n"
-    "{ for (text w : tokens(a.text, SPACE)) if (len(w) > 2) emit((numbered){ .line = a.line, .text = upper(w[1:70]) }); }\n";
+    "{ for (text w : tokens(a.text, SPACE)) if (len(w) > 2) emit((numbered){ .line = a.line, .text = upper(w[1:70]) }); }\n"
+    "bool is_letter(uint8_t c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }\n"
+    "flat_map built_words(item i) -> (key text word, uint64_t n)\n"
+    "{\n"
+    "    for (text w : tokens(i.text, WORD)) {\n"
+    "        uint8_t b[41]; uint32_t n = 0;\n"
+    "        if (len(w) > 40) { emit(lower(w[0:50]), 1); continue; }\n"
+    "        for (uint64_t k = 0; k < len(w); k++)\n"
+    "            if (is_letter(w[k])) { b[n] = w[k] | 32; n++; }\n"
+    "        b[n] = '|';\n"
+    "        emit(text(b, n + 1), 1);\n"
+    "    }\n"
+    "}\n"
+    "map built(item i) -> item\n"
+    "{\n"
+    "    uint8_t b[24];\n"
+    "    if (i.line % 3 == 0) return i;\n"
+    "    uint64_t n = min(len(i.key), (uint64_t)14);\n"
+    "    for (uint64_t k = 0; k < n; k++) b[len(b) - 1 - k] = i.key[k];\n"
+    "    if (i.line % 3 == 1) return (item){ .key = text(b, len(b)), .line = i.line, .size = i.size, .text = i.text };\n"
+    "    uint8_t digits[10]; uint32_t d = 0;\n"
+    "    for (uint64_t rest = i.size; rest > 0; rest /= 10) { digits[d] = (uint8_t)(rest % 10) + '0'; d++; }\n"
+    "    return (item){ .key = upper(i.key), .line = i.line, .size = i.size, .text = text(digits, d) };\n"
+    "}\n"
+    "flat_map squeezed(numbered a) -> numbered\n"
+    "{\n"
+    "    uint8_t b[64]; uint32_t n = 0;\n"
+    "    for (uint64_t k = 0; k < len(a.text) && n < 64; k++)\n"
+    "        if (a.text[k] != ' ' || (n > 0 && b[n - 1] != ' ')) { b[n] = a.text[k]; n++; }\n"
+    "    if (n > 1) emit((numbered){ .line = a.line, .text = text(b, n) });\n"
+    "}\n";
 
 typedef struct run {
     hdst_context *context;
@@ -242,6 +272,14 @@ static hdst_dataset *line_words(const run *r, hdst_dataset *d)
     (void)d;
     return hdst_reduce_by_key(hdst_flat_map_function(hdst_read(r->source, r->module, "text"), r->module, "line_words"), r->module, "total");
 }
+static hdst_dataset *squeezed(const run *r, hdst_dataset *d) { return hdst_flat_map_function(d, r->module, "squeezed"); }
+static hdst_dataset *built(const run *r, hdst_dataset *d) { return hdst_map_function(d, r->module, "built"); }
+static hdst_dataset *built_sorted(const run *r, hdst_dataset *d) { return hdst_sort(built(r, d), "key, line"); }
+static hdst_dataset *built_filtered(const run *r, hdst_dataset *d) { return hdst_filter_function(built(r, d), r->module, "has_ab"); }
+static hdst_dataset *built_words(const run *r, hdst_dataset *d)
+{
+    return hdst_reduce_by_key(hdst_flat_map_function(d, r->module, "built_words"), r->module, "total");
+}
 static hdst_dataset *longer(const run *r, hdst_dataset *d) { return hdst_reduce(d, r->module, "longer"); }
 static hdst_dataset *loud(const run *r, hdst_dataset *d) { return hdst_reduce(d, r->module, "loud"); }
 static hdst_dataset *last_word(const run *r, hdst_dataset *d) { return hdst_reduce(d, r->module, "last_word"); }
@@ -264,7 +302,9 @@ static const struct {
     {"indexed", indexed, "at i.key i.line i.text", 0, 0}, {"sample", sample, ITEM, 0, 0}, {"longer", longer, ITEM, 0, 0}, {"loud", loud, ITEM, 0, 0},
     {"last_word", last_word, ITEM, 0, 0},
     {"lines", items, "line text", 0, 1}, {"some_lines", some_lines, "line text", 0, 1}, {"pieces", pieces, "line text", 0, 1},
-    {"line_words", line_words, "word n", 0, 1},
+    {"line_words", line_words, "word n", 0, 1}, {"squeezed", squeezed, "line text", 0, 1},
+    {"built", built, ITEM, 0, 0}, {"built_sorted", built_sorted, ITEM, 0, 0}, {"built_filtered", built_filtered, ITEM, 0, 0},
+    {"built_words", built_words, "word n", 0, 0}, {"partial_built_words", built_words, "word n", 1, 0},
     {"partial_sums", sums, "key n size", 1, 0}, {"partial_keys", keys, "value", 1, 0}, {"partial_pairs", pairs, "key half", 1, 0},
     {"partial_top_text", top_text, ITEM, 1, 0}, {"partial_top_size", top_size, ITEM, 1, 0}, {"partial_least", least_text, ITEM, 1, 0},
     {"partial_longer", longer, ITEM, 1, 0}, {"partial_loud", loud, ITEM, 1, 0},

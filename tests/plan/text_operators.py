@@ -72,6 +72,21 @@ def loud(a, b):
     return c[:3] + (c[3].upper(),)
 
 
+def built_word(word):
+    """As built_words of the driver makes a key of it: the letters in lower case and a bar; what is long is cut."""
+    return word[:50].lower() if len(word) > 40 else bytes(c | 32 for c in word if chr(c).isascii() and chr(c).isalpha()) + b"|"
+
+
+def built(item):
+    """As `built` of the driver: each third as it is, or with a key or a text that was put together byte by byte."""
+    key, line, size, text = item
+    if line % 3 == 0:
+        return item
+    if line % 3 == 1:
+        return key[:14][::-1].rjust(24, b"\0"), line, size, text
+    return key.upper(), line, size, str(size).encode()[::-1] if size else b""
+
+
 def answers(lines):
     """For each operator its records; a set where their order is that of a hash. (Parts: by what is in them.)"""
     items = items_of(lines)
@@ -93,7 +108,12 @@ def answers(lines):
         "sample": items, "longer": [fold(items, lambda a, b: b if len(b[3]) > len(a[3]) else a)], "loud": [loudest],
         "last_word": [fold(items, lambda a, b: (b[0] if len(b[0]) > 3 else a[0], b[1], a[2] + 1, b[3]))],
     }
-    for name in ("sums", "keys", "pairs", "top_text", "top_size", "longer", "loud"):
+    built_items = [built(i) for i in items]
+    built_words = by_key([(built_word(w),) for line in lines for w in re.findall(rb"[A-Za-z0-9_\x80-\xff]+", line)], lambda w: w[0])
+    right["built"], right["built_sorted"] = built_items, sorted(built_items, key=lambda i: i[:2])
+    right["built_filtered"] = [i for i in built_items if b"ab" in i[3]]
+    right["built_words"] = {(w, len(g)) for w, g in built_words.items()}
+    for name in ("sums", "keys", "built_words", "pairs", "top_text", "top_size", "longer", "loud"):
         right["partial_" + name] = right[name]
     right["partial_least"] = right["least_text"]
     parts = [[i for i in items if part_of(i) == p] for p in range(PARTS)]

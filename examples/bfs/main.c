@@ -4,20 +4,18 @@
 
 #include <inttypes.h>
 
-typedef struct vertex { uint32_t depth; bool fresh; } vertex;       // as bfs.hk has it
-
 typedef struct job {
     paths paths;
-    const vertex *rows;
+    const uint32_t *rows;
     uint64_t reached, depth;
 } job;
 
 static void count(job *w)
 {
     for (uint64_t i = 0; i < w->paths.graph.size; i++) {
-        if (w->rows[i].depth == UINT32_MAX) continue;
+        if (w->rows[i] == UINT32_MAX) continue;
         w->reached++;
-        w->depth = w->rows[i].depth > w->depth ? w->rows[i].depth : w->depth;
+        w->depth = w->rows[i] > w->depth ? w->rows[i] : w->depth;
     }
 }
 
@@ -28,7 +26,7 @@ static void write_json(json *j, const void *from)
     json_uint(j, "edges", w->paths.graph.edge_count);
     json_uint(j, "reached", w->reached);
     json_uint(j, "depth", w->depth);
-    json_uint(j, "iterations", w->paths.iterations);
+    paths_json(j, &w->paths);
 }
 
 static void write_text(FILE *out, const void *from)
@@ -40,7 +38,7 @@ static void write_text(FILE *out, const void *from)
 // What cannot be reached is as far as a number can be.
 static void print_depth(FILE *out, uint64_t i, const void *from)
 {
-    const uint32_t depth = ((const job *)from)->rows[i].depth;
+    const uint32_t depth = ((const job *)from)->rows[i];
     fprintf(out, "%" PRId64, depth == UINT32_MAX ? INT64_MAX : (int64_t)depth);
 }
 
@@ -49,7 +47,7 @@ static hdst_status work(program_run *run, void *from, hdst_error *error)
     job *w = from;
     hdst_module *module = NULL;
     hdst_status status = graph_open(&w->paths.graph, run, error);
-    if (status == HDST_OK) status = program_load(run, "bfs.hk", HDST_PARAM("BOTH", w->paths.both), &module, error);
+    if (status == HDST_OK) status = program_load(run, "bfs.hk", HDST_NO_PARAMS, &module, error);
     if (status == HDST_OK) status = paths_find(&w->paths, run, module, graph_edges(&w->paths.graph, run, module), error);
     if (status == HDST_OK && !(w->rows = hdst_result_rows(w->paths.result, NULL, NULL))) status = hdst_result_status(w->paths.result, error);
     if (status == HDST_OK) {

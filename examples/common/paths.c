@@ -2,60 +2,51 @@
 // Ways from one vertex to all others (paths.h).
 #include "paths.h"
 
-#include "signals.h"
+#include "turns.h"
 
 #include <inttypes.h>
 
-typedef struct turn {
-    hdst_value *vertices, *least;
-    hdst_result *relax, *settle;
-    bool explained;
-} turn;
-
-static hdst_result *result_of(hdst_dataset *dataset, hdst_map_spec *spec)
+// A record for each of the numbers below `count`.
+static hdst_dataset *begin(const program_run *run, hdst_module *module, const char *function, hdst_value *from, uint64_t count)
 {
-    hdst_result *result = hdst_result_create(hdst_map(dataset, spec));
+    hdst_source *range = hdst_source_from_range(run->context, 0, (int64_t)count);
+    hdst_map_spec *spec = hdst_map_spec_create(module, function);
+    hdst_bind_value(spec, "from", from);
+    hdst_dataset *dataset = hdst_map(hdst_read(range, module, "int64_t"), spec);
     hdst_map_spec_destroy(spec);
-    return result;
+    hdst_source_destroy(range);
+    return dataset;
 }
 
-static void plan(turn *t, const paths *p, hdst_module *module, hdst_dataset *edges, hdst_dataset *numbers)
+// Whom a turn finds nearer than before, each once.
+static hdst_dataset *turn(const paths *p, hdst_module *module)
 {
-    t->vertices = hdst_value_create(module, "vertex", p->graph.size);
-    t->least = hdst_value_create(module, p->type, p->graph.size);
-    hdst_map_spec *relax = hdst_map_spec_create(module, "relax"), *settle = hdst_map_spec_create(module, "settle");
-    hdst_bind_value(relax, "v", t->vertices);
-    hdst_bind_accum(relax, "least", p->graph.size);
-    hdst_bind_value(settle, "v", t->vertices);
-    hdst_bind_value(settle, "least", t->least);
-    t->relax = result_of(edges, relax);
-    t->settle = result_of(numbers, settle);
+    hdst_map_spec *visit = hdst_map_spec_create(module, "visit");
+    hdst_bind_value(visit, "first", p->edges.first);
+    hdst_bind_value(visit, "end", p->edges.end);
+    if (p->weighted) hdst_bind_value(visit, "weight", p->edges.weight);
+    hdst_bind_value(visit, "far", p->far);
+    hdst_dataset *found = hdst_flat_map(hdst_read_value(p->work), visit);
+    hdst_map_spec_destroy(visit);
+    return hdst_reduce_by_key(found, module, "nearest");
 }
 
-static hdst_status run_turn(program_run *run, turn *t, uint64_t *changed, hdst_error *error)
+// There are at most as many turns as vertices: a way never goes through one twice.
+static void plan(paths *p, const program_run *run, hdst_module *module)
 {
-    bool explained = t->explained;
-    hdst_status status = program_run_result(run, t->relax, &t->explained, error);
-    if (status == HDST_OK) status = hdst_value_set_result(t->least, t->relax, "least", error);
-    if (status == HDST_OK) status = program_run_result(run, t->settle, &explained, error);
-    if (status == HDST_OK) *changed = (uint64_t)hdst_view_int64(hdst_result_field(t->settle, "changed", NULL), 0, 0);
-    if (status == HDST_OK) status = hdst_value_set_result(t->vertices, t->settle, NULL, error);
-    return status;
-}
-
-static hdst_status set_start(const paths *p, program_run *run, hdst_module *module, hdst_dataset *numbers, hdst_value *vertices, hdst_error *error)
-{
-    const uint32_t from = (uint32_t)p->from;
-    hdst_value *first = hdst_value_create(module, "uint32_t", 1);
-    hdst_map_spec *spec = hdst_map_spec_create(module, "start");
-    hdst_value_set(first, &from, 1);
-    hdst_bind_value(spec, "from", first);
-    hdst_result *start = result_of(numbers, spec);
-    hdst_status status = program_run_result(run, start, NULL, error);
-    if (status == HDST_OK) status = hdst_value_set_result(vertices, start, NULL, error);
-    hdst_result_destroy(start);
-    hdst_value_destroy(first);
-    return status;
+    const uint32_t number = (uint32_t)p->from;
+    hdst_value *from = hdst_value_create(module, "uint32_t", 1);
+    hdst_value_set(from, &number, 1);
+    p->far = hdst_value_create(module, p->type, 1);
+    p->work = hdst_value_create(module, "reached", 1);
+    hdst_dataset *found = turn(p, module);
+    const hdst_loop_step steps[] = {{.dataset = found, .value = p->far}, {.dataset = found, .value = p->work}};
+    hdst_loop_options options = HDST_LOOP_OPTIONS_INIT;
+    options.limit = p->graph.size + 1;
+    options.until = "touched";          // a turn without edges is the last one, if not the one after it
+    p->loop = hdst_delta_loop(begin(run, module, "far", from, p->graph.size), p->far, begin(run, module, "begin", from, 1), p->work, steps, 2, &options);
+    p->result = hdst_result_create(p->loop);
+    hdst_value_destroy(from);
 }
 
 static hdst_status check_from(const paths *p, hdst_error *error)
@@ -66,27 +57,27 @@ static hdst_status check_from(const paths *p, hdst_error *error)
 
 hdst_status paths_find(paths *p, program_run *run, hdst_module *module, hdst_dataset *edges, hdst_error *error)
 {
-    turn t = {0};
     hdst_status status = graph_mark(&p->graph, run, edges, module, "mark", error);
     if (status == HDST_OK) status = check_from(p, error);
+    if (status == HDST_OK) status = adjacency_make(&p->edges, &p->graph, run, module, edges, p->weighted, p->both, error);
     if (status != HDST_OK) return status;
-    hdst_source *range = hdst_source_from_range(run->context, 0, (int64_t)p->graph.size);
-    hdst_dataset *numbers = hdst_read(range, module, "int64_t");
-    plan(&t, p, module, edges, numbers);
-    status = set_start(p, run, module, numbers, t.vertices, error);
-    for (uint64_t changed = 1; status == HDST_OK && changed; p->iterations++)
-        status = signals_stop ? program_fail(error, HDST_E_CANCELLED, 0, "", "interrupted") : run_turn(run, &t, &changed, error);
-    hdst_result_destroy(t.relax);
-    hdst_value_destroy(t.vertices);
-    hdst_value_destroy(t.least);
-    hdst_source_destroy(range);
-    p->result = t.settle;
-    return status;
+    plan(p, run, module);
+    return program_run_result(run, p->result, NULL, error);
+}
+
+void paths_json(json *j, const paths *p)
+{
+    json_uint(j, "iterations", turns_count(p->loop));
+    json_uint(j, "edges_touched", (uint64_t)turns_sum(p->loop));
+    turns_json(j, p->loop, "edges_touched");
 }
 
 void paths_close(paths *p)
 {
     hdst_result_destroy(p->result);
+    hdst_value_destroy(p->far);
+    hdst_value_destroy(p->work);
     p->result = NULL;
+    adjacency_close(&p->edges);
     graph_close(&p->graph);
 }

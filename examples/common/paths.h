@@ -1,23 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ways from one vertex to all others: what bfs and sssp have in common. A turn goes through all edges, each of which offers its end what its begin had reached
-// in the turn before; turns go on until nothing changes. The program's module has
-//   record `vertex`, whose first field is what was reached;
+// Ways from one vertex to all others: what bfs and sssp have in common. A delta loop, whose state is how far each vertex is, and whose work set are those that
+// came nearer in the turn before: these alone offer the ends of their edges a way. The program's module has
+//   record `reached`, a vertex and how far it is, a T;
+//   map far(int64_t i, broadcast uint32_t from) -> T: before the first turn;
+//   map begin(int64_t i, broadcast uint32_t from) -> reached: the first work set, of one record;
 //   map mark(edge e, accum bool seen[]);
-//   map start(int64_t i, broadcast uint32_t from) -> vertex;
-//   map relax(edge e, lookup vertex v[], accum T least[]);
-//   map settle(int64_t i, lookup vertex v[], lookup T least[], accum uint64_t changed) -> vertex;
+//   flat_map visit(reached r, lookup uint64_t first[], lookup uint32_t end[], (lookup double weight[],) lookup T far[], accum uint64_t touched)
+//     -> (key uint32_t vertex, T far): ways that are shorter than those that are known, and how many edges were looked at;
+//   reduce nearest(T a, T b).
 #ifndef EXAMPLES_PATHS_H
 #define EXAMPLES_PATHS_H
 
-#include "graph.h"
+#include "adjacency.h"
 
 typedef struct paths {
     graph graph;
     uint64_t from;              // where ways begin
     bool both;                  // edges are gone both ways
+    bool weighted;              // edges have weights, which `visit` reads
     const char *type;           // T
-    uint64_t iterations;
-    hdst_result *result;        // after paths_find: a record `vertex` for each number; paths_close ends it
+    adjacency edges;
+    hdst_value *far, *work;     // state and work set
+    hdst_dataset *loop;         // after paths_find
+    hdst_result *result;        // after paths_find: a T for each number; paths_close ends it
 } paths;
 
 #define OPTION_PATHS(paths)                                                                                                                         \
@@ -26,6 +31,8 @@ typedef struct paths {
 
 // `edges`: cached. Finds which vertices there are, too. HDST_E_USAGE: the vertex from which ways begin is none.
 hdst_status paths_find(paths *p, program_run *run, hdst_module *module, hdst_dataset *edges, hdst_error *error);
+// "edges_touched" and "iterations", and "turns" with the edges of each.
+void paths_json(json *j, const paths *p);
 void paths_close(paths *p);
 
 #endif

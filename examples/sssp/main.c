@@ -5,11 +5,9 @@
 #include <inttypes.h>
 #include <math.h>
 
-typedef struct vertex { double distance; bool fresh; } vertex;      // as sssp.hk has it
-
 typedef struct job {
     paths paths;
-    const vertex *rows;
+    const double *rows;
     uint64_t reached;
     double distance;            // of the furthest that is reached
 } job;
@@ -17,9 +15,9 @@ typedef struct job {
 static void count(job *w)
 {
     for (uint64_t i = 0; i < w->paths.graph.size; i++) {
-        if (isinf(w->rows[i].distance)) continue;
+        if (isinf(w->rows[i])) continue;
         w->reached++;
-        w->distance = fmax(w->distance, w->rows[i].distance);
+        w->distance = fmax(w->distance, w->rows[i]);
     }
 }
 
@@ -30,7 +28,7 @@ static void write_json(json *j, const void *from)
     json_uint(j, "edges", w->paths.graph.edge_count);
     json_uint(j, "reached", w->reached);
     json_double(j, "distance", w->distance);
-    json_uint(j, "iterations", w->paths.iterations);
+    paths_json(j, &w->paths);
 }
 
 static void write_text(FILE *out, const void *from)
@@ -42,7 +40,7 @@ static void write_text(FILE *out, const void *from)
 
 static void print_distance(FILE *out, uint64_t i, const void *from)
 {
-    const double distance = ((const job *)from)->rows[i].distance;
+    const double distance = ((const job *)from)->rows[i];
     char text[32];
     fputs(isinf(distance) ? "Infinity" : shortest_double(distance, text), out);
 }
@@ -66,7 +64,7 @@ static hdst_status work(program_run *run, void *from, hdst_error *error)
     job *w = from;
     hdst_module *module = NULL;
     hdst_status status = graph_open(&w->paths.graph, run, error);
-    if (status == HDST_OK) status = program_load(run, "sssp.hk", HDST_PARAM("BOTH", w->paths.both), &module, error);
+    if (status == HDST_OK) status = program_load(run, "sssp.hk", HDST_NO_PARAMS, &module, error);
     if (status == HDST_OK) {
         hdst_dataset *edges = graph_edges(&w->paths.graph, run, module);
         status = check(run, module, edges, error);
@@ -85,7 +83,7 @@ static hdst_status work(program_run *run, void *from, hdst_error *error)
 
 int main(int argc, char **argv)
 {
-    job w = {.paths = {.graph = {.edges = HDST_EDGES_OPTIONS_INIT}, .type = "double"}};
+    job w = {.paths = {.graph = {.edges = HDST_EDGES_OPTIONS_INIT}, .type = "double", .weighted = true}};
     common_options common;
     const option own[] = {OPTION_PATHS(w.paths), OPTION_GRAPH(w.paths.graph)};
     const program_info info = {"sssp",

@@ -4,7 +4,7 @@ import collections
 import gzip
 
 from graphs import DEVICES, expect_result, find_devices, graphs, published_output, saved, write_edges
-from run import check, expect_error, main, published
+from run import check, expect_error, main, published, result
 
 FAR = 9223372036854775807
 
@@ -28,6 +28,11 @@ def depths(edges, start, both):
     return found
 
 
+def touched(edges, depth, both):
+    """Each vertex that is reached looks at its edges once."""
+    return sum((depth[a] != FAR) + (both and depth[b] != FAR) for a, b in edges)
+
+
 def graphs_of_many_shapes_have_the_depths_of_a_queue():
     for name, edges in graphs(5):
         if not edges or name == "ring":      # of which the turns are many
@@ -38,7 +43,8 @@ def graphs_of_many_shapes_have_the_depths_of_a_queue():
             right = depths(edges, start, both)
             more = ["--source", start, *(["--undirected"] if both else [])]
             reached = [depth for depth in right.values() if depth != FAR]
-            expect_result({"nodes": len(right), "edges": len(edges), "reached": len(reached), "depth": max(reached)}, "--input", "graph.txt", *more)
+            expect_result({"nodes": len(right), "edges": len(edges), "reached": len(reached), "depth": max(reached), "iterations": max(reached) + 1,
+                           "edges_touched": touched(edges, right, both)}, "--input", "graph.txt", *more)
             got = saved("--input", "graph.txt", "--device", DEVICES[-1], "--memory", "24MiB", *more)
             check(got == {v: str(depth) for v, depth in right.items()}, f"{name} {more}")
 
@@ -46,6 +52,13 @@ def graphs_of_many_shapes_have_the_depths_of_a_queue():
 def a_vertex_without_edges_reaches_itself():
     write_edges("graph.txt", [(0, 1)])
     expect_result({"nodes": 6, "reached": 1, "depth": 0}, "--input", "graph.txt", "--vertices", "6", "--source", "5")
+
+
+def a_turn_tells_what_it_touched():
+    write_edges("graph.txt", [(0, 1), (0, 2), (1, 3), (2, 3), (3, 4), (5, 0)])
+    got = result("--input", "graph.txt")["result"]
+    check([(turn.get("work"), turn["edges_touched"]) for turn in got["turns"]] == [(1, 2), (2, 2), (1, 1), (1, 0)], f"{got}")
+    check(all(turn["seconds"] > 0 and turn["records"] > 0 for turn in got["turns"]), f"{got}")
 
 
 def misuse_is_told():
@@ -76,5 +89,5 @@ def a_graph_of_votes_is_as_deep_as_a_queue_finds():
     expect_result({"nodes": 7115, "reached": 7066, "depth": max(right)}, "--input", path, "--source", 30, "--undirected")
 
 
-main(find_devices, graphs_of_many_shapes_have_the_depths_of_a_queue, a_vertex_without_edges_reaches_itself, misuse_is_told,
+main(find_devices, graphs_of_many_shapes_have_the_depths_of_a_queue, a_vertex_without_edges_reaches_itself, a_turn_tells_what_it_touched, misuse_is_told,
      graphalytics_graphs_have_their_depths, a_graph_of_votes_is_as_deep_as_a_queue_finds)

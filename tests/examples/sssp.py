@@ -51,6 +51,7 @@ def longer_ways_may_be_shorter():
     edges = [(0, 5, 10), (0, 1, 1), (1, 2, 1), (2, 3, 1), (3, 4, 1), (4, 5, 1), (5, 6, 0)]
     write_edges("graph.txt", edges)
     expect_distances(edges, 0, False, "a long way")
+    expect_result({"iterations": 7, "edges_touched": 8}, "--input", "graph.txt")     # of 5 and 6 twice: over the edge of 10, and the long way
 
 
 def misuse_is_told():

@@ -90,14 +90,14 @@ static hdst_status read_words(hdst__slot *slot, hdst__pass *pass, bool last, hds
     const hdst__device_ops *ops = slot->executor->device->ops;
     hdst__device *device = slot->executor->device;
     const bool asks = asks_for_errors(slot, pass, last), ends = last && (pass->table || pass->launch.finished);
-    const bool makes_rows = ends && pass->launch.finished, reads_table = ends && !makes_rows;
-    const bool together = asks && reads_table && pass->results;
+    const bool makes_rows = ends && pass->launch.finished, reads_table = ends && !makes_rows, together = asks && reads_table && pass->results;
     hdst_status status = HDST_OK;
     slot->error_at = together ? pass->launch.error->host : &slot->error_word;
     if (makes_rows) status = ops->finish_table(device, slot->program, &pass->launch, error);
     if (together) status = ops->read(device, pass->results, 0, pass->results->host, pass->results->bytes, false, error);
     if (reads_table && !together) status = ops->read(device, pass->launch.table, 0, pass->table, pass->table_bytes, false, error);
     if (status == HDST_OK && asks && !together) status = ops->read(device, pass->launch.error, 0, &slot->error_word, sizeof slot->error_word, false, error);
+    if (status == HDST_OK && last) status = hdst__pass_read_overflow_state(device, pass, error);
     pass->stats->bytes_from_device += together ? pass->results->bytes : (reads_table ? pass->table_bytes : 0) + (asks ? sizeof slot->error_word : 0);
     if (status != HDST_OK || !ends || !pass->clear_words) return status;
     pass->is_clear = true;

@@ -4,6 +4,7 @@
 #ifndef HDST_ENGINE_STAGE_EXECUTOR_H
 #define HDST_ENGINE_STAGE_EXECUTOR_H
 
+#include "accum/overflow_table.h"
 #include "engine/memory/dataset_cache.h"
 #include "engine/memory/output.h"
 #include "engine/memory/segment.h"
@@ -71,6 +72,8 @@ typedef struct hdst__pass {
     uint64_t table_bytes;
     hdst__memory *results;              // NULL, or the memory in which launch.table and launch.error lie one behind the other, and which has them on
                                         // the host too
+    uint64_t *overflow_state;           // NULL, or where the state of launch.overflow goes after the last slice
+    bool has_overflow_state;            // out: it went there
     uint64_t clear_words;               // of the table, cleared for the next run once it is read; 0: none
     bool is_clear;                      // out: that was done
     uint64_t limit;                     // not 0: output records after which the rest of the input need not be looked at
@@ -107,6 +110,14 @@ enum { HDST__TOO_MANY = 0xffff };       // in place of a check in the error word
 // Memory for the output of slices.
 hdst_status hdst__executor_create(hdst__device *device, const hdst__slot_sizes *sizes, hdst__executor **executor, hdst_error *error);
 void hdst__executor_destroy(hdst__executor *executor);      // NULL is fine
+
+// Submits the copy of the overflow table's state, if that is wanted; it is there once what was submitted then has ended.
+static inline hdst_status hdst__pass_read_overflow_state(hdst__device *device, hdst__pass *pass, hdst_error *error)
+{
+    if (!pass->overflow_state) return HDST_OK;
+    pass->has_overflow_state = true;
+    return device->ops->read(device, pass->launch.overflow, HDST__OVERFLOW_STATE * sizeof(uint64_t), pass->overflow_state, sizeof(uint64_t), false, error);
+}
 
 // Runs all slices that the schedule gives this worker. When it returns nothing is in flight. HDST_OK also when a record failed: then `failure` says which.
 hdst_status hdst__execute(hdst__executor *executor, hdst__pass *pass, hdst_error *error);

@@ -219,17 +219,27 @@ static hdst_status begin_schedule(hdst__executor *executor, hdst__pass *pass, hd
     return pass->schedule ? HDST_OK : hdst__error_memory(error, "the schedule of a run");
 }
 
-// What the last slice reads where it is known to be the last.
+static hdst_status wait_for_copies(hdst__device *device, hdst_error *error)
+{
+    hdst__ticket ticket = {.notify = false};
+    const hdst_status status = device->ops->mark(device, &ticket, error);
+    return status == HDST_OK ? device->ops->settle(device, &ticket, error) : status;
+}
+
+// What the last slice reads where it is known to be the last. One wait for all of it: each takes a GPU as long as a small kernel.
 static hdst_status read_at_end(hdst__executor *executor, hdst__pass *pass, hdst_error *error)
 {
     hdst__device *device = executor->device;
-    uint64_t word = UINT64_MAX;
+    uint64_t *word = &executor->slot[0].error_word;         // nothing is in flight; of a device that is given up it stays
+    *word = UINT64_MAX;
     if (!pass->reads_at_end || pass->stats->device[0].slices == 0) return HDST_OK;
     hdst_status status = HDST_OK;
-    if (pass->table) status = device->ops->read(device, pass->launch.table, 0, pass->table, pass->table_bytes, true, error);
-    if (status == HDST_OK && pass->checks) status = device->ops->read(device, pass->launch.error, 0, &word, sizeof word, true, error);
-    pass->stats->bytes_from_device += (pass->table ? pass->table_bytes : 0) + (pass->checks ? sizeof word : 0);
-    if (status == HDST_OK) hdst__pass_note_failure(pass, word);
+    if (pass->table) status = device->ops->read(device, pass->launch.table, 0, pass->table, pass->table_bytes, false, error);
+    if (status == HDST_OK && pass->checks) status = device->ops->read(device, pass->launch.error, 0, word, sizeof *word, false, error);
+    if (status == HDST_OK) status = hdst__pass_read_overflow_state(device, pass, error);
+    if (status == HDST_OK) status = wait_for_copies(device, error);
+    pass->stats->bytes_from_device += (pass->table ? pass->table_bytes : 0) + (pass->checks ? sizeof *word : 0);
+    if (status == HDST_OK) hdst__pass_note_failure(pass, *word);
     return status;
 }
 

@@ -134,13 +134,14 @@ hdst_status hdst__plan_fixed_point_clear(hdst__launch_plan *plan, hdst_error *er
                               sizeof plan->overflow_last_place, false, error);
 }
 
-hdst_status hdst__plan_fixed_point_check(hdst__launch_plan *plan, hdst_error *error)
+hdst_status hdst__plan_fixed_point_check(hdst__launch_plan *plan, bool is_here, hdst_error *error)
 {
-    uint64_t state = 0;
+    uint64_t *state = &plan->overflow_state;
     if (!plan->overflow) return HDST_OK;
-    hdst_status status = plan->device->ops->read(plan->device, plan->overflow, HDST__OVERFLOW_STATE * sizeof state, &state, sizeof state, true, error);
-    plan->overflow_is_full = hdst__overflow_is_full(state);
-    plan->overflow_is_clean = status == HDST_OK && state == 0;
+    const hdst_status status = is_here ? HDST_OK
+        : plan->device->ops->read(plan->device, plan->overflow, HDST__OVERFLOW_STATE * sizeof *state, state, sizeof *state, true, error);
+    plan->overflow_is_full = status == HDST_OK && hdst__overflow_is_full(*state);
+    plan->overflow_is_clean = status == HDST_OK && *state == 0;
     return status;
 }
 

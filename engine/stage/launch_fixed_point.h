@@ -19,8 +19,8 @@ void hdst__plan_tuple_slices(hdst__launch_plan *plan);       // few and long one
 // Memory for the overflow cells and the tuples of the plan's kernel, if it has any.
 hdst_status hdst__plan_fixed_point_take(hdst__launch_plan *plan, hdst_error *error);
 hdst_status hdst__plan_fixed_point_clear(hdst__launch_plan *plan, hdst_error *error);       // before a run
-// after one: plan->overflow_is_full when its results are worth nothing
-hdst_status hdst__plan_fixed_point_check(hdst__launch_plan *plan, hdst_error *error);
+// after one: plan->overflow_is_full when its results are worth nothing. `is_here`: plan->overflow_state is that run's; else it is asked for
+hdst_status hdst__plan_fixed_point_check(hdst__launch_plan *plan, bool is_here, hdst_error *error);
 // Behind it, where the words come to the host: plan->used_overflow, the overflow table if the run used any of it. HDST_E_MEMORY: the host has no room for it.
 hdst_status hdst__plan_fixed_point_read(hdst__launch_plan *plan, hdst_error *error);
 void hdst__plan_fixed_point_forget(hdst__launch_plan *plan);       // plan->used_overflow

@@ -53,6 +53,7 @@ typedef struct hdst__launch_plan {
     hdst__memory *text_constants;   // of a kernel that has texts apart: the function's and those of values (launch_texts.h); NULL: none yet
     char *text_host;                //     and on the host
     hdst__memory *partitions, *tuples;    // of a kernel that goes by way of tuples
+    uint64_t overflow_state;        // of the last run, as it came back with its last slice
     uint64_t overflow_cells, overflow_last_place;
     bool overflow_is_clean, overflow_is_full;     // full: some did not get one in the last run
     bool table_stays;               // in this run: neither the table nor overflow cells come to the host by themselves

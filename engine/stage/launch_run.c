@@ -114,7 +114,7 @@ static bool builds_texts(const hdst__launch_plan *plan) { return plan->output_pa
 
 static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cache, hdst__ring *ring, hdst__output *output, int64_t *table,
                               hdst__run_stats *stats,
-                              uint64_t *failure, hdst_error *error)
+                              uint64_t *failure, bool *has_overflow_state, hdst_error *error)
 {
     hdst__tuning *tuning = hdst__plan_tuning_before(plan);
     hdst_status status = tuning && plan->way == IR_OUTPUT_COUNTED ? hdst__launch_plan_slots(plan, error) : HDST_OK;
@@ -139,6 +139,7 @@ static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cach
             .bound = plan->func->emits ? hdst__ir_emit_bound(plan->func) : 1, .checks = plan->checks,
         .table = table, .table_bytes = table ? (plan->first_level_words ? plan->first_level_words : plan->device_words) * sizeof(int64_t)
             : 0, .results = table == own_table(plan) ? plan->results : NULL,
+        .overflow_state = plan->overflow ? &plan->overflow_state : NULL,
         .clear_words = clears_ahead(plan) ? plan->device_words : 0,
         .wraps = plan->team && hdst__plan_wraps_output(plan), .base = plan->base, .team = plan->team, .worker = plan->worker,
         .reads_at_end = (plan->team && plan->team->schedule) || plan->reader.open_end,
@@ -150,6 +151,7 @@ static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cach
     *failure = pass.failure;
     if (status == HDST_OK && pass.failure == UINT64_MAX && !tuning) hdst__plan_power_after(plan, &measured);
     plan->table_is_clean = pass.is_clear && status == HDST_OK;
+    *has_overflow_state = pass.has_overflow_state;
     const bool is_empty = hdst__reader_records(&plan->reader) == 0;
     if (status == HDST_OK && is_empty && plan->finished) return plan->device->ops->finish_table(plan->device, plan->program,
         &pass.launch, error);
@@ -161,18 +163,20 @@ static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cach
 static hdst_status run(hdst__launch_plan *plan, const hdst__stage_values *values, hdst__dataset_cache *cache, hdst__ring *ring, hdst__output *output,
                        int64_t *table, hdst__run_stats *stats, uint64_t *failure, hdst_error *error)
 {
+    bool has_overflow_state = false;
     *failure = UINT64_MAX;
     hdst_status status = bind_broadcasts(plan, values, stats, error);
     if (status == HDST_OK) status = clear(plan, error);
     if (status == HDST_OK) status = prepare_ring(plan, cache, ring, error);
     if (status == HDST_OK && cache && cache->each) hdst__partial_cache_choose(cache);
-    if (status == HDST_OK) status = run_slices(plan, cache, ring, output, table && !plan->table_stays ? table : own_table(plan), stats, failure, error);
+    if (status == HDST_OK) status = run_slices(plan, cache, ring, output, table && !plan->table_stays ? table : own_table(plan), stats, failure,
+                                               &has_overflow_state, error);
     if (status != HDST_OK || *failure != UINT64_MAX || stats->device[0].slices == 0) {
         plan->device->ops->finish(plan->device);        // no slice was waited for, and the user's values were being copied
         plan->written = false;
         return status;
     }
-    status = hdst__plan_fixed_point_check(plan, error);
+    status = hdst__plan_fixed_point_check(plan, has_overflow_state, error);
     if (status == HDST_OK && !plan->table_stays) status = hdst__plan_fixed_point_read(plan, error);
     if (status != HDST_OK) return status;
     if (plan->first_level_words) status = hdst__plan_first_level_read(plan, table, error);

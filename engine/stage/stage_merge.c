@@ -184,8 +184,8 @@ static hdst_status add_words(hdst__stage *stage, const hdst__stage_worker *other
     hdst_status status = other->plan->table_stays ? carry(stage, other->plan, bytes, error)
         : device->ops->write(device, stage->arrived, 0, words_of(other->plan, other->table), bytes, false, error);
     stage->stats.bytes_to_device += bytes;
-    if (status == HDST_OK) status = device->ops->work(device, stage->add_words, args, sizeof args / sizeof *args, groups < most ? groups : most, GROUP, error);
-    return status == HDST_OK ? wait_for_all(device, error) : status;        // before the next one's words come to the same place
+    if (status != HDST_OK) return status;
+    return device->ops->work(device, stage->add_words, args, sizeof args / sizeof *args, groups < most ? groups : most, GROUP, error);
 }
 
 static hdst_status make_rows(hdst__stage *stage, hdst_error *error)
@@ -202,11 +202,17 @@ static hdst_status merge_there(hdst__stage *stage, hdst_error *error)
     hdst__partial_destroy(stage->merged);
     stage->merged = NULL;
     hdst_status status = HDST_OK;
+    bool adds = false;
     for (uint32_t i = 0; i < stage->other_count && status == HDST_OK; i++) {
         const hdst__stage_worker *other = &stage->others[i];
-        if (has_added(other)) status = add_words(stage, other, error);
+        if (!has_added(other)) continue;
+        if (adds) status = wait_for_all(stage->device, error);      // the next one's words come to the same place
+        if (status == HDST_OK) status = add_words(stage, other, error);
+        adds = true;
     }
-    return status == HDST_OK ? make_rows(stage, error) : status;
+    if (status == HDST_OK) return make_rows(stage, error);
+    stage->device->ops->finish(stage->device);                      // which reads the others' words
+    return status;
 }
 
 void hdst__stage_merge_release(hdst__stage *stage)

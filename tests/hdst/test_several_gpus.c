@@ -62,6 +62,50 @@ Test(several_gpus, least_and_most_of_another_gpu_meet_where_the_rows_are_made)
     }
 }
 
+static const hdst__device_ops *usual;
+static hdst__device_ops watched;
+static _Atomic unsigned waits;
+
+static hdst_status read_and_count(hdst__device *device, hdst__memory *memory, uint64_t offset, void *bytes, uint64_t count, bool wait, hdst_error *error)
+{
+    if (wait) atomic_fetch_add(&waits, 1);
+    return usual->read(device, memory, offset, bytes, count, wait, error);
+}
+
+// Error word, state of the overflow table and words come back with the last slice: a worker waits for no copy by itself. Of an input that is not divided
+// beforehand they come behind it, together.
+Test(several_gpus, small_copies_are_not_waited_for_one_by_one)
+{
+    static const char kernels[] = "struct pair { uint32_t key; float value; };\n"
+                                  "map sums(pair p, accum float t[]) { t[p.key] += p.value; }\n";
+    if (!have_team()) return;
+    make_pairs();
+    for (int cached = 0; cached < 2; cached++) {
+        hdst_context *context = pair_of_gpus(LOCAL, 0);
+        hdst_module *m = module_of(context, kernels);
+        hdst_map_spec *spec = hdst_map_spec_create(m, "sums");
+        hdst_bind_accum(spec, "t", ROWS);
+        hdst_source *source = hdst_source_from_memory(context, pairs, RECORDS, sizeof *pairs);
+        hdst_result *r = hdst_result_create(hdst_map(cached ? dataset(context, m) : hdst_read(source, m, "pair"), spec));
+        RUN(r);
+        hdst__device *device[2] = {context->engine->worker[0].device, context->engine->worker[1].device};
+        usual = device[0]->ops;
+        watched = *usual;
+        watched.read = read_and_count;
+        device[0]->ops = device[1]->ops = &watched;
+        atomic_store(&waits, 0);
+        RUN(r);
+        device[0]->ops = device[1]->ops = usual;
+        const float *sum = hdst_result_rows(r, "t", NULL);
+        double all = 0, expected = 0;
+        for (uint32_t k = 0; k < ROWS; k++) all += sum[k];
+        for (uint32_t i = 0; i < RECORDS; i++) expected += pairs[i].value;
+        cr_assert_eq(all, expected);
+        cr_assert_leq(waits, 1, "%u waits, %s: one is for the rows", waits, cached ? "cached" : "streamed");
+        hdst_context_destroy(context);
+    }
+}
+
 // Rows that stay on a device for the next stage, as in a loop, are no reason to leave the other one out.
 Test(several_gpus, rows_that_a_stage_reads_are_made_by_several_gpus)
 {

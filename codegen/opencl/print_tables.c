@@ -371,6 +371,7 @@ void hdst__print_merge_bases(hdst__printer *p)
 {
     print_stored_rows(p);
     print_device_bases(p);
+    print_private_words(p);
     print_strip_bases(p, "0");
     if (p->func->tables->shared) hdst__write_line(&p->out, "const ulong tables = %" PRIu32 ";", p->func->tables->shared);
     else hdst__write_line(&p->out, "const ulong tables = min((ulong)get_num_groups(0), (count + SPAN - 1) / SPAN);    // of work-groups that had records");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prefix sums. hdst/hdst.h includes it.
+// Prefix sums, and prefixes of any associative function. hdst/hdst.h includes it.
 #ifndef HDST_SCAN_H
 #define HDST_SCAN_H
 
@@ -13,6 +13,7 @@ extern "C" {
 #endif
 
 typedef struct hdst_dataset hdst_dataset;
+typedef struct hdst_module hdst_module;
 
 typedef struct hdst_scan_options {      // start from HDST_SCAN_OPTIONS_INIT; `size` lets the struct grow
     size_t size;
@@ -27,6 +28,15 @@ typedef struct hdst_scan_options {      // start from HDST_SCAN_OPTIONS_INIT; `s
 // all its threads, in two passes over the dataset's records: cache what is costly to compute. Takes up to 540 bytes of memory a field for every 8,192 records.
 // options: NULL for the defaults.
 HDST_API hdst_dataset *hdst_scan(hdst_dataset *dataset, const char *fields, const hdst_scan_options *options);
+
+// The same for any function: record i becomes what an `associative` reduce makes of the records up to this one, in their order (options->exclusive: up to the
+// one in front of it, the reduce's identity in the first one). It need not be commutative: a running maximum, the last value that is not missing, affine maps
+// one after another. options->within: begun anew where one of these fields, which may be texts, differs from the record before.
+// The grouping is fixed by the records' numbers, so the bits are the same on every device: blocks of 64 records come to one each, from left to right, of which
+// 64 come to one again, and so on; a record is what is in front of its block, then the block's records up to it, from left to right. A reduce of sums rounds
+// each addition: hdst_scan has exact ones. Runs on the devices, in two passes over the dataset's records: cache what is costly to compute. Takes memory, or a
+// temporary file, for a 64th of the records.
+HDST_API hdst_dataset *hdst_scan_function(hdst_dataset *dataset, hdst_module *module, const char *function, const hdst_scan_options *options);
 
 #ifdef __cplusplus
 }

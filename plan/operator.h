@@ -74,6 +74,8 @@ struct hdst__operator {
     // --- What few have ---
     void (*end)(hdst_dataset *dataset);     // frees what dataset->own holds; also of one that was not made whole. NULL: nothing
     bool takes_some;                // records by their numbers: functions before it need only run over these
+    bool gives_blocks;              // a function that gives the records of a block for each of its input: where failing records are left out, one that comes
+                                    // behind must not take the whole block along
     bool may_stay_on_host;          // it runs without the device where its input is small; one that is not there is an error all the same
     // Its records are those of a plan of its own, which is made when the others no longer need what they note at datasets.
     hdst__plan *(*below)(const hdst__node *node);
@@ -82,6 +84,8 @@ struct hdst__operator {
     const hdst__consumer *(*consumer)(hdst__node *node, hdst_error *error);
     bool (*wants_whole)(hdst__node *node, uint64_t records, hdst_error *error);
     bool (*is_range)(const hdst__node *node, uint64_t *first);      // whether its records are the numbers of a range, which wrap; the first one
+    // Says in the error which records the one of its own is made of that failed in the stage which reads them. NULL: it is a record of its dataset.
+    void (*name_failed)(const hdst__node *node, hdst_error *error);
     bool (*drives)(const hdst__node *node);                 // whether the next run needs the stage before it, which it drives
 };
 
@@ -99,6 +103,8 @@ struct hdst__operator {
     X(field)            /* op_renumber.c: one field, for hdst_dictionary */                                                     \
     X(renumber)         /* op_renumber.c: numbers in place of keys */                                                           \
     X(scan)             /* op_scan.c: sums of all records so far */                                                             \
+    X(scan_blocks)      /* op_scan_function.c: blocks of records, with what is in front of them */                              \
+    X(scan_function)    /* op_scan_function.c: a function over them */                                                          \
     X(count)            /* op_count.c: how many records there are, for hdst_count */                                            \
     X(reduce)           /* op_reduce.c */                                                                                       \
     X(reduce_dense)     /* op_reduce_dense.c: by a key that is the number of a record of the result */                          \

@@ -67,6 +67,7 @@ bool hdst__dataset_fuses(const hdst_dataset *dataset)
     const hdst_dataset *parent = dataset->parent;
     if (!is_function(parent) || parent->mark.consumers > 1 || dataset->mark.runs_as) return false;
     if (has_own_code(dataset) || has_own_code(parent) || builds_texts(parent->mark.func)) return false;
+    if (parent->op->gives_blocks && hdst__engine_settings(dataset->object.context->engine)->skip_failed) return false;
     if (parent->op->gives == HDST__GIVES_OTHERS) return false;      // a reduce
     if (folds(dataset->mark.func) || parent->mark.length >= LONGEST_CHAIN) return false;
     return !(parent->mark.drops && hdst__reads_index(dataset->mark.func));    // the index of a record is its place in what the function runs over

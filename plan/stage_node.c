@@ -425,7 +425,9 @@ hdst_status hdst__stage_node_run(hdst__node *node, hdst_error *error)
     if (own->part.wanted) hdst__fold_part_begin(node);
     hdst__node_drop_texts(node);
     hdst_status status = run_first(node, &output, error);
-    if (status == HDST_E_RECORD) hdst__replay_save(node, own, own->folds ? hdst__stage_failed_pair(own->call.stage) : NULL, error);
+    if (status == HDST_E_RECORD && node->inputs[0]->op->name_failed) {
+        if (error) node->inputs[0]->op->name_failed(node->inputs[0], error);
+    } else if (status == HDST_E_RECORD) hdst__replay_save(node, own, own->folds ? hdst__stage_failed_pair(own->call.stage) : NULL, error);
     if (status == HDST_OK && own->part.wanted) status = hdst__fold_part_take(node, &output, error);
     if (status == HDST_OK) status = keep_partial(node, &output, error);
     if (status == HDST_OK) status = own->passes.windows ? run_later_passes(node, error) : finish_tables(node, &output, error);

@@ -11,7 +11,7 @@ static const char *kind_word(ast_function_kind kind)
 }
 
 // The record a function takes as its first parameter must have the dataset's fields.
-static hdst_status check_input(const hdst_dataset *parent, const ast_function *function, hdst_error *error)
+hdst_status hdst__user_function_takes(const hdst_dataset *parent, const ast_function *function, hdst_error *error)
 {
     const hdst__type *type = function->params[0]->type;
     const hdst__record *has = parent->record;
@@ -38,7 +38,7 @@ static hdst_status fill_operator(hdst_dataset *dataset, hdst_dataset *parent, hd
     char what[128];
     snprintf(what, sizeof what, "'%.100s'", function->name);
     hdst_status status = hdst__dataset_has_records(parent, what, error);
-    if (status == HDST_OK) status = call->check ? call->check(dataset, function, error) : check_input(parent, function, error);
+    if (status == HDST_OK) status = call->check ? call->check(dataset, function, error) : hdst__user_function_takes(parent, function, error);
     if (status == HDST_OK) status = hdst__map_spec_complete(spec, error);
     if (status != HDST_OK) return status;
     hdst__dataset_as_structs(dataset);

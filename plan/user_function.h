@@ -13,6 +13,7 @@ typedef struct hdst__user_function {
     hdst_status (*check)(hdst_dataset *dataset, const ast_function *function, hdst_error *error);
 } hdst__user_function;
 
+hdst_status hdst__user_function_takes(const hdst_dataset *parent, const ast_function *function, hdst_error *error);
 hdst_dataset *hdst__user_function_by_spec(const char *name, hdst_dataset *parent, const hdst__user_function *call, const hdst_map_spec *spec);
 hdst_dataset *hdst__user_function_by_name(const char *name, hdst_dataset *parent, const hdst__user_function *call, hdst_module *module,
                                           const char *function);

@@ -207,7 +207,7 @@ ir_func *hdst__lower(hdst__arena *arena, const ast_module *module, const ast_fun
     return hdst__lower_group(arena, module, function, NULL);
 }
 
-ir_func *hdst__lower_group(hdst__arena *arena, const ast_module *module, const ast_function *function, const hdst__key_leaf *key)
+static ir_func *lower_whole(hdst__arena *arena, const ast_module *module, const ast_function *function, const hdst__key_leaf *key)
 {
     if (function->unsupported || !function->body || function->kind == AST_HELPER) return NULL;
     ir_func *func = HDST__NEW(arena, ir_func);
@@ -222,7 +222,18 @@ ir_func *hdst__lower_group(hdst__arena *arena, const ast_module *module, const a
                          "'%s' has more than %d statements once its helper functions are in place", function->name, HDST__LOWER_LIMIT);
         return NULL;
     }
-    if (function->kind != AST_REDUCE || function->reduce_class != AST_FIELD_WISE) return func;
+    return func;
+}
+
+ir_func *hdst__lower_reduce(hdst__arena *arena, const ast_module *module, const ast_function *function)
+{
+    return lower_whole(arena, module, function, NULL);
+}
+
+ir_func *hdst__lower_group(hdst__arena *arena, const ast_module *module, const ast_function *function, const hdst__key_leaf *key)
+{
+    ir_func *func = lower_whole(arena, module, function, key);
+    if (!func || function->kind != AST_REDUCE || function->reduce_class != AST_FIELD_WISE) return func;
     ir_func *accumulation = hdst__lower_field_wise(arena, func);
     return accumulation ? accumulation : func;
 }

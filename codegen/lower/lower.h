@@ -30,6 +30,9 @@ ir_expr *hdst__group_run_leaf(ir_func *func, uint32_t leaf);        // of such a
 // "records" of `keyed`, an output of `keyed` for each run.
 ir_func *hdst__operator_group_reduce(hdst__arena *arena, const ir_func *reduce, const hdst__record *keyed, const uint32_t *value);
 
+// A reduce as a function of two records, field-wise or not: inputs a, b and an output. NULL as of hdst__lower.
+ir_func *hdst__lower_reduce(hdst__arena *arena, const ast_module *module, const ast_function *function);
+
 // A function with the parameters of a map as `hdst__lower` orders them, without a body: for external kernels.
 ir_func *hdst__lower_signature(hdst__arena *arena, const ast_module *module, const ast_function *function);
 

@@ -10,6 +10,7 @@
 //     next_p = records[row].p; next_q = records[row].q
 //     a_p = next_p; a_q = next_q
 //   result.k = records[first].k; result.p = a_p; result.q = a_q
+#include "codegen/lower/leaf_vars.h"
 #include "codegen/lower/lower.h"
 
 typedef struct rewrite {
@@ -32,61 +33,20 @@ static ir_expr *record_leaf(ir_func *func, hdst__kind kind, uint32_t leaf, uint3
     return e;
 }
 
-static ir_expr *zero_if_none(ir_func *func, ir_expr *element) { return element ? element : hdst__ir_const(func, HDST__U32, 0); }
-
-// An element of an array variable, or the scalar itself.
-static ir_expr *read_var(ir_func *func, uint32_t var, ir_expr *element)
-{
-    ir_expr *e = hdst__ir_var(func, var);
-    if (!func->vars[var].elements) return e;
-    e->op = IR_ELEM;
-    e->a = zero_if_none(func, element);
-    return e;
-}
-
-static void make_set(const ir_func *func, ir_stmt *s, uint32_t var, ir_expr *element)
-{
-    const bool is_array = func->vars[var].elements;
-    s->kind = is_array ? IR_SET_ELEM : IR_SET;
-    s->var = var;
-    s->index = is_array ? zero_if_none((ir_func *)func, element) : NULL;
-}
-
 static bool rewrite_read(ir_expr **slot, void *user)
 {
     const rewrite *r = user;
     ir_expr *e = *slot;
     if (e->op != IR_FIELD) return true;
-    *slot = e->param == 0 ? read_var(r->func, r->so_far + e->leaf, e->a) : record_leaf(r->func, e->kind, r->value[e->leaf], r->row, e->a);
+    *slot = e->param == 0 ? hdst__leaf_var_read(r->func, r->so_far + e->leaf, e->a) : record_leaf(r->func, e->kind, r->value[e->leaf], r->row, e->a);
     return true;
 }
 
 static bool rewrite_store(ir_stmt *s, void *user)
 {
     const rewrite *r = user;
-    if (s->kind == IR_STORE) make_set(r->func, s, r->next + s->leaf, s->index);
+    if (s->kind == IR_STORE) hdst__leaf_var_set(r->func, s, r->next + s->leaf, s->index);
     return true;
-}
-
-// Adds a variable for each leaf of the reduce's record; returns the first.
-static uint32_t add_vars(ir_func *func, const hdst__record *record, const char *name)
-{
-    const uint32_t first = (uint32_t)func->var_count;
-    for (size_t i = 0; i < record->leaf_count; i++)
-        hdst__ir_add_var(func, name, record->leaves[i].kind, record->leaves[i].elements > 1 ? record->leaves[i].elements : 0);
-    return first;
-}
-
-// The block that statements about a leaf go to: the body of a loop over its elements, or `block` itself.
-static ir_block *over_elements(ir_func *func, ir_block *block, uint64_t elements, ir_expr **element)
-{
-    *element = NULL;
-    if (elements == 1) return block;
-    const uint32_t e = hdst__ir_add_var(func, "e", HDST__U32, 0);
-    ir_stmt *loop = hdst__ir_for(func, e, hdst__ir_const(func, HDST__U32, 0), hdst__ir_const(func, HDST__U32, elements), 1);
-    hdst__ir_push(func, block, loop);
-    *element = hdst__ir_var(func, e);
-    return &loop->body;
 }
 
 static ir_expr *again(ir_func *func, const ir_expr *element) { return hdst__ir_copy(func, element); }
@@ -94,10 +54,10 @@ static ir_expr *again(ir_func *func, const ir_expr *element) { return hdst__ir_c
 static void set_leaf(ir_func *func, ir_block *block, uint32_t var, const hdst__leaf *leaf, const rewrite *r, uint32_t l, bool from_first, uint32_t first)
 {
     ir_expr *element;
-    ir_block *inner = over_elements(func, block, leaf->elements, &element);
-    ir_expr *value = from_first ? record_leaf(func, leaf->kind, r->value[l], first, element) : read_var(func, r->next + l, element);
+    ir_block *inner = hdst__over_elements(func, block, leaf->elements, &element);
+    ir_expr *value = from_first ? record_leaf(func, leaf->kind, r->value[l], first, element) : hdst__leaf_var_read(func, r->next + l, element);
     ir_stmt *set = hdst__ir_set(func, var, value);
-    make_set(func, set, var, again(func, element));
+    hdst__leaf_var_set(func, set, var, again(func, element));
     hdst__ir_push(func, inner, set);
 }
 
@@ -105,7 +65,7 @@ static void store_leaf(ir_func *func, uint32_t leaf, ir_expr *(*value)(ir_func *
 {
     const hdst__leaf *to = &func->params[RESULT].record->leaves[leaf];
     ir_expr *element;
-    ir_block *inner = over_elements(func, &func->body, to->elements, &element);
+    ir_block *inner = hdst__over_elements(func, &func->body, to->elements, &element);
     ir_stmt *store = hdst__ir_stmt(func, IR_STORE, (hdst__span){0});
     store->param = RESULT;
     store->leaf = leaf;
@@ -124,7 +84,7 @@ static ir_expr *of_var(ir_func *func, uint32_t leaf, ir_expr *element, const voi
 {
     (void)leaf;
     const uint32_t *var = user;
-    ir_expr *value = read_var(func, *var, element);
+    ir_expr *value = hdst__leaf_var_read(func, *var, element);
     return hdst__kind_is_float(value->kind) ? hdst__ir_unary(func, IR_CANONICAL, value->kind, value) : value;
 }
 
@@ -162,8 +122,8 @@ ir_func *hdst__operator_group_reduce(hdst__arena *arena, const ir_func *reduce, 
 
     rewrite r = {.func = func,
                  .value = value,
-                 .so_far = add_vars(func, values, "so_far"),
-                 .next = add_vars(func, values, "next"),
+                 .so_far = hdst__leaf_vars_add(func, values, "so_far"),
+                 .next = hdst__leaf_vars_add(func, values, "next"),
                  .row = hdst__ir_add_var(func, "row", HDST__U64, 0)};
     const uint32_t first = set_u64(func, "first", hdst__group_run_leaf(func, 0));
     const uint32_t end = set_u64(func, "end", hdst__ir_binary(func, IR_ADD, HDST__U64, hdst__ir_var(func, first), hdst__group_run_leaf(func, 1)));

@@ -1,112 +1,138 @@
 // SPDX-License-Identifier: Apache-2.0
 // Connected components of a graph, whatever the direction of its edges.
-#include "graph.h"
-#include "signals.h"
+#include "adjacency.h"
+#include "turns.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
-
-typedef struct vertex { uint32_t parent, grand; } vertex;       // as connected-components.hk has it
+#include <string.h>
 
 typedef struct job {
     graph graph;
-    uint64_t components, largest, iterations;
+    adjacency edges;
+    uint64_t components, largest, iterations, touched;
     uint32_t *component;            // by vertex: the smallest of its component
 } job;
 
-// What one turn takes: values and results that give them.
-typedef struct turn {
-    hdst_value *vertices, *least, *parents;
-    hdst_result *hook, *settle, *climb;
-    bool explained;
-} turn;
+// Values that datasets read, and what the trees are made by.
+typedef struct forest {
+    hdst_module *module;
+    hdst_dataset *numbers;          // of all vertices
+    hdst_value *parent, *work;      // state and work set
+    hdst_value *seeds;              // roots that the first turn joins
+    hdst_value *root, *most;        // of each vertex; of the largest component
+    hdst_result *top;               // each vertex's root
+} forest;
 
-static hdst_map_spec *spec_of(hdst_module *module, const char *function, const char *first, hdst_value *first_value, const char *second,
-                              hdst_value *second_value)
+typedef struct bound { const char *parameter; hdst_value *value; } bound;
+
+static hdst_map_spec *spec_of(hdst_module *module, const char *function, const bound *values, size_t count)
 {
     hdst_map_spec *spec = hdst_map_spec_create(module, function);
-    hdst_bind_value(spec, first, first_value);
-    if (second) hdst_bind_value(spec, second, second_value);
+    for (size_t i = 0; i < count; i++) hdst_bind_value(spec, values[i].parameter, values[i].value);
     return spec;
 }
 
-static hdst_result *result_of(hdst_dataset *dataset, hdst_map_spec *spec)
+static hdst_dataset *flat_mapped(hdst_dataset *from, hdst_map_spec *spec)
 {
-    hdst_result *result = hdst_result_create(hdst_map(dataset, spec));
+    hdst_dataset *dataset = hdst_flat_map(from, spec);
     hdst_map_spec_destroy(spec);
-    return result;
+    return dataset;
 }
 
-static void plan(turn *t, hdst_module *module, hdst_dataset *edges, hdst_dataset *numbers, uint64_t size)
+// The work set's roots become those above them; each hangs below the smallest that an edge joins it to.
+static hdst_dataset *make_trees(const forest *f, hdst_dataset *start, uint64_t size)
 {
-    t->vertices = hdst_value_create(module, "vertex", size);
-    t->least = hdst_value_create(module, "uint32_t", size);
-    t->parents = hdst_value_create(module, "uint32_t", size);
-    hdst_map_spec *hook = spec_of(module, "hook", "v", t->vertices, NULL, NULL);
-    hdst_bind_accum(hook, "least", size);
-    t->hook = result_of(edges, hook);
-    t->settle = result_of(numbers, spec_of(module, "settle", "v", t->vertices, "least", t->least));
-    t->climb = result_of(numbers, spec_of(module, "climb", "parent", t->parents, "v", t->vertices));
+    hdst_dataset *left = flat_mapped(hdst_read_value(f->work), spec_of(f->module, "climb", &(bound){"parent", f->parent}, 1));
+    const hdst_loop_step steps[] = {{.dataset = left, .value = f->work},
+                                    {.dataset = hdst_reduce_by_key(hdst_read_value(f->work), f->module, "smallest"), .value = f->parent}};
+    hdst_loop_options options = HDST_LOOP_OPTIONS_INIT;
+    options.limit = size + 1;           // each turn but the last joins roots
+    options.until = "touched";
+    return hdst_delta_loop(start, f->parent, hdst_read_value(f->seeds), f->work, steps, 2, &options);
 }
 
-static void end_turn(turn *t)
+// Runs the function that names roots to join, then the turns that do it.
+static hdst_status join(program_run *run, job *w, forest *f, hdst_dataset *start, hdst_dataset *found, hdst_error *error)
 {
-    hdst_result_destroy(t->hook);
-    hdst_result_destroy(t->settle);
-    hdst_result_destroy(t->climb);
-    hdst_value_destroy(t->vertices);
-    hdst_value_destroy(t->least);
-    hdst_value_destroy(t->parents);
-}
-
-static hdst_status run_turn(program_run *run, turn *t, uint64_t *changed, hdst_error *error)
-{
-    bool explained[] = {t->explained, t->explained};
-    hdst_status status = program_run_result(run, t->hook, &t->explained, error);
-    if (status == HDST_OK) status = hdst_value_set_result(t->least, t->hook, "least", error);
-    if (status == HDST_OK) status = program_run_result(run, t->settle, &explained[0], error);
-    if (status == HDST_OK) status = hdst_value_set_result(t->parents, t->settle, NULL, error);
-    if (status == HDST_OK) status = program_run_result(run, t->climb, &explained[1], error);
-    if (status == HDST_OK) *changed = (uint64_t)hdst_view_int64(hdst_result_field(t->climb, "changed", NULL), 0, 0);
-    if (status == HDST_OK) status = hdst_value_set_result(t->vertices, t->climb, NULL, error);
+    hdst_dataset *loop = make_trees(f, start, w->graph.size);
+    hdst_result *seeds = hdst_result_create(found), *trees = hdst_result_create(loop);
+    hdst_status status = program_run_result(run, seeds, NULL, error);
+    if (status == HDST_OK) status = hdst_value_set_result(f->seeds, seeds, NULL, error);
+    if (status == HDST_OK) w->touched += (uint64_t)hdst_view_int64(hdst_result_field(seeds, "touched", NULL), 0, 0);
+    if (status == HDST_OK) status = program_run_result(run, trees, NULL, error);
+    w->iterations += turns_count(loop);
+    w->touched += (uint64_t)turns_sum(loop);
+    if (status == HDST_OK) status = program_run_result(run, f->top, NULL, error);
+    hdst_result_destroy(seeds);
+    hdst_result_destroy(trees);
     return status;
 }
 
-// A component is told by its smallest vertex.
-static hdst_status count(job *w, const vertex *rows, hdst_error *error)
+// A component is told by its smallest vertex, which is its root. *most: the root of the largest one.
+static hdst_status count(job *w, const uint32_t *root, uint32_t *most, hdst_error *error)
 {
     uint64_t *size = calloc(w->graph.size, sizeof *size);
-    w->component = malloc(w->graph.size * sizeof *w->component);
-    if (!size || !w->component) {
-        free(size);
-        return program_fail(error, HDST_E_MEMORY, 0, "", "out of memory: the components");
-    }
+    if (!size) return program_fail(error, HDST_E_MEMORY, 0, "", "out of memory: the components");
+    w->components = w->largest = 0;
+    for (uint64_t i = 0; i < w->graph.size; i++)
+        if (w->graph.is_there[i]) w->components += size[root[i]]++ == 0;
     for (uint64_t i = 0; i < w->graph.size; i++) {
-        w->component[i] = rows[i].parent;
-        if (w->graph.is_there[i]) w->components += size[rows[i].parent]++ == 0;
+        if (size[i] <= w->largest) continue;
+        w->largest = size[i];
+        *most = (uint32_t)i;
     }
-    for (uint64_t i = 0; i < w->graph.size; i++) w->largest = size[i] > w->largest ? size[i] : w->largest;
     free(size);
     return HDST_OK;
 }
 
-static hdst_status find(program_run *run, job *w, hdst_module *module, hdst_dataset *edges, hdst_error *error)
+static hdst_status count_trees(job *w, const forest *f, uint32_t *most, hdst_error *error)
 {
-    turn t = {0};
+    const uint32_t *root = hdst_result_rows(f->top, NULL, NULL);
+    return root ? count(w, root, most, error) : hdst_result_status(f->top, error);
+}
+
+static hdst_status join_all(program_run *run, job *w, forest *f, hdst_error *error)
+{
+    const bound few[] = {{"first", w->edges.first}, {"end", w->edges.end}};
+    const bound rest[] = {{"first", w->edges.first}, {"end", w->edges.end}, {"root", f->root}, {"largest", f->most}};
+    uint32_t most = 0;
+    hdst_status status = join(run, w, f, hdst_map_function(f->numbers, f->module, "start"),
+                              flat_mapped(f->numbers, spec_of(f->module, "few", few, 2)), error);
+    if (status == HDST_OK) status = count_trees(w, f, &most, error);
+    if (status == HDST_OK) status = hdst_value_set(f->most, &most, 1);
+    if (status == HDST_OK) status = hdst_value_set_result(f->root, f->top, NULL, error);
+    if (status == HDST_OK)
+        status = join(run, w, f, hdst_read_value(f->root), flat_mapped(f->numbers, spec_of(f->module, "rest", rest, 4)), error);
+    return status == HDST_OK ? count_trees(w, f, &most, error) : status;
+}
+
+static hdst_status keep(job *w, const forest *f, hdst_error *error)
+{
+    const uint64_t bytes = w->graph.size * sizeof *w->component;
+    w->component = malloc(bytes);
+    if (!w->component) return program_fail(error, HDST_E_MEMORY, 0, "", "out of memory: the components");
+    memcpy(w->component, hdst_result_rows(f->top, NULL, NULL), bytes);
+    return HDST_OK;
+}
+
+static hdst_status find(program_run *run, job *w, hdst_module *module, hdst_error *error)
+{
     hdst_source *range = hdst_source_from_range(run->context, 0, (int64_t)w->graph.size);
-    hdst_dataset *numbers = hdst_read(range, module, "int64_t");
-    hdst_result *start = hdst_result_create(hdst_map_function(numbers, module, "start"));
-    uint64_t changed = 1;
-    plan(&t, module, edges, numbers, w->graph.size);
-    hdst_status status = program_run_result(run, start, NULL, error);
-    if (status == HDST_OK) status = hdst_value_set_result(t.vertices, start, NULL, error);
-    for (; status == HDST_OK && changed; w->iterations++)
-        status = signals_stop ? program_fail(error, HDST_E_CANCELLED, 0, "", "interrupted") : run_turn(run, &t, &changed, error);
-    const vertex *rows = status == HDST_OK ? hdst_result_rows(t.climb, NULL, NULL) : NULL;
-    if (rows) status = count(w, rows, error);
-    else if (status == HDST_OK) status = hdst_result_status(t.climb, error);
-    hdst_result_destroy(start);
-    end_turn(&t);
+    forest f = {.module = module, .numbers = hdst_read(range, module, "int64_t")};
+    f.parent = hdst_value_create(module, "uint32_t", 1);
+    f.root = hdst_value_create(module, "uint32_t", 1);
+    f.most = hdst_value_create(module, "uint32_t", 1);
+    f.work = hdst_value_create(module, "roots", 1);
+    f.seeds = hdst_value_create(module, "roots", 1);
+    hdst_map_spec *top = spec_of(module, "top", &(bound){"parent", f.parent}, 1);
+    f.top = hdst_result_create(hdst_map(f.numbers, top));
+    hdst_map_spec_destroy(top);
+    hdst_status status = join_all(run, w, &f, error);
+    if (status == HDST_OK) status = keep(w, &f, error);
+    hdst_result_destroy(f.top);
+    hdst_value *values[] = {f.parent, f.root, f.most, f.work, f.seeds};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) hdst_value_destroy(values[i]);
     hdst_source_destroy(range);
     return status;
 }
@@ -119,6 +145,7 @@ static void write_json(json *j, const void *from)
     json_uint(j, "components", w->components);
     json_uint(j, "largest", w->largest);
     json_uint(j, "iterations", w->iterations);
+    json_uint(j, "edges_touched", w->touched);
 }
 
 static void write_text(FILE *out, const void *from)
@@ -138,11 +165,13 @@ static hdst_status work(program_run *run, void *from, hdst_error *error)
     if (status == HDST_OK) {
         hdst_dataset *edges = graph_edges(&w->graph, run, module);
         status = graph_mark(&w->graph, run, edges, module, "mark", error);
-        if (status == HDST_OK && w->graph.size) status = find(run, w, module, edges, error);
+        if (status == HDST_OK) status = adjacency_make(&w->edges, &w->graph, run, module, edges, false, true, error);
+        if (status == HDST_OK && w->graph.size) status = find(run, w, module, error);
     }
     if (status == HDST_OK) status = program_show(run, w->graph.edge_count, write_json, write_text, w, error);
     if (status == HDST_OK && run->common->output) status = graph_save(&w->graph, run->common->output, print_component, w, error);
     hdst_module_destroy(module);
+    adjacency_close(&w->edges);
     graph_close(&w->graph);
     free(w->component);
     return status;

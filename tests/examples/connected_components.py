@@ -3,7 +3,7 @@
 import collections
 
 from graphs import DEVICES, components, expect_result, find_devices, graphs, published_output, saved, write_edges
-from run import check, expect_error, main, published, run
+from run import check, expect_error, main, published, result, run
 
 
 def summary(labels):
@@ -45,6 +45,15 @@ def text_is_three_numbers():
     write_edges("graph.txt", [(0, 1), (4, 5), (5, 6)])
     code, out, _ = run("--input", "graph.txt", "--quiet")
     check((code, out) == (0, b"5 2 3\n"), f"{code} {out}")
+
+
+def edges_within_the_largest_component_are_not_gone_through():
+    """All pairs of sixty vertices, and a few others: two edges of each, roots that these join, and then the edges of the few."""
+    edges = [(a, b) for a in range(60) for b in range(a)] + [(70, 71), (72, 71)]
+    write_edges("graph.txt", edges)
+    expect_result({"nodes": 63, "edges": len(edges), "components": 2, "largest": 60}, "--input", "graph.txt")
+    got = result("--input", "graph.txt")["result"]
+    check(2 * 60 + 4 <= got["edges_touched"] < len(edges) / 4, f"{got}")
 
 
 def misuse_is_told():
@@ -98,5 +107,5 @@ def lagraph_matrices_have_their_components():
 
 
 main(find_devices, graphs_of_many_shapes_have_the_components_of_union_and_find, vertices_without_edges_are_components, several_files_are_one_graph,
-     text_is_three_numbers, misuse_is_told, published_graphs_have_their_counts, graphalytics_graphs_have_their_components,
-     lagraph_matrices_have_their_components)
+     text_is_three_numbers, edges_within_the_largest_component_are_not_gone_through, misuse_is_told, published_graphs_have_their_counts,
+     graphalytics_graphs_have_their_components, lagraph_matrices_have_their_components)

@@ -28,14 +28,13 @@ static hdst_status check(void *from, hdst_error *error)
 
 static hdst_status open_job(program_run *run, job *w, hdst_error *error)
 {
-    hdst_status status = program_rows(run, &w->inserted, error);
-    if (status != HDST_OK) return status;
     w->columns = hdst_source_columns(run->source);
+    const hdst_param params[] = {{"D", w->columns}, {"HASHES", (int64_t)w->hashes}};
+    hdst_status status = program_load(run, "bloom-filter.hk", params, 2, &w->module, error);
+    if (status == HDST_OK) status = program_records(run, w->module, "key", &w->inserted, error);
+    if (status != HDST_OK) return status;
     if (w->inserted == 0) return program_fail(error, HDST_E_USAGE, 0, "there is nothing to insert", "the input has no rows");
     if (w->bits == 0) w->bits = w->inserted < BITS_MOST / 10 ? 10 * w->inserted : BITS_MOST;
-    const hdst_param params[] = {{"D", w->columns}, {"HASHES", (int64_t)w->hashes}};
-    status = program_load(run, "bloom-filter.hk", params, 2, &w->module, error);
-    if (status != HDST_OK) return status;
     w->bits_value = hdst_value_create(w->module, "uint64_t", 1);
     return hdst_value_set(w->bits_value, &w->bits, 1) == HDST_OK ? HDST_OK : hdst_value_status(w->bits_value, error);
 }
@@ -76,12 +75,12 @@ static hdst_status look_up(program_run *run, job *w, hdst_error *error)
         hdst_bind_value(spec, "filter", table);
         w->answers = hdst_result_create(hdst_map(keys(run, w, source), spec));
         hdst_map_spec_destroy(spec);
-        w->looked_up = hdst_source_rows(source);
         status = program_run_result(run, w->answers, NULL, error);
     }
     hdst_value_destroy(table);
     hdst_source_destroy(source);
     const uint8_t *found = status == HDST_OK ? hdst_result_rows(w->answers, NULL, NULL) : NULL;
+    if (status == HDST_OK) w->looked_up = hdst_result_field(w->answers, NULL, NULL).rows;       // less those that --on-error skip leaves out
     for (uint64_t i = 0; found && i < w->looked_up; i++) w->found += found[i];
     if (status == HDST_OK && w->found_path) status = hdst_view_save(hdst_result_field(w->answers, NULL, NULL), w->found_path, error);
     return status;

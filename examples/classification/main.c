@@ -100,9 +100,9 @@ static hdst_status open_lines(program_run *run, job *w, hdst_error *error)
 static hdst_status open_points(program_run *run, job *w, hdst_error *error)
 {
     w->d = hdst_source_columns(run->source);
-    w->points = hdst_source_rows(run->source);
     hdst_status status = program_load(run, "classification.hk", HDST_PARAM("D", w->d), &w->module, error);
     if (status == HDST_OK) status = centers_read(run->context, w->module, w->file, w->d, &w->k, &w->centers, error);
+    if (status == HDST_OK) status = program_records(run, w->module, "point", &w->points, error);
     if (status != HDST_OK) return status;
     w->value = hdst_value_create(w->module, "center", w->k);
     hdst_value_set(w->value, w->centers, w->k);

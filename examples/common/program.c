@@ -41,6 +41,11 @@ hdst_status program_rows(const program_run *run, uint64_t *rows, hdst_error *err
     return hdst_source_status(run->source, error);
 }
 
+hdst_status program_records(const program_run *run, hdst_module *module, const char *record, uint64_t *records, hdst_error *error)
+{
+    return hdst_count(hdst_read(run->source, module, record), records, error);
+}
+
 hdst_status program_load(program_run *run, const char *file, const hdst_param *params, size_t count, hdst_module **module, hdst_error *error)
 {
     char folder[4096], path[4400];

@@ -32,6 +32,8 @@ int program_main(const program_info *info, common_options *common, const program
 
 // How many records the input has. A text is gone through for it, and what is wrong with its rows told here.
 hdst_status program_rows(const program_run *run, uint64_t *rows, hdst_error *error);
+// Of the input as records of the module: the rows, less those that --on-error skip leaves out, which the input itself knows nothing of.
+hdst_status program_records(const program_run *run, hdst_module *module, const char *record, uint64_t *records, hdst_error *error);
 
 // Loads a kernel file of the example: an error sticks to the module, or is told here when the file is not found (*module is NULL then).
 hdst_status program_load(program_run *run, const char *file, const hdst_param *params, size_t count, hdst_module **module, hdst_error *error);

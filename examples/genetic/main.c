@@ -25,16 +25,22 @@ typedef struct genetic {
     bool explained;
 } genetic;
 
+static hdst_status enough_points(const genetic *g, hdst_error *error)
+{
+    if (g->clusters <= g->records) return HDST_OK;
+    return options_misuse(error, "there must be at least as many points as clusters", "%" PRIu64 " clusters of %" PRIu64 " points", g->clusters, g->records);
+}
+
 static hdst_status open_pass(program_run *run, genetic *g, hdst_error *error)
 {
     uint32_t d = hdst_source_columns(run->source);
     hdst_status status = program_rows(run, &g->records, error);
+    if (status == HDST_OK) status = enough_points(g, error);
     if (status != HDST_OK) return status;
-    if (g->clusters > g->records)
-        return options_misuse(error, "there must be at least as many points as clusters", "%" PRIu64 " clusters of %" PRIu64 " points", g->clusters,
-                              g->records);
     const hdst_param params[] = {{"D", d}, {"K", (int64_t)g->clusters}};
     status = program_load(run, "genetic.hk", params, 2, &g->module, error);
+    if (status == HDST_OK) status = program_records(run, g->module, "point", &g->records, error);
+    if (status == HDST_OK) status = enough_points(g, error);
     if (status != HDST_OK) return status;
     g->data = hdst_cache(hdst_with_layout(hdst_read(run->source, g->module, "point"), program_layout(run, HDST_SOA)));
     g->members = hdst_value_create(g->module, "member", g->population);

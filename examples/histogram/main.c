@@ -10,6 +10,7 @@ typedef struct job {
     uint64_t bin_count;         // 0: not given
     bins bins;
     uint32_t columns;
+    uint64_t records;
     bool bytes;                 // all columns are bytes, and each value is a bin
     hdst_module *module;
     hdst_result *counted;
@@ -42,12 +43,11 @@ static hdst_status open_job(program_run *run, job *w, hdst_error *error)
     if (w->bins.count * w->columns > BINS_MOST)
         return program_fail(error, HDST_E_USAGE, 0, "fewer --bins, or fewer --columns", "%" PRIu64 " bins of %" PRIu32 " columns; there may be %d in all",
                             w->bins.count, w->columns, BINS_MOST);
-    uint64_t rows;
-    hdst_status status = program_rows(run, &rows, error);
-    if (status != HDST_OK) return status;
-    if (rows == 0) return program_fail(error, HDST_E_USAGE, 0, "there is nothing to count", "the input has no rows");
     const hdst_param d = {"D", w->columns};
-    return program_load(run, "histogram.hk", &d, 1, &w->module, error);
+    hdst_status status = program_load(run, "histogram.hk", &d, 1, &w->module, error);
+    if (status == HDST_OK) status = program_records(run, w->module, w->bytes ? "pixel" : "row", &w->records, error);
+    if (status == HDST_OK && w->records == 0) return program_fail(error, HDST_E_USAGE, 0, "there is nothing to count", "the input has no rows");
+    return status;
 }
 
 // The kernel has a row of 256 for each column; bins are rows.
@@ -76,7 +76,7 @@ static hdst_status show(program_run *run, const job *w, hdst_error *error)
         const hdst_view view = {w->counts.n, w->columns * sizeof *w->counts.n, w->bins.count, w->columns, HDST_UINT64};
         status = hdst_view_save(view, run->common->output, error);
     }
-    return status == HDST_OK ? program_show(run, hdst_source_rows(run->source), write_json, write_text, &w->counts, error) : status;
+    return status == HDST_OK ? program_show(run, w->records, write_json, write_text, &w->counts, error) : status;
 }
 
 static hdst_status work(program_run *run, void *from, hdst_error *error)

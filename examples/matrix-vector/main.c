@@ -91,12 +91,11 @@ static hdst_status work(program_run *run, void *settings, hdst_error *error)
     job *w = settings;
     w->d = hdst_source_columns(run->source);
     uint64_t rows;
-    hdst_status status = program_rows(run, &rows, error);
-    if (status != HDST_OK) return status;
-    if (rows != w->d)
-        return program_fail(error, HDST_E_USAGE, 0, "the matrix must be square: as many rows as columns",
-                            "a matrix of %" PRIu64 " rows and %" PRIu32 " columns", rows, w->d);
-    status = program_load(run, "matrix-vector.hk", HDST_PARAM("D", w->d), &w->module, error);
+    hdst_status status = program_load(run, "matrix-vector.hk", HDST_PARAM("D", w->d), &w->module, error);
+    if (status == HDST_OK) status = program_records(run, w->module, "row", &rows, error);
+    if (status == HDST_OK && rows != w->d)
+        status = program_fail(error, HDST_E_USAGE, 0, "the matrix must be square: as many rows as columns",
+                              "a matrix of %" PRIu64 " rows and %" PRIu32 " columns", rows, w->d);
     w->x = malloc(w->d * sizeof *w->x);
     if (status == HDST_OK && !w->x) status = program_fail(error, HDST_E_MEMORY, 0, "", "out of memory: the vector");
     if (status == HDST_OK) {

@@ -110,6 +110,7 @@ static hdst_status sort(program_run *run, job *w, hdst_error *error)
     hdst_dataset *sorted = hdst_cache(hdst_sort(rows, w->text));        // once, for all that follows
     hdst_result *r = hdst_result_create(hdst_slice(sorted, 0, 1));
     hdst_status status = program_run_result(run, r, NULL, error);
+    if (status == HDST_OK) status = hdst_count(sorted, &w->records, error);
     if (status == HDST_OK) status = look_at_order(w, sorted, error);
     if (status == HDST_OK && w->common.output) status = hdst_save(sorted, w->common.output, error);
     if (status == HDST_OK) status = program_show(run, w->records, write_json, write_text, w, error);
@@ -120,7 +121,6 @@ static hdst_status sort(program_run *run, job *w, hdst_error *error)
 static hdst_status work(program_run *run, void *settings, hdst_error *error)
 {
     job *w = settings;
-    w->records = hdst_source_rows(run->source);
     hdst_status status = columns_open(run, &w->columns, &w->module, error);
     if (status == HDST_OK) status = read_keys(run, w, error);
     if (status == HDST_OK) status = sort(run, w, error);

@@ -78,7 +78,7 @@ static void close_job(job *j)
 }
 
 // Behind a filter and in front of a map, each record `times` times.
-static void expect_keys(hdst_dataset *keys, uint64_t times)
+static void expect_keys(hdst_context *context, hdst_dataset *keys, uint64_t times)
 {
     hdst_error error = HDST_ERROR_INIT;
     void *rows;
@@ -90,6 +90,7 @@ static void expect_keys(hdst_dataset *keys, uint64_t times)
             cr_assert(n < count && ((uint32_t *)rows)[n] == it.key, "record %d", (int)n);
     }
     cr_assert_eq(n, count);
+    hdst_rows_destroy(context, rows);
 }
 
 static void right_in(const char *form)
@@ -101,9 +102,9 @@ static void right_in(const char *form)
             job j;
             open_job(&j, form, functions[f], slices[s]);
             hdst_dataset *small = hdst_filter_function(hdst_read(j.source, j.module, "item"), j.module, "small");
-            expect_keys(hdst_map_function(hdst_filter(small, j.spec), j.module, "keys"), 1);
-            expect_keys(hdst_map_function(hdst_filter(hdst_flat_map_function(small, j.module, "twice"), j.spec), j.module, "keys"), 2);
-            expect_keys(hdst_map_function(hdst_cache(hdst_filter(small, j.spec)), j.module, "keys"), 1);
+            expect_keys(j.context, hdst_map_function(hdst_filter(small, j.spec), j.module, "keys"), 1);
+            expect_keys(j.context, hdst_map_function(hdst_filter(hdst_flat_map_function(small, j.module, "twice"), j.spec), j.module, "keys"), 2);
+            expect_keys(j.context, hdst_map_function(hdst_cache(hdst_filter(small, j.spec)), j.module, "keys"), 1);
             close_job(&j);
         }
     }

@@ -51,12 +51,32 @@ static void read_number(uint64_t *number, const char *name, const char *of, cons
     else *number = read;
 }
 
+// HDST_PACE=0:200,1:800: a record takes 200 nanoseconds on device 0 at least, 800 on device 1.
+static void set_paces(hdst__limits *limits, const hdst__log *log)
+{
+    const char *text = getenv("HDST_PACE");
+    for (const char *at = text ? text : ""; *at;) {
+        unsigned device;
+        double nanoseconds;
+        int used = 0;
+        const bool read = sscanf(at, "%u:%lf%n", &device, &nanoseconds, &used) == 2 && device < HDST__PACED_DEVICES && nanoseconds >= 0;
+        if (read) limits->pace[device] = nanoseconds * 1e-9;
+        if (read && at[used] == ',' && at[used + 1]) used++;
+        else if (!read || at[used]) {
+            hdst__log_write(log, HDST__LOG_WARN, "HDST_PACE is '%s', not devices and the nanoseconds of a record there, as 0:200,1:800", text);
+            return;
+        }
+        at += used;
+    }
+}
+
 // For benches and tests: HDST_SHARE_BYTES=0 has the smallest inputs shared, HDST_SLOW_DEVICE=1:4 makes device 1 take four times as long.
 static void set_sharing(hdst__limits *limits, const hdst__log *log)
 {
     const char *slow = getenv("HDST_SLOW_DEVICE");
     read_number(&limits->share_bytes, "HDST_SHARE_BYTES", "bytes", log);
     read_number(&limits->slice_records, "HDST_SLICE_RECORDS", "records", log);
+    set_paces(limits, log);
     if (!slow || !*slow) return;
     int used = 0;
     if (sscanf(slow, "%u:%lf%n", &limits->slow_device, &limits->slow_times, &used) == 2 && !slow[used] && limits->slow_times >= 1) return;

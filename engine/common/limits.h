@@ -8,6 +8,8 @@
 
 struct hdst__tuning_shape;
 
+enum { HDST__PACED_DEVICES = 8 };
+
 typedef struct hdst__limits {
     // Devices.
     uint32_t binary_after;              // processes of a program until its binary is asked for; 0: as the driver is
@@ -20,6 +22,7 @@ typedef struct hdst__limits {
     const struct hdst__policy *policy;          // for runs of several workers, in place of those of the table; NULL: none
     uint32_t slow_device;               // this one, by index, takes slow_times as long, for tests and benches of schedules; slow_times 0: none
     double slow_times;
+    double pace[HDST__PACED_DEVICES];   // by index: seconds that a record takes there at least, likewise; 0: as long as it does
     uint64_t tuning_least;              // records of a slice whose time is compared, fewer when they are large
     double (*tuning_clock)(const struct hdst__tuning_shape *shape, uint64_t records, void *user);  // in place of the device's; NULL: none
     void *tuning_clock_user;

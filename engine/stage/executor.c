@@ -6,6 +6,7 @@
 #include "engine/device/give_up.h"
 #include "engine/memory/store.h"
 #include "engine/memory/window.h"
+#include "engine/stage/device_pace.h"
 #include "base/clock.h"
 
 #include <math.h>
@@ -219,15 +220,6 @@ static bool overflows(const hdst__slot *slot, const hdst__pass *pass)
     return pass->way == IR_OUTPUT_COUNTED && !pass->window && slot->readback[0] > pass->room;
 }
 
-static void slow_down(const hdst__executor *executor, hdst__slot *slot)
-{
-    const uint32_t slow = executor->device->limits->slow_device;
-    const double times = executor->device->limits->slow_times;
-    if (times <= 1 || slow != executor->device->info->index || slot->ticket.seconds <= 0) return;
-    hdst__sleep(slot->ticket.seconds * (times - 1));
-    slot->ticket.seconds *= times;
-}
-
 // What a record takes that streams through this worker, its way in included: the time from the end of a slice to that of the next, while there are some.
 static double seconds_since_last(hdst__pass *pass)
 {
@@ -386,7 +378,7 @@ hdst_status hdst__executor_finish_oldest(hdst__executor *executor, hdst__pass *p
         if (status == HDST_OK) status = wait_for(executor, slot, error);
     }
     if (status == HDST_OK) {
-        slow_down(executor, slot);
+        slot->ticket.seconds = hdst__device_pace(executor->device, slot->count, slot->ticket.seconds);
         hdst__device_count_memory(executor->device);
         count_slice(slot, pass);
         count_outputs(slot, pass);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs that several devices share: two halves of a CPU, and the interpreter beside them. Whatever the split, results have the bits that the interpreter
 // alone gives: accumulators, output with and without gaps, what consumers take, cached input. A record that fails is the first of the input that does.
+#include "base/clock.h"
 #include "tests/hdst/random_split.h"
 #include "tests/hdst/support.h"
 
@@ -401,6 +402,36 @@ Test(several_devices, what_the_environment_says)
     context = context_on(NULL);
     cr_assert_eq(hdst_device_chosen(context, &info, NULL), HDST_E_USAGE);
     hdst_context_destroy(context);
+}
+
+static void note_pace(hdst_log_level level, const char *message, void *user)
+{
+    (void)level;
+    *(bool *)user |= strstr(message, "HDST_PACE is") != NULL;
+}
+
+// For benchmarks of policies: a slice takes as long as its records should, at least.
+Test(several_devices, a_device_keeps_the_pace_that_it_is_given)
+{
+    enum { FEW = 10000 };
+    const char *const paces[] = {"0:2000,1:2000,2:2000,3:2000,4:2000,5:2000,6:2000,7:2000", "0:2000,1:fast", "8:1", "0:1,", ""};
+    for (size_t i = 0; i < sizeof paces / sizeof *paces; i++) {
+        bool said = false;
+        setenv("HDST_PACE", paces[i], 1);
+        hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
+        options.device = "interp";
+        options.log = note_pace;
+        options.log_user = &said;
+        hdst_context *context = hdst_context_create(&options);
+        hdst_module *m = module_of(context, "map count(int64_t i, accum int64_t n) { n += i; }\n");
+        hdst_result *r = hdst_result_create(hdst_map_function(hdst_read(hdst_source_from_range(context, 0, FEW), m, "int64_t"), m, "count"));
+        const double begin = hdst__now();
+        RUN(r);
+        if (i == 0) cr_assert_geq(hdst__now() - begin, FEW * 2e-6);
+        cr_assert_eq(*(const int64_t *)hdst_result_rows(r, "n", NULL), (int64_t)FEW * (FEW - 1) / 2);
+        cr_assert_eq(said, i > 0 && paces[i][0], "HDST_PACE=%s", paces[i]);
+        hdst_context_destroy(context);
+    }
 }
 
 static void note_message(hdst_log_level level, const char *message, void *user)

@@ -32,6 +32,7 @@ static const char kernels[] =
     "map as_pair(double x) -> pair { return (pair){ .a = x, .b = x }; }\n"
     "map pairs(double x, accum pair p) -> double { p.a += x; p.b += x; return x; }\n"
     "map less(int64_t x, accum int64_t left) -> int64_t { left += x - 1; return x - 1; }\n"
+    "reduce sum_of(int64_t a, int64_t b) { return a + b; }\n"
     "filter positive(int64_t x) { return x > 0; }\n"
     "map steps_of(int64_t x) -> int64_t { return x % 7 + 1; }\n"
     "map worst(int64_t x) -> int64_t { return 10 / (x - 3); }\n";
@@ -274,6 +275,31 @@ Test(loop, loops_are_datasets_like_others)
         }
         hdst_context_destroy(s.context);
     }
+}
+
+enum { PARTS = 8, ROWS = 100000 };
+
+// A budget with room for the values of eight steps, and not for what each step keeps of its last run besides.
+Test(loop, steps_give_back_what_they_keep_where_memory_is_short)
+{
+    hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
+    options.device = "interp";
+    options.memory = (uint64_t)12 << 20;
+    setting s = {.context = hdst_context_create(&options)};
+    s.module = module_of(s.context, kernels);
+    hdst_value *values[PARTS];
+    hdst_loop_step steps[PARTS];
+    for (int i = 0; i < PARTS; i++) values[i] = hdst_value_create(s.module, "int64_t", 1);
+    for (int i = 0; i < PARTS; i++)
+        steps[i] = (hdst_loop_step){.dataset = hdst_map_function(hdst_read_value(values[i]), s.module, "less"), .value = values[(i + 1) % PARTS]};
+    hdst_loop_options limit = HDST_LOOP_OPTIONS_INIT;
+    limit.limit = 3;
+    hdst_dataset *numbers = hdst_read(hdst_source_from_range(s.context, 0, ROWS), s.module, "int64_t");
+    hdst_result *result = hdst_result_create(hdst_reduce(hdst_loop(numbers, values[0], steps, PARTS, &limit), s.module, "sum_of"));
+    RUN(result);
+    const int64_t *got = hdst_result_rows(result, NULL, NULL);
+    cr_assert_eq(*got, (int64_t)ROWS * (ROWS - 1) / 2 - (int64_t)ROWS * 3 * PARTS);
+    hdst_context_destroy(s.context);
 }
 
 static void expect_refused(hdst_dataset *loop, const char *words)

@@ -280,6 +280,7 @@ enum { HDST__IR_NESTED = 3 };
 int hdst__ir_nested(ir_stmt *stmt, ir_block *nested[HDST__IR_NESTED]);      // its blocks, in order of execution; how many
 bool hdst__ir_expr_equal(const ir_expr *a, const ir_expr *b);               // structurally
 bool hdst__ir_works_on_texts(const ir_func *func);                          // some expression is a text
+bool hdst__lanes_take_neighbours(const ir_func *func);                      // GPU form: ir_tables.neighbours
 bool hdst__ir_is_const(const ir_expr *expr, uint64_t bits);
 size_t hdst__ir_expr_size(const ir_expr *expr);                             // nodes
 size_t hdst__ir_expr_reads(const ir_expr *expr, uint32_t var);              // how often a variable (or an element of it) is read

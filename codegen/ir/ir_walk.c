@@ -78,6 +78,8 @@ static bool is_no_text(ir_expr **e, void *user)
 
 bool hdst__ir_works_on_texts(const ir_func *func) { return !hdst__ir_visit_exprs((ir_block *)&func->body, is_no_text, NULL); }
 
+bool hdst__lanes_take_neighbours(const ir_func *func) { return func->tables && func->tables->neighbours; }
+
 bool hdst__ir_is_const(const ir_expr *expr, uint64_t bits) { return expr && expr->op == IR_CONST && expr->bits == bits; }
 
 bool hdst__broadcast_is_local(const ir_param *param)

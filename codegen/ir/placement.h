@@ -42,6 +42,7 @@ typedef struct ir_leaf_placement {
 
 typedef struct ir_placement {   // of an accumulator; on GPUs of a broadcast too: in local memory, or global
     ir_place place;
+    bool runs;                  // IR_PLACE_FIXED_POINT: as IR_PLACE_RUN, of a lane's records (ir_tables.neighbours), before they go to the device's words
     uint32_t slots;             // 32-bit words of a row in local memory, 0: none. In registers: while the work-group merges them
     ir_leaf_placement *leaf;
 } ir_placement;
@@ -63,6 +64,7 @@ typedef struct ir_tables {      // what the tables of all accumulators have in c
     uint32_t overflow_words;    // IR_PLACE_FIXED_POINT: of a cell of the overflow table; 0: no float sum
     uint32_t lane_adds;         // GPU: additions of a lane to a running sum's word (IR_WAY_LEVELS) between two merges; 0: as many as the
                                 // word itself takes
+    bool neighbours;            // GPU: a lane's records stand one behind the other, not LANES apart
     bool lane_room;             // one record may fill such a word: whenever it takes the running sums, it is looked whether it has room
     bool has_tile;              // IR_PLACE_GROUP: while the work-group's loops run, a lane has an element of each row of `tile` in local memory,
     uint32_t tile, tile_words;  // of so many words

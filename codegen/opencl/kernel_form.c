@@ -122,7 +122,7 @@ static const char *group_why(const hdst__printer *p)
     return hdst__arena_printf(p->arena, "%" PRIu32 " table%s in device memory for all work-groups: too large for local memory", shared, shared > 1 ? "s" : "");
 }
 
-static const char *place_why(const hdst__printer *p, ir_place place)
+static const char *place_why(const hdst__printer *p, ir_place place, bool runs)
 {
     switch (place) {
     case IR_PLACE_REGISTERS: return "in registers: one row";
@@ -132,7 +132,9 @@ static const char *place_why(const hdst__printer *p, ir_place place)
         return "a table per strip; the device's has a strip's words too, its cells take what does not fit";
     case IR_PLACE_LOCAL: return "interleaved tables in local memory";
     case IR_PLACE_GROUP: return group_why(p);
-    case IR_PLACE_FIXED_POINT: return "straight to words in device memory: too large for local memory";
+    case IR_PLACE_FIXED_POINT:
+        if (runs) return "a key's records one behind the other, added up before they reach its row's words in device memory";
+        return "straight to words in device memory: too large for local memory";
     case IR_PLACE_GLOBAL: case IR_PLACES: break;
     }
     return p->options->no_blocks ? "straight to the device table: blocks have none" : "straight to the device table: too large for local memory";
@@ -159,7 +161,7 @@ const char *hdst__tables_why(hdst__printer *p)
     for (size_t a = 0; a < p->tables->accum_count; a++) {
         const hdst__accum_plan *plan = &p->plan[a];
         const ir_param *param = &p->func->params[plan->accum->param];
-        hdst__write_line(&why, "accum %s: %s", param->name, place_why(p, param->placement->place));
+        hdst__write_line(&why, "accum %s: %s", param->name, place_why(p, param->placement->place, param->placement->runs));
         for (size_t l = 0; l < param->record->leaf_count; l++)
             hdst__write_line(&why, "    %s: %s", param->record->leaves[l].path, leaf_why(&plan->accum->cell[l], &param->placement->leaf[l]));
     }

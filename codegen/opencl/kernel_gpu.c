@@ -95,6 +95,12 @@ static void print_broadcast_copies(hdst__printer *p)
     if (copy_bytes(p)) hdst__write_line(&p->out, "__local uint *local_tables = (__local uint *)(local_memory%s);", offset);
 }
 
+static void print_own_scope(hdst__printer *p)
+{
+    hdst__print_file_scope(p);
+    hdst__print_run_ends(p);
+}
+
 static void print_setup(hdst__printer *p)
 {
     if (p->output.way == IR_OUTPUT_COUNTED) hdst__write_line(&p->out, "__local uint sums[LANES];\nif (places[0] > room) return;");
@@ -135,6 +141,7 @@ static void print_record(hdst__printer *p, const ir_func *func, const char *head
 static const char *records_text(hdst__printer *p, const ir_func *single, const ir_func *spans, const char *place)
 {
     const hdst__writer outer = p->out;
+    const bool near = hdst__lanes_take_neighbours(spans);
     p->out = (hdst__writer){.arena = p->arena};
     if (spans->lane_records <= 1) {
         hdst__write_line(&p->out, "const ulong i = base + lane;\n%s", place);
@@ -142,13 +149,14 @@ static const char *records_text(hdst__printer *p, const ir_func *single, const i
     } else {
         hdst__write_line(&p->out, "bool whole = count - base >= SPAN;");
         hdst__write_line(&p->out, "if (whole) {");
-        print_record(p, spans, "    const ulong i = base + lane;");
+        print_record(p, spans, near ? "    const ulong i = base + lane * (SPAN / LANES);" : "    const ulong i = base + lane;");
         hdst__write_line(&p->out, "}");
         hdst__write_line(&p->out, "if (!whole) {");
         hdst__write_line(&p->out, "    const ulong end = min(count, base + SPAN);");
         p->out.indent++;
         p->plain_loops = true;
-        print_record(p, single, "for (ulong i = base + lane; i < end; i += LANES) {");
+        if (near) hdst__write_line(&p->out, "const ulong own = base + lane * (SPAN / LANES), own_end = min(end, own + SPAN / LANES);");
+        print_record(p, single, near ? "for (ulong i = own; i < own_end; i++) {" : "for (ulong i = base + lane; i < end; i += LANES) {");
         p->plain_loops = false;
         hdst__write_line(&p->out, "}");
         p->out.indent--;
@@ -223,7 +231,7 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *sca
     hdst__printer_use(p, single);       // its constants, for the file's scope
     const char *count_record = print_count(p, count, hdst__print_function);
     const bool merges = hdst__placed_anywhere(func, IR_PLACE_GROUP);
-    const char *setup = hdst__print_section(p, print_setup), *file_scope = hdst__print_section(p, hdst__print_file_scope);
+    const char *setup = hdst__print_section(p, print_setup), *file_scope = hdst__print_section(p, print_own_scope);
     const char *records = records_text(p, single, spans, place_text(p, count_record));
     hdst__filling fillings[OWN_FILLINGS + HDST__FINISH_FILLINGS + HDST__TUPLE_FILLINGS] = {
         {"TITLE", func->name},

@@ -53,7 +53,7 @@ static const char *word_place(hdst__printer *p, const hdst__accum_plan *plan, co
 {
     const hdst__cell *cell = &plan->accum->cell[stmt->leaf];
     const ir_place place = hdst__placement(p, plan)->place;
-    const ir_expr *row = place == IR_PLACE_REGISTERS || place == IR_PLACE_RUN ? NULL : stmt->index;
+    const ir_expr *row = place == IR_PLACE_REGISTERS || hdst__placement(p, plan)->runs ? NULL : stmt->index;
     const bool in_turn = place == IR_PLACE_STRIP && p->func->tables->turns > 1;
     return hdst__arena_printf(p->arena, "%s%s[%s]", plan->name, in_turn ? "Turn" : "Own",
                               offset_text(p, "ulong", row, plan->accum->private_row_words, cell->private_first + word, stmt->index2, cell->private_words));
@@ -129,8 +129,13 @@ static word_target local_word(hdst__printer *p, const hdst__accum_plan *plan, co
     return (word_target){slot_place(p, plan, stmt, word), function[slot_words][op_of(plan, stmt)]};
 }
 
+static word_target fixed_point_word(hdst__printer *p, const hdst__accum_plan *plan, const ir_stmt *stmt, uint32_t word)
+{
+    return (hdst__placement(p, plan)->runs ? run_word : device_word)(p, plan, stmt, word);
+}
+
 static find_word *const word_at[IR_PLACES] = {
-    [IR_PLACE_GLOBAL] = device_word, [IR_PLACE_FIXED_POINT] = device_word, [IR_PLACE_REGISTERS] = own_word,
+    [IR_PLACE_GLOBAL] = device_word, [IR_PLACE_FIXED_POINT] = fixed_point_word, [IR_PLACE_REGISTERS] = own_word,
     [IR_PLACE_RUN] = run_word, [IR_PLACE_STRIP] = own_word, [IR_PLACE_LOCAL] = local_word, [IR_PLACE_GROUP] = group_word,
 };
 

@@ -228,7 +228,8 @@ const char *hdst__index_text(hdst__printer *p, const ir_expr *index, hdst__prece
 
 const char *hdst__record_text(hdst__printer *p, uint32_t record)
 {
-    return record ? hdst__arena_printf(p->arena, "%s + %" PRIu32 "%s", p->record, record, p->func->together ? "" : " * LANES") : p->record;
+    const bool near = p->func->together || hdst__lanes_take_neighbours(p->func);
+    return record ? hdst__arena_printf(p->arena, "%s + %" PRIu32 "%s", p->record, record, near ? "" : " * LANES") : p->record;
 }
 
 static void print_elem(hdst__printer *p, const ir_expr *expr)

@@ -111,11 +111,12 @@ static void print_private_bases(hdst__printer *p)
     for (size_t a = 0; a < p->tables->accum_count; a++) {
         const hdst__accum_plan *plan = &p->plan[a];
         const ir_place place = hdst__placement(p, plan)->place;
-        if ((place != IR_PLACE_REGISTERS && place != IR_PLACE_RUN) || plan->accum->private_row_words == 0) continue;
+        const bool runs = hdst__placement(p, plan)->runs;
+        if ((place != IR_PLACE_REGISTERS && !runs) || plan->accum->private_row_words == 0) continue;
         const char *zeroes = "0";
         for (uint64_t w = 1; w < plan->accum->private_row_words; w++) zeroes = hdst__arena_printf(p->arena, "%s, 0", zeroes);
         hdst__write_line(&p->out, "long %sOwn[%" PRIu64 "] = {%s};", plan->name, plan->accum->private_row_words, zeroes);
-        if (place == IR_PLACE_RUN) hdst__write_line(&p->out, "ulong %sRun = 0;", plan->name);
+        if (runs) hdst__write_line(&p->out, "ulong %sRun = 0;", plan->name);
     }
 }
 
@@ -257,15 +258,30 @@ static void print_strip_leaf(hdst__printer *p, const hdst__accum_plan *plan, uin
     hdst__write_line(&p->out, "}");
 }
 
+// To words in fixed point, which the device has as a lane has them.
+static void print_run_words(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf)
+{
+    static const char *const function[] = {"device_add", "device_max", "device_or", "device_xor"};
+    const hdst__cell *cell = &plan->accum->cell[leaf];
+    for (uint64_t n = 0; n < cell->elements * cell->private_words; n++) {
+        const char *own = hdst__arena_printf(p->arena, "%sOwn[%" PRIu64 "]", plan->name, cell->private_first + n);
+        hdst__write_line(&p->out, "if (%s) %s(%sTotal + %s%" PRIu64 ", %s);", own, function[cell->op], plan->name,
+                         row_text(p, plan, plan->accum->device_row_words), cell->device_first + n, own);
+        hdst__write_line(&p->out, "%s = 0;", own);
+    }
+}
+
 void hdst__print_run_ends(hdst__printer *p)
 {
     for (size_t a = 0; a < p->tables->accum_count; a++) {
         const hdst__accum_plan *plan = &p->plan[a];
-        if (hdst__placement(p, plan)->place != IR_PLACE_RUN) continue;
+        if (!hdst__placement(p, plan)->runs) continue;
         hdst__write_line(&p->out, "%s", hdst__run_end_head(p, plan));
         hdst__write_line(&p->out, "{");
         p->out.indent++;
-        for (uint32_t l = 0; l < leaf_count(p, plan); l++) print_strip_leaf(p, plan, l);
+        for (uint32_t l = 0; l < leaf_count(p, plan); l++)
+            if (p->gpu) print_run_words(p, plan, l);
+            else print_strip_leaf(p, plan, l);
         p->out.indent--;
         hdst__write_line(&p->out, "}");
     }
@@ -356,6 +372,7 @@ void hdst__print_group_flush(hdst__printer *p)
     hdst__print_pair_takes(p);
     for (size_t a = 0; a < p->tables->accum_count; a++)
         if (hdst__placement(p, &p->plan[a])->place == IR_PLACE_REGISTERS) print_merge_private(p, &p->plan[a]);
+        else if (hdst__placement(p, &p->plan[a])->runs) hdst__write_line(&p->out, "%s;", hdst__run_end_text(p, &p->plan[a]));
     if (!p->uses_local) return;
     hdst__write_line(&p->out, "barrier(CLK_LOCAL_MEM_FENCE);");
     for (size_t a = 0; a < p->tables->accum_count; a++) {

@@ -137,6 +137,7 @@ void hdst__pass_accumulator_placement_cpu(ir_func *form, const ir_func *scalar, 
         const hdst__accum *accum = &tables->accum[a];
         ir_placement *placement = placement_of(form, accum);
         placement->place = place_on_cpu(form, scalar, accum, limits);
+        placement->runs = placement->place == IR_PLACE_RUN;
         for (size_t l = 0; l < accum->leaf_count; l++) placement->leaf[l].way = way_on_cpu(&accum->cell[l], placement->place);
     }
     level_search seek = {form, tables, limits->fast_sums};
@@ -157,6 +158,7 @@ void hdst__place_tail(ir_func *tail, const ir_func *block, const hdst__tables *t
         const ir_placement *from = placement_of(block, accum);
         ir_placement *to = placement_of(tail, accum);
         to->place = from->place;
+        to->runs = from->runs;
         for (size_t l = 0; l < accum->leaf_count; l++) {
             const hdst__cell *cell = &accum->cell[l];
             to->leaf[l] = from->leaf[l];
@@ -402,13 +404,20 @@ static bool may_be_fixed_point(const ir_func *func, const hdst__accum *accum)
     return placement_of(func, accum)->place == IR_PLACE_GROUP && hdst__accum_may_be_fixed_point(accum);
 }
 
+// An arranged input's: a lane adds up neighbours, so fewer atomic operations meet at the rows of frequent keys.
+static bool runs_of_rows(const ir_func *func, const hdst__accum *accum)
+{
+    return accum->is_table && accum->private_row_words <= HDST__RUN_WORDS && hdst__rows_are_arranged(func, accum->param);
+}
+
 // A superaccumulator has ten times as many words as fixed point, and is read and written for each row. Few rows have
 // several tables instead, for all lanes would meet there.
 void hdst__pass_accumulator_placement_fixed_point(ir_func *func, const ir_func *loops, hdst__tables *tables,
     const hdst__place_limits *limits)
 {
     if (!limits->fixed_point_bits || loops || func->emits) return;
-    const bool by_tuples = tables->accum_count == 1 && may_be_fixed_point(func, &tables->accum[0]) &&
+    const bool in_runs = tables->accum_count && runs_of_rows(func, &tables->accum[0]);
+    const bool by_tuples = !in_runs && tables->accum_count == 1 && may_be_fixed_point(func, &tables->accum[0]) &&
         hdst__place_tuples(func, &tables->accum[0], limits);
     for (size_t a = 0; a < tables->accum_count; a++) {
         hdst__accum *accum = (hdst__accum *)&tables->accum[a];
@@ -416,6 +425,8 @@ void hdst__pass_accumulator_placement_fixed_point(ir_func *func, const ir_func *
         if (!may_be_fixed_point(func, accum) || !(many || by_tuples)) continue;
         hdst__accum_make_fixed_point(accum);
         placement_of(func, accum)->place = IR_PLACE_FIXED_POINT;
+        placement_of(func, accum)->runs = runs_of_rows(func, accum);
+        func->tables->neighbours |= placement_of(func, accum)->runs;
         for (size_t l = 0; l < accum->leaf_count; l++)
             if (accum->cell[l].digits && accum->cell[l].digits >= func->tables->overflow_words) func->tables->overflow_words = accum->cell[l].digits + 1;
     }

@@ -16,6 +16,8 @@ static const char kernels[] =
     "{\n"
     "    t[i.key].x += i.x; t[i.key].y += i.y; t[i.key].n += 1; acc_min(t[i.key].least, i.x); t[i.key].bits |= 1 << (int32_t)(i.at % 31);\n"
     "}\n"
+    "struct weight { float w; uint32_t n; };\n"
+    "map weigh(item i, accum weight t[]) { t[i.key].w += i.x; t[i.key].n += 1; }\n"
     "map count(item i, accum uint64_t n[]) { n[i.key] += 1; }\n"
     "map send(item i, lookup double factor[]) -> (key int32_t key, double y) { return (i.key, i.y * factor[i.at % 4u]); }\n"
     "reduce add(double a, double b) { return a + b; }\n";
@@ -201,6 +203,63 @@ Test(arrange, little_memory)
         hdst_result_destroy(r);
         hdst_context_destroy(context);
     }
+}
+
+typedef struct weight { float w; uint32_t n; } weight;
+
+static void make_small_addends(void)
+{
+    make_items();
+    for (int i = 0; i < ITEMS; i++) items[i].x = (float)((int)(next_random() >> 44) - (1 << 19)) * 0x1p-20f;
+    items[77].x = 0x1p-60f, items[78].x = 0x1p50f, items[999].x = NAN;
+    items[999].key = 4000;
+}
+
+static hdst_result *weights(hdst_dataset *from, hdst_module *module, uint64_t rows)
+{
+    hdst_map_spec *spec = hdst_map_spec_create(module, "weigh");
+    hdst_bind_accum(spec, "t", rows);
+    hdst_result *r = hdst_result_create(hdst_map(from, spec));
+    hdst_map_spec_destroy(spec);
+    return r;
+}
+
+// As GPUs have them: words in device memory, to which a lane's neighbouring records go together. What does not fit goes elsewhere.
+Test(arrange, lanes_add_up_neighbours)
+{
+    static weight plain[KEYS];
+    make_small_addends();
+    for (int form = 0; form < 3 && (!form || have_cpu()); form++) {
+        hdst_context *context = context_in_form(form ? "gpu-form" : "interp");
+        if (form) context->engine->options.local_bytes = 4096;
+        hdst_module *module = module_of(context, kernels);
+        hdst_dataset *from = read_items(context, module, ITEMS);
+        hdst_result *r = weights(form == 2 ? hdst_arrange(from, "key") : from, module, KEYS);
+        RUN(r);
+        if (!form) memcpy(plain, hdst_result_rows(r, "t", NULL), sizeof plain);
+        cr_expect_eq(memcmp(plain, hdst_result_rows(r, "t", NULL), sizeof plain), 0, "form %d has other bits", form);
+        const bool in_runs = strstr(hdst_explain(r, NULL), "added up before they reach its row's words in device memory");
+        cr_expect_eq(in_runs, form == 2, "%s", hdst_explain(r, NULL));
+        hdst_context_destroy(context);
+    }
+    cr_expect(isnan(plain[4000].w) && plain[MANY].n > ITEMS / 3);
+}
+
+// A record that fails is found among the lane's neighbours.
+Test(arrange, a_key_out_of_range_in_a_lane)
+{
+    make_small_addends();
+    items[20000].key = KEYS;
+    items[20001].key = KEYS + 5;
+    if (!have_cpu()) return;
+    hdst_context *context = context_in_form("gpu-form");
+    context->engine->options.local_bytes = 4096;
+    hdst_module *module = module_of(context, kernels);
+    hdst_result *r = weights(hdst_arrange(read_items(context, module, ITEMS), "key"), module, KEYS);
+    hdst_error error;
+    cr_expect_eq(hdst_run(r, &error), HDST_E_RECORD);
+    cr_expect_eq(error.record, ITEMS - 2, "record %d", (int)error.record);
+    hdst_context_destroy(context);
 }
 
 Test(arrange, a_key_out_of_range)

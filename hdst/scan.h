@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prefix sums, and prefixes of any associative function. hdst/hdst.h includes it.
+// Prefix sums, prefixes of any associative function, windows of neighbouring records. hdst/hdst.h includes it.
 #ifndef HDST_SCAN_H
 #define HDST_SCAN_H
 
@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -37,6 +38,15 @@ HDST_API hdst_dataset *hdst_scan(hdst_dataset *dataset, const char *fields, cons
 // each addition: hdst_scan has exact ones. Runs on the devices, in two passes over the dataset's records: cache what is costly to compute. Takes memory, or a
 // temporary file, for a 64th of the records.
 HDST_API hdst_dataset *hdst_scan_function(hdst_dataset *dataset, hdst_module *module, const char *function, const hdst_scan_options *options);
+
+// Each record with its neighbours in the order of the dataset, for a function that looks at these (a moving average, the difference to the one before).
+// `record` is one of the module, struct window { uint32_t count; uint32_t at; T row[N]; } with N = before + 1 + behind, T the dataset's record, and any
+// names: `row` has the records from `before` in front of it to `behind` behind it, as far as there are such, in order; `count` is how many, `at` the place of
+// the record itself among them. What is behind them in the array is zero. within: names fields, with commas between; neighbours are only those that no change
+// of one of these parts from the record, so with a sort by them in front windows stay within a key. NULL: all may be. There are as many windows as records,
+// and window i is that of record i. They are made on the host where they are read, a slice at a time, and nowhere in whole; a slice of windows takes N times
+// the memory of its records.
+HDST_API hdst_dataset *hdst_window(hdst_dataset *dataset, hdst_module *module, const char *record, uint64_t before, uint64_t behind, const char *within);
 
 #ifdef __cplusplus
 }

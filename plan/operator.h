@@ -105,6 +105,7 @@ struct hdst__operator {
     X(scan)             /* op_scan.c: sums of all records so far */                                                             \
     X(scan_blocks)      /* op_scan_function.c: blocks of records, with what is in front of them */                              \
     X(scan_function)    /* op_scan_function.c: a function over them */                                                          \
+    X(window)           /* op_window.c: each with its neighbours */                                                             \
     X(count)            /* op_count.c: how many records there are, for hdst_count */                                            \
     X(reduce)           /* op_reduce.c */                                                                                       \
     X(reduce_dense)     /* op_reduce_dense.c: by a key that is the number of a record of the result */                          \

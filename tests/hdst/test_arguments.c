@@ -153,6 +153,8 @@ static void null_in_datasets(const objects o)
     MAKES(hdst_scan, "dataset", NULL, "v", NULL), MAKES(hdst_union, "first", NULL, o.dataset), MAKES(hdst_union, "second", o.dataset, NULL);
     MAKES(hdst_scan_function, "dataset", NULL, o.module, "total", NULL), MAKES(hdst_scan_function, "module", o.dataset, NULL, "total", NULL);
     MAKES(hdst_scan_function, "function", o.dataset, o.module, NULL, NULL);
+    MAKES(hdst_window, "dataset", NULL, o.module, "item", 1, 0, NULL), MAKES(hdst_window, "module", o.dataset, NULL, "item", 1, 0, NULL);
+    MAKES(hdst_window, "record", o.dataset, o.module, NULL, 1, 0, NULL);
     MAKES(hdst_union_all, "datasets", NULL, 1);
     MAKES(hdst_union_all, "datasets", (hdst_dataset *[]){NULL, o.dataset}, 2);
     MAKES(hdst_union_all, "datasets", (hdst_dataset *[]){o.dataset, NULL}, 2);
@@ -329,6 +331,7 @@ Test(arguments, of_another_context)
     MIXES(hdst_renumber, "dictionary", o.dataset, "key", other.dataset, o.module, "item");
     MIXES(hdst_renumber, "module", o.dataset, "key", o.dataset, other.module, "item");
     MIXES(hdst_scan_function, "module", o.dataset, other.module, "total", NULL);
+    MIXES(hdst_window, "module", o.dataset, other.module, "item", 1, 0, NULL);
     MIXES(hdst_union, "second", o.dataset, other.dataset);
     MIXES(hdst_union_all, "datasets", (hdst_dataset *[]){o.dataset, other.dataset}, 2);
     MIXES(hdst_map, "spec", o.dataset, other.spec); MIXES(hdst_filter, "spec", o.dataset, other.spec);

@@ -123,6 +123,7 @@ static void give_dataset(hdst_dataset *bad, const objects *good)
     MAKES(bad, hdst_union_all, (hdst_dataset *[]){good->dataset, bad}, 2);
     MAKES(bad, hdst_arrange, bad, "v");
     MAKES(bad, hdst_scan, bad, "v", NULL);
+    MAKES(bad, hdst_window, bad, good->module, "item", 1, 0, NULL);
     MAKES(bad, hdst_scan_function, bad, good->module, "total", NULL);
     MAKES(bad, hdst_dictionary, bad, "key", good->module, "item");
     MAKES(bad, hdst_renumber, bad, "key", good->dataset, good->module, "item");

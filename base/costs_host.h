@@ -148,6 +148,8 @@ enum {
     // of that, at most: more bits are in no cache; of what is left, for what comes through.
     HDST__HOST_JOIN_FILTER_LEAST = 1 << 16, HDST__HOST_JOIN_FILTER_TIMES = 4, HDST__HOST_JOIN_FILTER_BITS = 8, HDST__HOST_JOIN_FILTER_MOST = 1 << 23,
     HDST__HOST_JOIN_FILTER_SHARE = 4,
+    // Hash tables that are made once: records of a bucket; slots for so many keys; of what is left, for a table and its making.
+    HDST__HOST_FROZEN_BUCKET = 3, HDST__HOST_FROZEN_SLOTS = 4, HDST__HOST_FROZEN_KEYS = 3, HDST__HOST_FROZEN_SHARE = 4,
     HDST__HOST_CROSS_SHARE = 4,                 // of what is left, for the right side of a cross
     HDST__HOST_JOIN_PLACES = 4096, HDST__HOST_JOIN_PLACE_RESULTS = 1024,    // places that reading may begin at, at most; results between two, at least
 

@@ -15,12 +15,12 @@ typedef hdst_status (*plan_user)(hdst__plan *plan, const hdst__reader *records, 
 
 static hdst_status run_locked(hdst_dataset *dataset, plan_user use, void *user, hdst_error *error)
 {
-    hdst__plan plan = {0};
+    hdst__plan plan = {.may_run_again = true};
     hdst__arena arena;
     hdst__arena_init(&arena, HDST__ALLOCATOR(dataset), NULL);
     hdst_status status = hdst__plan_make(&arena, dataset, &plan, error);
     if (status == HDST_OK) status = hdst__plan_run(&plan, error);
-    while (status == HDST_E_MEMORY && hdst__plan_takes_less(&plan)) {
+    while (status != HDST_OK && hdst__plan_runs_otherwise(&plan, status)) {
         hdst__plan_release(&plan);
         *error = (hdst_error)HDST_ERROR_INIT;
         status = hdst__plan_make(&arena, dataset, &plan, error);

@@ -65,6 +65,7 @@ static void forget_plan(hdst_result *result)
 hdst_status hdst__result_plan(hdst_result *result, hdst_error *error)
 {
     if (result->planned) return HDST_OK;
+    result->plan.may_run_again = true;
     const hdst_status status = hdst__plan_make(&result->arena, result->dataset, &result->plan, error);
     result->planned = status == HDST_OK;
     if (!result->planned) forget_plan(result);
@@ -162,13 +163,13 @@ static void note_memory(hdst_result *result)
     result->plan.stats.device_peak = hdst__memory_device_peak(&result->memory);
 }
 
-// What ended for want of memory is tried once more where another plan takes less.
+// What failed is tried once more where another plan takes less memory, or goes another way.
 static hdst_status run_plan(hdst_result *result, hdst_error *error)
 {
     for (;;) {
         hdst_status status = hdst__result_plan(result, error);
         if (status == HDST_OK) status = hdst__plan_run(&result->plan, error);
-        if (status != HDST_E_MEMORY || !result->planned || !hdst__plan_takes_less(&result->plan)) return status;
+        if (status == HDST_OK || !result->planned || !hdst__plan_runs_otherwise(&result->plan, status)) return status;
         drop_plan(result);
         *error = (hdst_error)HDST_ERROR_INIT;
     }

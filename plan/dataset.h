@@ -19,6 +19,8 @@ typedef struct hdst__plan_mark {
     hdst__node *node;               // NULL: fused into its consumer
     const hdst__operator *runs_as;  // of a function: the operator of its own node; NULL: it is part of a stage
     hdst_dataset *front;            // then: what functions before it end with (hdst__operator.in_front); NULL: nothing
+    hdst_dataset *stand_in;         // who gives its records in this plan (hdst__operator.stands_in); NULL: itself
+    hdst_dataset *looked_up;        // of a stand-in: whose records a node of its own makes a hash table of (op_probe.c); NULL: there is none
     uint32_t length;                // functions that are fused with it, so far
     bool whole;                     // one of them asks for the index or accumulates: it must see every record, whichever are wanted of it
     bool drops;                     // one of them filters or emits any number: indices of its input are no indices of its own
@@ -51,6 +53,13 @@ struct hdst_dataset {
 extern hdst_dataset hdst__no_dataset;       // stands in where there is no memory
 hdst_dataset *hdst__dataset_new(hdst_context *context, const hdst__operator *op, hdst_dataset *parent);     // takes over the parent's error, layout and record
 void hdst__dataset_as_structs(hdst_dataset *dataset);       // computed records are C structs
+// Whose records it reads in the plan that its mark is of.
+static inline hdst_dataset *hdst__dataset_before(const hdst_dataset *dataset)
+{
+    hdst_dataset *parent = dataset->parent;
+    return parent && parent->mark.plan == dataset->mark.plan && parent->mark.stand_in ? parent->mark.stand_in : parent;
+}
+
 hdst_dataset *hdst__dataset_fail(hdst_dataset *dataset, const hdst_error *error);
 // A dataset with records, or HDST_E_USAGE: `what` needs them.
 hdst_status hdst__dataset_has_records(const hdst_dataset *dataset, const char *what, hdst_error *error);

@@ -11,7 +11,12 @@ typedef struct hdst__join_own {
     hdst__named_keys key[2];        // in the records of the left and the right input
     hdst__join_kind kind;
     bool optional[2];
+    // How plans that do not ask for its order run it, as far as runs have told (join_stand_in.c).
+    bool repeats;                   // the side that is looked up has keys more than once
+    bool ordered;                   // both sides are ordered after all
 } hdst__join_own;
+
+hdst_dataset *hdst__join_stands_in(hdst__arena *arena, const hdst__plan *plan, hdst_dataset *dataset);      // hdst__operator.stands_in of joins
 
 // A dataset over two, the second of which is still to be checked: `right` is called so in errors of `call`. Never NULL.
 hdst_dataset *hdst__join_dataset(const char *call, const hdst__operator *op, hdst_dataset *left, hdst_dataset *right);

@@ -151,7 +151,7 @@ hdst_status hdst__loop_run_part(hdst__loop *loop, hdst__loop_part *part, hdst__r
 {
     drop_others(loop, part);
     hdst_status status = hdst__plan_run(&part->plan, error);
-    if (status == HDST_E_MEMORY && hdst__plan_takes_less(&part->plan)) {
+    if (status == HDST_E_MEMORY && hdst__plan_runs_otherwise(&part->plan, status)) {
         *error = (hdst_error)HDST_ERROR_INIT;
         end_part(part);
         status = plan_part(part, error);

@@ -27,6 +27,7 @@ static void end_plan(cache_own *own)
 static hdst_status make_plan(const hdst_dataset *dataset, cache_own *own, hdst_error *error)
 {
     hdst__arena_init(&own->arena, HDST__ALLOCATOR(dataset), NULL);
+    own->plan.may_run_again = true;
     const hdst_status status = hdst__plan_make(&own->arena, dataset->parent, &own->plan, error);
     own->planned = status == HDST_OK;
     if (own->planned) own->plan.target->keeps = true;
@@ -37,7 +38,7 @@ static hdst_status make_plan(const hdst_dataset *dataset, cache_own *own, hdst_e
 static hdst_status fill(const hdst_dataset *dataset, cache_own *own, hdst__run_stats *stats, hdst_error *error)
 {
     hdst_status status = hdst__plan_run(&own->plan, error);
-    while (status == HDST_E_MEMORY && hdst__plan_takes_less(&own->plan)) {
+    while (status != HDST_OK && hdst__plan_runs_otherwise(&own->plan, status)) {
         end_plan(own);
         *error = (hdst_error)HDST_ERROR_INIT;
         status = make_plan(dataset, own, error);

@@ -74,6 +74,12 @@ static bool known(const hdst__node *node)
     return !source->open_end || node->uncounted || hdst__open_end_is_found(source->open_end);
 }
 
+uint64_t hdst__read_records(const hdst_dataset *dataset)
+{
+    const read_own *own = dataset->own;
+    return own->source && own->bound && own->source->source->is_counted ? hdst__bound_source_records(own->bound) : UINT64_MAX;
+}
+
 // --- The node, where others than stages read texts, and keep them: all records are read into memory, with their texts ---
 
 static hdst_status build_rows(hdst__arena *arena, hdst__node *node, hdst_error *error)

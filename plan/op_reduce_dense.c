@@ -119,10 +119,10 @@ static const hdst__operator *runs_as(hdst__arena *arena, const hdst__plan *plan,
 }
 
 // Sums that do not fit words in fixed point need more than was thought.
-static bool takes_less(hdst_dataset *dataset)
+static bool runs_otherwise(hdst_dataset *dataset, hdst_status status)
 {
     dense_own *own = dataset->own;
-    if (own->by_rows || own->group.dense || !hdst__aggregate_takes_rows(own->group.rows)) return false;
+    if (status != HDST_E_MEMORY || own->by_rows || own->group.dense || !hdst__aggregate_takes_rows(own->group.rows)) return false;
     return own->by_rows = true;
 }
 
@@ -147,7 +147,7 @@ static const hdst__container_rule containers = {
 
 const hdst__operator hdst__op_reduce_dense = {
     .name = "hdst_reduce_dense", .gives = HDST__GIVES_OTHERS, .own_bytes = sizeof(dense_own), .containers = &containers, .describe = describe,
-    .lower = lower, .bind = bind, .runs_as = runs_as, .takes_less = takes_less,
+    .lower = lower, .bind = bind, .runs_as = runs_as, .runs_otherwise = runs_otherwise,
     .in_front = in_front,
 };
 

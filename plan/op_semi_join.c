@@ -6,7 +6,8 @@
     {                                                                                                                                   \
         .name = (text), .gives = HDST__GIVES_OTHERS, .own_bytes = sizeof(hdst__join_own), .may_stay_on_host = true,                     \
         .describe = hdst__join_node_describe, .build = hdst__join_node_build, .run = hdst__join_node_run, .known = hdst__node_has_run,  \
-        .explain = hdst__join_node_explain, .drop = hdst__join_node_drop, .release = hdst__join_node_release, .end = hdst__join_node_end, \
+        .explain = hdst__join_node_explain, .stands_in = hdst__join_stands_in, .drop = hdst__join_node_drop,                            \
+        .release = hdst__join_node_release, .end = hdst__join_node_end,                                                                 \
     }
 
 const hdst__operator hdst__op_semi_join = OPERATOR("hdst_semi_join");

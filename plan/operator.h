@@ -47,11 +47,15 @@ struct hdst__operator {
     hdst__plan_param (*bind)(const ir_func *func, const ir_param *param, const hdst_dataset *dataset);
     // The operator of a node of its own, where it had better not be fused, once it is lowered (dataset->mark.func); or NULL, as without this function.
     const hdst__operator *(*runs_as)(hdst__arena *arena, const hdst__plan *plan, const hdst_dataset *dataset);
-    // A run of it ended for want of memory: from the next plan on it runs in a way that takes less. False: there is none.
-    bool (*takes_less)(hdst_dataset *dataset);
+    // A run of it ended so: from the next plan on it runs in another way, which may take less memory. False: there is none that would end otherwise.
+    bool (*runs_otherwise)(hdst_dataset *dataset, hdst_status status);
     // With `runs_as`: the function that the functions in front end with, a dataset of the plan's own, in the arena, between the parent and this one.
     // NULL: none.
     hdst_dataset *(*in_front)(hdst__arena *arena, const hdst_dataset *dataset);
+
+    // A dataset of the plan's own, in the arena, a function that gives the same records in a way that suits this plan, with its parent and what it looks up
+    // set; all that read it are known. NULL: itself. Also of operators that have a node.
+    hdst_dataset *(*stands_in)(hdst__arena *arena, const hdst__plan *plan, hdst_dataset *dataset);
 
     // --- A node ---
     // Makes node->own in the arena, once all nodes before it are made. NULL: it has none.
@@ -122,6 +126,8 @@ struct hdst__operator {
     X(top)              /* op_top.c: the largest or smallest ones */                                                            \
     X(group)            /* op_group.c: a function over the records of each key */                                               \
     X(join_pairs)       /* op_join.c: pairs of records with equal keys */                                                       \
+    X(probe)            /* op_probe.c: the same as a function of one side, for who does not ask for their order */              \
+    X(join_table)       /* op_probe.c: the other side, as a hash table */                                                       \
     X(join)             /* op_join.c: a function over them */                                                                   \
     X(cross_pairs)      /* op_cross.c: all records with all */                                                                  \
     X(semi_join)        /* op_semi_join.c: records that have a partner */                                                       \

@@ -25,7 +25,7 @@ static hdst_status build_nodes(hdst__arena *arena, const hdst__plan *plan, bool 
 // A plan below makes its own notes at datasets, also at some of this plan: it comes when those of this plan are no longer needed.
 static hdst_status make_nodes(hdst__arena *arena, hdst_dataset *dataset, hdst__plan *plan, hdst_error *error)
 {
-    *plan = (hdst__plan){.context = dataset->object.context, .keeps_partials = plan->keeps_partials};
+    *plan = (hdst__plan){.context = dataset->object.context, .keeps_partials = plan->keeps_partials, .may_run_again = plan->may_run_again};
     hdst_status status = hdst__plan_nodes(arena, dataset, plan, error);
     if (status == HDST_OK) status = build_nodes(arena, plan, false, error);
     if (status == HDST_OK) status = build_nodes(arena, plan, true, error);
@@ -111,16 +111,16 @@ static void let_others_go(hdst__plan *plan, const char *why)
     hdst__engine_set_alone(plan->context->engine, true);
 }
 
-bool hdst__plan_takes_less(hdst__plan *plan)
+bool hdst__plan_runs_otherwise(hdst__plan *plan, hdst_status status)
 {
-    bool less = false;
+    bool otherwise = false;
     for (size_t i = 0; i < plan->node_count; i++) {
         hdst_dataset *dataset = plan->nodes[i]->dataset;
         if (plan->keeps_partials || !dataset) continue;
-        if (dataset->op->takes_less && dataset->op->takes_less(dataset)) less = true;
-        else if (plan->nodes[i]->op->node_takes_less) less |= plan->nodes[i]->op->node_takes_less(plan->nodes[i]);
+        if (dataset->op->runs_otherwise && dataset->op->runs_otherwise(dataset, status)) otherwise = true;
+        else if (status == HDST_E_MEMORY && plan->nodes[i]->op->node_takes_less) otherwise |= plan->nodes[i]->op->node_takes_less(plan->nodes[i]);
     }
-    return less;
+    return otherwise;
 }
 
 // Several devices need more memory than one: what ends for want of it is tried once more with one.

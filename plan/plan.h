@@ -14,7 +14,13 @@ struct hdst__plan_param {
     hdst_value *value;              // broadcast
     const void *data;               // broadcast of an operator: rows that are its own
     uint64_t rows, version;         // accum; with `data`: rows of it, a number that changes with it
+    const struct hdst__plan_rows *held;     // broadcast of an operator: the same, of a node that has run by then; NULL: of none
 };
+
+typedef struct hdst__plan_rows {    // rows that a node holds
+    const void *data;
+    uint64_t rows, version;
+} hdst__plan_rows;
 
 typedef struct hdst__plan_table {   // an accumulator
     const char *function, *name;    // "assign", "t"
@@ -67,6 +73,7 @@ struct hdst__plan {
     bool alone;                     // it has run out of memory with several devices: one does it
     hdst__run_stats stats;          // of all stages of the last run together
     bool keeps_partials;            // accumulators are wanted unfinished, which those of stages can be. Before the plan is made
+    bool may_run_again;             // whoever runs it asks hdst__plan_runs_otherwise of a run that failed. Before the plan is made
 };
 
 // Builds nodes and IR; nothing is compiled for a device yet. All lives in `arena`, but for the stages and the rows of tables. HDST_E_MEMORY and
@@ -76,8 +83,8 @@ hdst_status hdst__plan_make(hdst__arena *arena, hdst_dataset *dataset, hdst__pla
 void hdst__plan_release(hdst__plan *plan);
 // Reads the bound values as they are now and runs. The target's records are then what its reader reads; tables are those of its nodes.
 hdst_status hdst__plan_run(hdst__plan *plan, hdst_error *error);
-// Behind a run that ended with HDST_E_MEMORY: whether a new plan may need less. It says so a limited number of times.
-bool hdst__plan_takes_less(hdst__plan *plan);
+// Behind a run that failed: whether a new plan may end otherwise, for it needs less memory, or goes another way. It says so a limited number of times.
+bool hdst__plan_runs_otherwise(hdst__plan *plan, hdst_status status);
 hdst_status hdst__plan_explain(hdst__plan *plan, hdst__buffer *out, hdst_error *error);
 void hdst__plan_add_stats(hdst__run_stats *to, const hdst__run_stats *from);
 
@@ -93,6 +100,7 @@ bool hdst__plan_is_known(const hdst__plan *plan);               // all of its no
 // is there, and if it is not, where the end is.
 hdst_status hdst__read_reach(const hdst__node *node, uint64_t wanted, uint64_t *records, hdst_error *error);
 bool hdst__node_reads_texts(const hdst__node *node);           // op_read.c: of a source that makes texts
+uint64_t hdst__read_records(const hdst_dataset *dataset);      // op_read.c: of a source, as far as they are counted; UINT64_MAX: they are not
 hdst__reader hdst__node_rows_reader(hdst__node *node, const hdst__record *record);     // of node->rows
 // node_texts.c: once it has run; before the next time, or when its records are given back
 hdst_status hdst__node_hold_texts(hdst__node *node, hdst_error *error);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which datasets become nodes of a plan. Datasets are made from older ones, so their serial numbers are an order of running; no recursion is needed, however
 // deep the graph is.
+#include "plan/probe.h"
 #include "plan/stage_call.h"
 
 #include "engine/engine.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { LONGEST_CHAIN = 64 };        // functions of one stage
 
@@ -46,6 +48,30 @@ static void reach_all(reached *r, hdst_dataset *target)
     qsort(r->items, r->count, sizeof *r->items, by_serial);
 }
 
+// Who gives the dataset's records.
+static const hdst_dataset *in_plan(const hdst_dataset *dataset) { return dataset->mark.stand_in ? dataset->mark.stand_in : dataset; }
+
+// A stand-in reads what the dataset does, and is read by who reads that.
+static void put_stand_in(reached *r, size_t i, hdst_dataset *stand_in)
+{
+    hdst_dataset *dataset = r->items[i];
+    stand_in->mark = (hdst__plan_mark){.plan = r->plan, .consumers = dataset->mark.consumers, .consumer = dataset->mark.consumer,
+                                       .looked_up = stand_in->mark.looked_up};
+    for (size_t k = 0; k < dataset->input_count; k++)
+        if (dataset->inputs[k]->mark.consumer == dataset) dataset->inputs[k]->mark.consumer = stand_in;
+    dataset->mark.stand_in = stand_in;
+    r->items[i] = stand_in;
+}
+
+// From the last one on: who stands in asks for those that read it as they were made.
+static void put_stand_ins(reached *r, const hdst__plan *plan)
+{
+    for (size_t i = r->count; i-- > 0;) {
+        hdst_dataset *dataset = r->items[i], *stand_in = dataset->op->stands_in ? dataset->op->stands_in(r->arena, plan, dataset) : NULL;
+        if (stand_in) put_stand_in(r, i, stand_in);
+    }
+}
+
 // --- Cuts ---
 
 static bool is_function(const hdst_dataset *dataset) { return dataset->op->lower != NULL; }
@@ -64,7 +90,7 @@ static bool builds_texts(const ir_func *func)
 
 bool hdst__dataset_fuses(const hdst_dataset *dataset)
 {
-    const hdst_dataset *parent = dataset->parent;
+    const hdst_dataset *parent = hdst__dataset_before(dataset);
     if (!is_function(parent) || parent->mark.consumers > 1 || dataset->mark.runs_as) return false;
     if (has_own_code(dataset) || has_own_code(parent) || builds_texts(parent->mark.func)) return false;
     if (parent->op->gives_blocks && hdst__engine_settings(dataset->object.context->engine)->skip_failed) return false;
@@ -76,7 +102,7 @@ bool hdst__dataset_fuses(const hdst_dataset *dataset)
 // Functions that make one record of each, and nothing else, need only run over the records that a slice of them asks for.
 static bool slices_input(const hdst_dataset *slice)
 {
-    const hdst_dataset *parent = slice->parent;
+    const hdst_dataset *parent = hdst__dataset_before(slice);
     if (!slice->op->takes_some || !is_function(parent) || parent->mark.consumers > 1 || has_own_code(parent)) return false;
     return !folds(parent->mark.func) && !parent->mark.drops && !parent->mark.whole;
 }
@@ -93,6 +119,7 @@ static bool needs_node(const hdst_dataset *dataset)
 {
     const hdst_dataset *consumer = dataset->mark.consumer;
     if (consumer && dataset->mark.consumers == 1 && slices_input(consumer)) return false;
+    if (consumer && consumer->mark.looked_up && in_plan(consumer->mark.looked_up) == dataset) return true;
     return !is_function(dataset) || !consumer || dataset->mark.consumers > 1 || !is_function(consumer) || !hdst__dataset_fuses(consumer);
 }
 
@@ -110,14 +137,27 @@ static void set_input(hdst__arena *arena, hdst__node *node, hdst__node *input)
     node->inputs[node->input_count++] = input;
 }
 
+// A stage reads the tables that its functions look up in beside its records.
+static void add_tables(hdst__arena *arena, hdst__node *node)
+{
+    const hdst_dataset *last = node->dataset, *item = last;
+    hdst__node **inputs = HDST__NEW_ARRAY(arena, hdst__node *, node->input_count + last->mark.length);
+    if (node->input_count) memcpy(inputs, node->inputs, node->input_count * sizeof *inputs);
+    node->inputs = inputs;
+    for (uint32_t i = 0; i < last->mark.length; i++, item = hdst__dataset_before(item))
+        if (item->mark.looked_up) node->inputs[node->input_count++] = hdst__probe_table(item);
+}
+
 static bool fuses(const hdst__node *node) { return node->op == &hdst__op_stage || node->op == &hdst__op_fold; }
 
 // The first function of those that end with `last`.
 static const hdst_dataset *first_function(const hdst_dataset *last)
 {
-    for (uint32_t i = last->mark.length; i > 1; i--) last = last->parent;
+    for (uint32_t i = last->mark.length; i > 1; i--) last = hdst__dataset_before(last);
     return last;
 }
+
+static hdst__node *node_of(const hdst_dataset *dataset) { return in_plan(dataset)->mark.node; }
 
 static void add_inputs(hdst__arena *arena, hdst__node *node)
 {
@@ -125,13 +165,15 @@ static void add_inputs(hdst__arena *arena, hdst__node *node)
     if (!dataset->parent || node->op->below) return;
     if (dataset->input_count) {
         node->inputs = HDST__NEW_ARRAY(arena, hdst__node *, dataset->input_count);
-        for (; node->input_count < dataset->input_count; node->input_count++) node->inputs[node->input_count] = dataset->inputs[node->input_count]->mark.node;
+        for (; node->input_count < dataset->input_count; node->input_count++) node->inputs[node->input_count] = node_of(dataset->inputs[node->input_count]);
         return;
     }
     // A stage's output is best left where the next one reads it.
     const hdst_dataset *first = fuses(node) ? first_function(dataset) : dataset;
-    if (fuses(node)) first->parent->mark.node->keeps = true;
-    set_input(arena, node, first->parent->mark.node);
+    hdst__node *before = hdst__dataset_before(first)->mark.node;
+    if (fuses(node)) before->keeps = true;
+    set_input(arena, node, before);
+    if (fuses(node)) add_tables(arena, node);
 }
 
 static hdst__node *add_node(hdst__arena *arena, hdst__plan *plan, hdst_dataset *dataset, const hdst__operator *op)
@@ -149,12 +191,25 @@ static hdst__node *add_node(hdst__arena *arena, hdst__plan *plan, hdst_dataset *
 static void add_sliced_input(hdst__arena *arena, hdst__plan *plan, hdst_dataset *slice)
 {
     hdst__node *part = add_node(arena, plan, slice, slice->op), *stage = add_node(arena, plan, slice, &hdst__op_stage);
-    set_input(arena, part, first_function(slice->parent)->parent->mark.node);
+    set_input(arena, part, hdst__dataset_before(first_function(hdst__dataset_before(slice)))->mark.node);
     set_input(arena, stage, part);
+}
+
+// Of the functions of a stage that ends with `last`: nodes of the tables that they look up in.
+static void add_table_nodes(hdst__arena *arena, hdst__plan *plan, hdst_dataset *last)
+{
+    hdst_dataset *item = last;
+    for (uint32_t i = 0; i < last->mark.length; i++, item = hdst__dataset_before(item)) {
+        if (!item->mark.looked_up) continue;
+        hdst__node *table = add_node(arena, plan, item, &hdst__op_join_table);
+        set_input(arena, table, node_of(item->mark.looked_up));
+        hdst__probe_set_table(item, table);
+    }
 }
 
 static void add_nodes(hdst__arena *arena, hdst__plan *plan, hdst_dataset *dataset)
 {
+    add_table_nodes(arena, plan, dataset->mark.front ? dataset->mark.front : dataset);
     hdst_dataset *front = dataset->mark.front;
     if (slices_input(dataset)) {
         add_sliced_input(arena, plan, dataset);
@@ -172,9 +227,10 @@ static hdst_status note_function(hdst__arena *arena, hdst_dataset *dataset, hdst
     mark->func = hdst__plan_lower(arena, dataset, error);
     if (!mark->func) return error->code;
     const bool fused = hdst__dataset_fuses(dataset);
-    mark->length = 1 + (fused ? dataset->parent->mark.length : 0);
-    mark->drops = mark->func->emits || may_leave_out(dataset) || (fused && dataset->parent->mark.drops);
-    mark->whole = hdst__reads_index(mark->func) || hdst__accumulates(mark->func) || (fused && dataset->parent->mark.whole);
+    const hdst__plan_mark *before = fused ? &hdst__dataset_before(dataset)->mark : NULL;
+    mark->length = 1 + (fused ? before->length : 0);
+    mark->drops = mark->func->emits || may_leave_out(dataset) || (fused && before->drops);
+    mark->whole = hdst__reads_index(mark->func) || hdst__accumulates(mark->func) || (fused && before->whole);
     return HDST_OK;
 }
 
@@ -189,7 +245,7 @@ static hdst_status note_own_node(hdst__arena *arena, const hdst__plan *plan, hds
     const hdst_status status = note_function(arena, front, error);
     if (status != HDST_OK || !hdst__dataset_fuses(front)) return status;
     dataset->mark.front = front;
-    front->parent->mark.consumer = front;
+    hdst__dataset_before(front)->mark.consumer = front;
     return HDST_OK;
 }
 
@@ -219,6 +275,7 @@ hdst_status hdst__plan_nodes(hdst__arena *arena, hdst_dataset *dataset, hdst__pl
 {
     reached r = {.arena = arena, .plan = ++plan->context->plans};
     reach_all(&r, dataset);
+    put_stand_ins(&r, plan);
     for (size_t i = 0; i < r.count; i++) {
         hdst_dataset *d = r.items[i];
         hdst_status status = is_function(d) ? note_function(arena, d, error) : HDST_OK;

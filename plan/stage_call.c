@@ -111,10 +111,11 @@ hdst_status hdst__stage_call_values(const hdst__stage_call *call, hdst_error *er
         const hdst__plan_param *param = &call->params[i];
         const hdst_status status = param->value ? check_value(param, call->func->params[i].is_table, error) : HDST_OK;
         if (status != HDST_OK) return status;
-        ((const void **)call->values->broadcast)[i] = param->value ? param->value->data : param->data;
+        const hdst__plan_rows own = param->held ? *param->held : (hdst__plan_rows){param->data, param->rows, param->version};
+        ((const void **)call->values->broadcast)[i] = param->value ? param->value->data : own.data;
         ((hdst__value_rows **)call->values->resident)[i] = param->value && param->value->on_device ? param->value->resident : NULL;
-        ((uint64_t *)call->values->rows)[i] = param->value ? param->value->rows : param->rows;
-        ((uint64_t *)call->values->version)[i] = param->value ? param->value->version : param->version;
+        ((uint64_t *)call->values->rows)[i] = param->value ? param->value->rows : own.rows;
+        ((uint64_t *)call->values->version)[i] = param->value ? param->value->version : own.version;
     }
     return HDST_OK;
 }

@@ -48,11 +48,11 @@ static void match_range(const ir_func *range, stage_node *own)
 void hdst__stage_node_list_items(hdst__arena *arena, hdst__node *node)
 {
     stage_node *own = node->own = HDST__NEW(arena, stage_node);
-    hdst_dataset *item = node->dataset->op->lower ? node->dataset : node->dataset->parent;
+    hdst_dataset *item = node->dataset->op->lower ? node->dataset : hdst__dataset_before(node->dataset);
     node->call = &own->call;
     own->item_count = item->mark.length;
     own->items = HDST__NEW_ARRAY(arena, hdst_dataset *, own->item_count);
-    for (size_t i = own->item_count; i-- > 0; item = item->parent) own->items[i] = item;
+    for (size_t i = own->item_count; i-- > 0; item = hdst__dataset_before(item)) own->items[i] = item;
     own->passes.count = hdst__row_passes_noted(node->dataset);
 }
 
@@ -460,7 +460,7 @@ hdst_status hdst__stage_node_explain(hdst__node *node, hdst__buffer *out, hdst_e
 {
     const stage_node *own = node->own;
     if (node->driver && !node->driver->op->drives(node->driver)) return HDST_OK;       // it does not run
-    if (!hdst__node_is_known(node->inputs[0])) {
+    if (!hdst__node_inputs_known(node)) {
         hdst__buffer_printf(out, "stage %s: what it reads is computed by the next run%s\n", own->call.func->name,
                             node->ran ? "; memory was short, so the last one gave it back" : "");
         return HDST_OK;

@@ -2,7 +2,7 @@
 // Functions of operators for which the user writes no code (codegen/lower/operator_functions.h).
 #include "codegen/lower/operator_functions.h"
 
-static ir_func *new_func(hdst__arena *arena, const char *name, const hdst__record *input)
+ir_func *hdst__operator_new_func(hdst__arena *arena, const char *name, const hdst__record *input)
 {
     ir_func *func = HDST__NEW(arena, ir_func);
     *func = (ir_func){.arena = arena, .name = name};
@@ -65,12 +65,13 @@ static void copy_leaf(ir_func *func, uint32_t output, uint32_t to, uint32_t from
 
 static uint32_t add_broadcast(ir_func *func, const char *name)
 {
-    return hdst__ir_add_param(func, (ir_param){.kind = IR_BROADCAST_TABLE, .name = name, .bind = name, .record = hdst__number_record(func->arena, HDST__U64)});
+    const hdst__record *record = hdst__number_record(func->arena, HDST__U64);
+    return hdst__ir_add_param(func, (ir_param){.kind = IR_BROADCAST_TABLE, .name = name, .bind = name, .record = record});
 }
 
 ir_func *hdst__operator_range(hdst__arena *arena, const hdst__record *nothing, const hdst__record *to)
 {
-    ir_func *func = new_func(arena, "range", nothing);
+    ir_func *func = hdst__operator_new_func(arena, "range", nothing);
     const uint32_t begin = add_broadcast(func, "begin"), output = add_output(func, to);
     ir_expr *number =
         hdst__ir_binary(func, IR_ADD, HDST__U64, leaf_expr(func, IR_RECORD_INDEX, 0, 0, HDST__U64), leaf_expr(func, IR_BROADCAST, begin, 0, HDST__U64));
@@ -80,7 +81,7 @@ ir_func *hdst__operator_range(hdst__arena *arena, const hdst__record *nothing, c
 
 ir_func *hdst__operator_zip(hdst__arena *arena, const hdst__record *from, const hdst__record *to)
 {
-    ir_func *func = new_func(arena, "zip_with_index", from);
+    ir_func *func = hdst__operator_new_func(arena, "zip_with_index", from);
     uint32_t output = add_output(func, to);
     store(func, &func->body, output, 0, NULL, leaf_expr(func, IR_RECORD_INDEX, 0, 0, HDST__U64));
     for (uint32_t i = 0; i < from->leaf_count; i++) copy_leaf(func, output, i + 1, i);
@@ -89,14 +90,14 @@ ir_func *hdst__operator_zip(hdst__arena *arena, const hdst__record *from, const 
 
 ir_func *hdst__operator_field(hdst__arena *arena, const hdst__record *from, const hdst__record *to, uint32_t leaf)
 {
-    ir_func *func = new_func(arena, "field", from);
+    ir_func *func = hdst__operator_new_func(arena, "field", from);
     copy_leaf(func, add_output(func, to), 0, leaf);
     return func;
 }
 
 ir_func *hdst__operator_ones(hdst__arena *arena, const hdst__record *from, const hdst__record *to, bool (*is_key)(const hdst__record *record, uint32_t leaf))
 {
-    ir_func *func = new_func(arena, "count_by_key", from);
+    ir_func *func = hdst__operator_new_func(arena, "count_by_key", from);
     uint32_t output = add_output(func, to), next = 0;
     for (uint32_t i = 0; i < from->leaf_count; i++)
         if (is_key(from, i)) copy_leaf(func, output, next++, i);
@@ -119,7 +120,7 @@ static uint32_t add_accum(ir_func *func, const char *name, const hdst__record *r
 
 ir_func *hdst__operator_count(hdst__arena *arena, const hdst__record *record)
 {
-    ir_func *func = new_func(arena, "count", record);
+    ir_func *func = hdst__operator_new_func(arena, "count", record);
     ir_stmt *add = hdst__ir_stmt(func, IR_ACCUM, (hdst__span){0});
     add->param = add_accum(func, "count", hdst__number_record(arena, HDST__U64), false, NULL);
     add->acc = HDST__SUM;
@@ -173,7 +174,7 @@ static void philox_round(ir_func *func, uint32_t word[4], const uint32_t key[2],
 
 ir_func *hdst__operator_sample(hdst__arena *arena, const hdst__record *record)
 {
-    ir_func *func = new_func(arena, "sample", record);
+    ir_func *func = hdst__operator_new_func(arena, "sample", record);
     uint32_t seed_param = add_broadcast(func, "seed"), limit_param = add_broadcast(func, "limit");
     uint32_t index = set(func, "index", HDST__U64, leaf_expr(func, IR_RECORD_INDEX, 0, 0, HDST__U64));
     uint32_t seed = set(func, "seed", HDST__U64, leaf_expr(func, IR_BROADCAST, seed_param, 0, HDST__U64));
@@ -240,7 +241,7 @@ static ir_expr *checked_row(dense *d, hdst__span span, const hdst__diags *diags)
 
 ir_func *hdst__operator_key_in_range(hdst__arena *arena, const hdst__record *keyed, uint32_t key, hdst__span span, const hdst__diags *diags)
 {
-    ir_func *func = new_func(arena, "key_in_range", keyed);
+    ir_func *func = hdst__operator_new_func(arena, "key_in_range", keyed);
     const uint32_t rows = add_broadcast(func, "rows"), output = add_output(func, keyed);
     uint32_t checked;
     func->diags = diags;
@@ -251,7 +252,7 @@ ir_func *hdst__operator_key_in_range(hdst__arena *arena, const hdst__record *key
 
 ir_func *hdst__operator_dense(hdst__arena *arena, const ir_func *reduce, const hdst__record *keyed, uint32_t key, hdst__span span, const hdst__diags *diags)
 {
-    dense d = {.func = new_func(arena, reduce->name, keyed), .key_leaf = key};
+    dense d = {.func = hdst__operator_new_func(arena, reduce->name, keyed), .key_leaf = key};
     const ir_param *result = &reduce->params[1];
     d.func->diags = diags;
     d.table = add_accum(d.func, "result", result->record, true, result);
@@ -270,7 +271,8 @@ ir_func *hdst__operator_dense(hdst__arena *arena, const ir_func *reduce, const h
 
 static uint32_t add_limit(ir_func *func, const char *name, hdst__kind kind)
 {
-    return hdst__ir_add_param(func, (ir_param){.kind = IR_BROADCAST_TABLE, .name = name, .bind = name, .record = hdst__number_record(func->arena, kind)});
+    const hdst__record *record = hdst__number_record(func->arena, kind);
+    return hdst__ir_add_param(func, (ir_param){.kind = IR_BROADCAST_TABLE, .name = name, .bind = name, .record = record});
 }
 
 static hdst__kind threshold_kind(const hdst__leaf *leaf)
@@ -310,7 +312,7 @@ static ir_expr *compared(ir_func *func, uint32_t leaf, uint64_t element)
 ir_func *hdst__operator_threshold(hdst__arena *arena, const hdst__record *record, uint32_t leaf, uint64_t element)
 {
     const hdst__kind kind = threshold_kind(&record->leaves[leaf]);
-    ir_func *func = new_func(arena, "threshold", record);
+    ir_func *func = hdst__operator_new_func(arena, "threshold", record);
     const uint32_t low = add_limit(func, "low", kind), high = add_limit(func, "high", kind), all = add_limit(func, "all", HDST__U32);
     const uint32_t value = set(func, "value", kind, compared(func, leaf, element));
     ir_expr *above = hdst__ir_binary(func, IR_GE, HDST__BOOL, hdst__ir_var(func, value), leaf_expr(func, IR_BROADCAST, low, 0, kind));

@@ -36,4 +36,7 @@ ir_func *hdst__operator_key_in_range(hdst__arena *arena, const hdst__record *key
 // or if the broadcast "all" (uint32_t) is not 0.
 ir_func *hdst__operator_threshold(hdst__arena *arena, const hdst__record *record, uint32_t leaf, uint64_t element);
 
+// What functions of operators begin with: a function of records that does nothing yet.
+ir_func *hdst__operator_new_func(hdst__arena *arena, const char *name, const hdst__record *input);
+
 #endif

@@ -13,18 +13,25 @@
 
 typedef hdst_status (*plan_user)(hdst__plan *plan, const hdst__reader *records, void *user, hdst_error *error);
 
+// *made: whether there is a plan that ran, well or not.
+static hdst_status make_and_run(hdst__arena *arena, hdst_dataset *dataset, hdst__plan *plan, bool *made, hdst_error *error)
+{
+    const hdst_status status = hdst__plan_make(arena, dataset, plan, error);
+    *made = status == HDST_OK;
+    return *made ? hdst__plan_run(plan, error) : status;
+}
+
 static hdst_status run_locked(hdst_dataset *dataset, plan_user use, void *user, hdst_error *error)
 {
     hdst__plan plan = {.may_run_again = true};
     hdst__arena arena;
+    bool made;
     hdst__arena_init(&arena, HDST__ALLOCATOR(dataset), NULL);
-    hdst_status status = hdst__plan_make(&arena, dataset, &plan, error);
-    if (status == HDST_OK) status = hdst__plan_run(&plan, error);
-    while (status != HDST_OK && hdst__plan_runs_otherwise(&plan, status)) {
+    hdst_status status = make_and_run(&arena, dataset, &plan, &made, error);
+    while (status != HDST_OK && made && hdst__plan_runs_otherwise(&plan, status)) {
         hdst__plan_release(&plan);
         *error = (hdst_error)HDST_ERROR_INIT;
-        status = hdst__plan_make(&arena, dataset, &plan, error);
-        if (status == HDST_OK) status = hdst__plan_run(&plan, error);
+        status = make_and_run(&arena, dataset, &plan, &made, error);
     }
     if (status == HDST_OK) status = use(&plan, &plan.target->reader, user, error);
     hdst__plan_release(&plan);

@@ -279,9 +279,8 @@ static hdst_status check_end(const hdst__stage *stage, hdst_error *error)
     return stage->reader.open_end && !stops ? check_all_ran(stage, error) : HDST_OK;
 }
 
-hdst_status hdst__stage_run_plans(hdst__stage *stage, const hdst__stage_values *values, uint64_t *failure, hdst_error *error)
+static hdst_status run_alone(hdst__stage *stage, const hdst__stage_values *values, uint64_t *failure, hdst_error *error)
 {
-    if (stage->shares && !stage->passes_by) return run_shared(stage, values, failure, error);
     hdst__dataset_cache *cache = hdst__dataset_cache_stays(stage->spec.cache) ? stage->spec.cache : NULL;
     hdst__partial_destroy(stage->merged);
     stage->merged = NULL;
@@ -291,4 +290,20 @@ hdst_status hdst__stage_run_plans(hdst__stage *stage, const hdst__stage_values *
     // Words in fixed point are read by way of a partial only.
     const bool merges = status == HDST_OK && *failure == UINT64_MAX && stage->plan->words_come_back;
     return merges ? merge_tables(stage, 0, true, true, error) : status;
+}
+
+// A cached input of which nothing stays any more, as others want the memory, is read from where it comes from.
+static void count_missed(hdst__stage *stage)
+{
+    hdst__run_stats *stats = &stage->stats;
+    if (!stage->spec.cache || hdst__dataset_cache_stays(stage->spec.cache) || (stage->shares && hdst__stage_part_records(stage, 0) != UINT64_MAX)) return;
+    for (uint32_t i = 0; i < stats->device_count; i++) stats->cache_miss_bytes += stats->device[i].records * stage->reader.record->size;
+}
+
+hdst_status hdst__stage_run_plans(hdst__stage *stage, const hdst__stage_values *values, uint64_t *failure, hdst_error *error)
+{
+    const bool shares = stage->shares && !stage->passes_by;
+    const hdst_status status = shares ? run_shared(stage, values, failure, error) : run_alone(stage, values, failure, error);
+    if (status == HDST_OK) count_missed(stage);
+    return status;
 }

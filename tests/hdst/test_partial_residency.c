@@ -114,7 +114,8 @@ static void expect_reads(job *j, hdst_result *r, bool copies)
     cr_expect(all - read <= stays && stays <= all - read + 4096, "%lu of %lu read, %lu stay", (unsigned long)read, (unsigned long)all, (unsigned long)stays);
     cr_expect_eq(resident(j), stays, "the same stay");
     cr_expect_eq(stats.bytes_to_device, copies ? read : 0, "%lu to the device, %lu read", (unsigned long)stats.bytes_to_device, (unsigned long)read);
-    cr_expect_eq(stats.cache_miss_bytes, read);
+    cr_expect_eq(stats.cache_miss_bytes, read, "%lu missed, %lu read, %lu hit", (unsigned long)stats.cache_miss_bytes, (unsigned long)read,
+                 (unsigned long)stats.cache_hit_bytes);
     cr_expect_eq(stats.cache_hit_bytes, all - read);
 }
 
@@ -298,7 +299,7 @@ Test(partial_residency, what_stays_goes_when_others_want_its_memory)
 {
     ON_EACH_FORM {
         bool some_went = false;
-        for (uint64_t rows = 20000; rows < 900000; rows *= 2) {
+        for (uint64_t rows = 20000; rows < 900000; rows *= 16) {
             job alone, beside;
             open_job(&alone, forms[form], 16 * MIB, false);
             hdst_result *before = sums_of(&alone);

@@ -82,7 +82,7 @@ Test(ir_text, constants_keep_their_bits)
 
 Test(ir_text, checks_of_every_kind)
 {
-    static const char *const kinds[] = {"index", "table index", "division", "emit", "key", "unsigned key"};
+    static const char *const kinds[IR_CHECK_NUMBER + 1] = {"index", "table index", "division", "emit", "key", "unsigned key", "length", "number"};
     ir_func func = {.name = "f", .arena = &arena};
     for (int k = 0; k <= IR_CHECK_NUMBER; k++) hdst__ir_add_check(&func, (ir_check){.kind = (ir_check_kind)k, .what = "x"});
     const char *text = ir_text_of(&arena, &func);

@@ -110,6 +110,15 @@ def workloads(at):
     ]
 
 
+def without_times(result):
+    """What the turns of a loop took is no answer."""
+    if isinstance(result, list):
+        return [without_times(item) for item in result]
+    if isinstance(result, dict):
+        return {key: without_times(value) for key, value in result.items() if key != "seconds"}
+    return result
+
+
 def digest(folder, name, arguments, device, scratch):
     """Of the results and the output file. None: no such device. A program that fails ends this one."""
     out = f"{scratch}/out.npy"
@@ -119,7 +128,7 @@ def digest(folder, name, arguments, device, scratch):
         return None
     if done.returncode:
         sys.exit(f"equal_bits: {name} on {device}: exit code {done.returncode}: {done.stderr.decode()}")
-    hashed = hashlib.sha256(json.dumps(json.loads(done.stdout)["result"], sort_keys=True).encode())
+    hashed = hashlib.sha256(json.dumps(without_times(json.loads(done.stdout)["result"]), sort_keys=True).encode())
     with open(out, "rb") as file:
         hashed.update(file.read())
     os.remove(out)
@@ -129,13 +138,13 @@ def digest(folder, name, arguments, device, scratch):
 def compare(folder, devices, scratch):
     """Prints the table. How many workloads have results that differ, and how many were on two devices."""
     different = compared = 0
-    print(f"{'':20}" + "".join(f"{device:18}" for device in devices))
+    print(f"{'':22}" + "".join(f"{device:18}" for device in devices))
     for name, arguments in workloads(scratch):
         found = [digest(folder, name, arguments, device, scratch) for device in devices]
         distinct = {d for d in found if d}
         different += len(distinct) > 1
         compared += sum(d is not None for d in found) > 1
-        print(f"{name:20}" + "".join(f"{d or '(not there)':18}" for d in found) + ("  DIFFERENT" if len(distinct) > 1 else ""), flush=True)
+        print(f"{name:22}" + "".join(f"{d or '(not there)':18}" for d in found) + ("  DIFFERENT" if len(distinct) > 1 else ""), flush=True)
     return different, compared
 
 

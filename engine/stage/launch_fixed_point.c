@@ -85,15 +85,27 @@ void hdst__plan_tuple_slices(hdst__launch_plan *plan)
     plan->slice_least = plan->slice_most;
 }
 
+static bool goes_by_tuples(const hdst__launch_plan *plan) { return plan->kernel && plan->kernel->tuple_kernel_count; }
+
+hdst_status hdst__plan_fit_tuples(hdst__launch_plan *plan, hdst_error *error)
+{
+    if (!goes_by_tuples(plan)) return HDST_OK;
+    hdst__device *device = plan->device;
+    const uint64_t most = plan->reader.records < plan->slice_most ? plan->reader.records : plan->slice_most, bytes = most * plan->kernel->tuple_bytes + 64;
+    if (plan->tuples && plan->tuples->bytes >= bytes) return HDST_OK;
+    device->ops->release(device, plan->tuples);
+    plan->tuples = NULL;
+    return device->ops->alloc(device, HDST__MEMORY_DEVICE, HDST__OWNER_ACCUMULATORS, bytes, "tuples of a row and an addend", &plan->tuples, error);
+}
+
 static hdst_status take_tuples(hdst__launch_plan *plan, hdst_error *error)
 {
     hdst__device *device = plan->device;
-    const uint64_t groups = plan->items / plan->kernel->local_size, most = plan->reader.records < plan->slice_most ? plan->reader.records : plan->slice_most;
-    hdst_status status = device->ops->alloc(device, HDST__MEMORY_DEVICE, HDST__OWNER_ACCUMULATORS,
-                                            hdst__kernel_part_words(plan->kernel, groups) * sizeof(uint32_t), "the parts of a table", &plan->partitions, error);
-    if (status != HDST_OK) return status;
-    return device->ops->alloc(device, HDST__MEMORY_DEVICE, HDST__OWNER_ACCUMULATORS, most * plan->kernel->tuple_bytes + 64, "tuples of a row and an addend",
-                              &plan->tuples, error);
+    const uint64_t groups = plan->items / plan->kernel->local_size;
+    const hdst_status status = device->ops->alloc(device, HDST__MEMORY_DEVICE, HDST__OWNER_ACCUMULATORS,
+                                                  hdst__kernel_part_words(plan->kernel, groups) * sizeof(uint32_t), "the parts of a table",
+                                                  &plan->partitions, error);
+    return status == HDST_OK ? hdst__plan_fit_tuples(plan, error) : status;
 }
 
 // --- Memory ---
@@ -111,7 +123,7 @@ static uint64_t choose_cells(const hdst__launch_plan *plan)
 
 hdst_status hdst__plan_fixed_point_take(hdst__launch_plan *plan, hdst_error *error)
 {
-    if (plan->kernel && plan->kernel->tuple_kernel_count) {
+    if (goes_by_tuples(plan)) {
         hdst_status status = take_tuples(plan, error);
         if (status != HDST_OK) return status;
     }

@@ -17,6 +17,7 @@ bool hdst__plan_may_part(const hdst__launch_plan *plan, uint64_t most_records);
 void hdst__plan_tuple_slices(hdst__launch_plan *plan);       // few and long ones, whose tuples have room; does nothing for other kernels
 
 // Memory for the overflow cells and the tuples of the plan's kernel, if it has any.
+hdst_status hdst__plan_fit_tuples(hdst__launch_plan *plan, hdst_error *error);       // memory for those of a slice, whose length may have changed
 hdst_status hdst__plan_fixed_point_take(hdst__launch_plan *plan, hdst_error *error);
 hdst_status hdst__plan_fixed_point_clear(hdst__launch_plan *plan, hdst_error *error);       // before a run
 // after one: plan->overflow_is_full when its results are worth nothing. `is_here`: plan->overflow_state is that run's; else it is asked for

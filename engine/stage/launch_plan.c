@@ -501,7 +501,9 @@ hdst_status hdst__launch_plan_move(hdst__launch_plan *plan, const hdst__reader *
     plan->reader = *reader;
     plan->reader.copies_texts = copies_texts;
     if (!plan->shares) plan->whole = *reader;
-    return choose_again(plan, most_records) ? hdst__launch_plan_slots(plan, error) : hdst__error_memory(error, "a plan");
+    if (!choose_again(plan, most_records)) return hdst__error_memory(error, "a plan");
+    const hdst_status status = hdst__plan_fit_tuples(plan, error);
+    return status == HDST_OK ? hdst__launch_plan_slots(plan, error) : status;
 }
 
 void hdst__launch_plan_destroy(hdst__launch_plan *plan)

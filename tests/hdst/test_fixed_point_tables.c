@@ -521,3 +521,28 @@ Test(fixed_point_tables, hot_rows_are_seen_in_a_sample)
     }
     free(many);
 }
+
+// A plan that has run takes a longer input, too: the tuples of its slices have room.
+Test(fixed_point_tables, tuples_of_a_longer_input_have_room)
+{
+    static const uint64_t lengths[] = {30000, 3000000, 60000};
+    if (!have_cpu()) return;
+    hdst_context *context = gpu_context(0, true);
+    hdst_module *m = module_of(context, "map spread(uint32_t i, accum float t[]) { t[i % 3000u] += (float)(i & 3u); }\n");
+    hdst_value *numbers = hdst_value_create(m, "uint32_t", 1);
+    hdst_map_spec *spec = hdst_map_spec_create(m, "spread");
+    hdst_bind_accum(spec, "t", ROWS);
+    hdst_result *r = hdst_result_create(hdst_map(hdst_read_value(numbers), spec));
+    uint32_t *all = malloc(lengths[1] * sizeof *all);
+    for (uint32_t i = 0; i < lengths[1]; i++) all[i] = i;
+    for (int run = 0; run < 3; run++) {
+        cr_assert_eq(hdst_value_set(numbers, all, lengths[run]), HDST_OK);
+        RUN(r);
+        const float *t = hdst_result_rows(r, "t", NULL);
+        cr_assert_not_null(t);
+        for (int k = 0; k < ROWS; k++) cr_assert_eq(t[k], (float)(lengths[run] / 3000 * (k & 3)), "run %d, row %d: %g", run, k, (double)t[k]);
+    }
+    expect_explained(r, "tuples are put in order");
+    free(all);
+    hdst_context_destroy(context);
+}

@@ -172,11 +172,11 @@ static uint64_t count_block(bounds *b, const ir_block *block, uint32_t param, ui
     return count;
 }
 
-uint64_t hdst__tables_adds_per_record(const ir_func *func, const uint64_t *rows_of_param)
+uint64_t hdst__tables_adds_per_record(hdst__arena *arena, const ir_func *func, const uint64_t *rows_of_param)
 {
     bounds b = {.func = func, .rows = rows_of_param, .repeats = 1};
-    b.loop = HDST__NEW_ARRAY(func->arena, interval, func->var_count);
-    b.is_loop = HDST__NEW_ARRAY(func->arena, bool, func->var_count);
+    b.loop = HDST__NEW_ARRAY(arena, interval, func->var_count);
+    b.is_loop = HDST__NEW_ARRAY(arena, bool, func->var_count);
     uint64_t most = 0;
     for (uint32_t i = 0; i < func->param_count; i++) {
         if (func->params[i].kind != IR_ACCUM_TABLE) continue;

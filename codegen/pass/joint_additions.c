@@ -125,7 +125,7 @@ void hdst__pass_lane_words(const hdst__gpu_forms *forms, const uint64_t *rows)
     const uint32_t spans = longest_run(forms->spans, &forms->spans->body), loops = forms->loops ? longest_run(forms->loops, &forms->loops->body) : 0;
     const uint32_t run = spans > loops ? spans : loops;
     if (!run || is_rounded(forms->single)) return;
-    tables->lane_room = hdst__tables_adds_per_record(forms->single, rows) > MOST_ROOMY_ADDS;
+    tables->lane_room = hdst__tables_adds_per_record(forms->single->arena, forms->single, rows) > MOST_ROOMY_ADDS;
     if (tables->lane_room) return;
     tables->lane_adds = run > HDST__LANE_TURNS / 2 ? LONG_RUN_ADDS : MOST_TAKES * (HDST__LANE_TURNS + 1 - run) - 1;
 }

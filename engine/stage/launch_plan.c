@@ -95,7 +95,7 @@ static void make_tables(hdst__launch_plan *plan, const hdst__stage_values *value
 {
     plan->tables = hdst__ir_accum_tables(&plan->arena, plan->func, NULL);
     if (plan->tables->accum_count == 0) plan->tables = NULL;
-    plan->adds = plan->tables ? hdst__tables_adds_per_record(plan->func, plan->rows) : 0;
+    plan->adds = plan->tables ? hdst__tables_adds_per_record(&plan->arena, plan->func, plan->rows) : 0;
     plan->flush = flush_after(plan->adds);
     uint32_t scales = plan->tables ? plan->tables->scale_count : 0;
     plan->rows_seen = HDST__NEW(&plan->arena, hdst__rows_seen);

@@ -15,7 +15,11 @@ static const char head[] = "  input p p {f32 x[2]}\n"
                            "  var u64 j\n";
 static const uint64_t rows[] = {0, 50, 50, 1};      // by parameter
 
-static uint64_t bound_of(const char *body) { return hdst__tables_adds_per_record(pass_read(head, body), rows); }
+static uint64_t bound_of(const char *body)
+{
+    const ir_func *func = pass_read(head, body);
+    return hdst__tables_adds_per_record(func->arena, func, rows);
+}
 
 Test(addition_bound, an_element_for_each_turn_is_added_to_once)
 {

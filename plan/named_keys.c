@@ -60,3 +60,8 @@ size_t hdst__named_keys_fields(hdst__arena *arena, const hdst__named_keys *keys,
     }
     return count;
 }
+
+void hdst__named_keys_describe_within(const hdst__named_keys *keys, const hdst__record *record, hdst__buffer *out)
+{
+    for (size_t i = 0; i < keys->count; i++) hdst__buffer_printf(out, "%s%s", i ? ", " : " within ", record->leaves[keys->place[i].leaf].path);
+}

@@ -17,6 +17,8 @@ hdst_status hdst__named_keys_add(hdst__named_keys *keys, const hdst__allocator *
 // Fields of `text` with commas between; of a record that is a bare number the text may be empty.
 hdst_status hdst__named_keys_read(hdst__named_keys *keys, const hdst__allocator *allocator, const char *call, const hdst__record *record, const char *text,
                                   hdst_error *error);
+// " within user, day", or nothing where there are none.
+void hdst__named_keys_describe_within(const hdst__named_keys *keys, const hdst__record *record, hdst__buffer *out);
 hdst_status hdst__named_keys_check_size(uint64_t elements, hdst_error *error);
 // The numbers and texts that they are, in the arena; returns how many.
 size_t hdst__named_keys_fields(hdst__arena *arena, const hdst__named_keys *keys, const hdst__record *record, hdst__key_field **fields);

@@ -92,10 +92,8 @@ static hdst_status fill(void *user, uint64_t first, uint64_t count, const hdst__
 static void describe(const hdst_dataset *dataset, hdst__buffer *out)
 {
     const window_own *own = dataset->own;
-    const hdst__record *record = dataset->parent->record;
     hdst__buffer_printf(out, " with %" PRIu64 " before and %" PRIu64 " behind each", own->before, own->after);
-    for (size_t i = 0; i < own->within.count; i++)
-        hdst__buffer_printf(out, "%s%s", i ? ", " : " within ", record->leaves[own->within.place[i].leaf].path);
+    hdst__named_keys_describe_within(&own->within, dataset->parent->record, out);
 }
 
 static hdst_status build(hdst__arena *arena, hdst__node *node, hdst_error *error)

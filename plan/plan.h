@@ -109,6 +109,7 @@ void hdst__node_drop_texts(hdst__node *node);
 void hdst__node_describe_inputs(const hdst__node *node, hdst__buffer *out);     // "records of 1, 2"
 const char *hdst__layout_name(hdst__layout layout);
 // plan_drop.c
+bool hdst__plan_memory_is_short(const hdst_context *context, unsigned share);       // more than one part in `share` of the budget is in use
 void hdst__node_drop_work(hdst__node *node);            // what it works with, where memory is very short
 
 // --- For the plan's files ---

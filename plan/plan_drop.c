@@ -6,7 +6,7 @@
 #include "engine/engine.h"
 #include "base/costs_host.h"
 
-static bool is_short(const hdst_context *context, unsigned share)
+bool hdst__plan_memory_is_short(const hdst_context *context, unsigned share)
 {
     const hdst__budget *memory = hdst__engine_memory(context->engine);
     return memory->limit - hdst__budget_left(memory) > memory->limit / share;
@@ -45,7 +45,7 @@ static void drop_records(hdst__node *node)
 void hdst__node_drop_work(hdst__node *node)
 {
     hdst__stage *stage = node->call ? node->call->stage : NULL;
-    if (stage && is_short(node->dataset->object.context, HDST__HOST_VERY_SHORT_SHARE)) hdst__stage_forget_plan(stage);
+    if (stage && hdst__plan_memory_is_short(node->dataset->object.context, HDST__HOST_VERY_SHORT_SHARE)) hdst__stage_forget_plan(stage);
 }
 
 // A stage alone keeps what it works with: it would take the same again.
@@ -58,7 +58,7 @@ static bool is_alone(const hdst__plan *plan)
 
 void hdst__plan_drop_unread(hdst__plan *plan, const hdst__node *ran)
 {
-    if (!is_short(plan->context, HDST__HOST_SHORT_SHARE)) return;
+    if (!hdst__plan_memory_is_short(plan->context, HDST__HOST_SHORT_SHARE)) return;
     const bool alone = is_alone(plan);
     note_last_readers(plan);            // who takes records slice by slice may have changed since the last node
     for (size_t i = 0; i < plan->node_count; i++) {
@@ -79,6 +79,6 @@ static void drop_last_run(hdst__plan *plan, bool some, bool work)
     }
 }
 
-void hdst__plan_drop_last_run(hdst__plan *plan) { drop_last_run(plan, is_short(plan->context, HDST__HOST_SHORT_SHARE), !is_alone(plan)); }
+void hdst__plan_drop_last_run(hdst__plan *plan) { drop_last_run(plan, hdst__plan_memory_is_short(plan->context, HDST__HOST_SHORT_SHARE), !is_alone(plan)); }
 
-void hdst__plan_drop_idle(hdst__plan *plan) { drop_last_run(plan, is_short(plan->context, HDST__HOST_SHORT_SHARE), true); }
+void hdst__plan_drop_idle(hdst__plan *plan) { drop_last_run(plan, hdst__plan_memory_is_short(plan->context, HDST__HOST_SHORT_SHARE), true); }

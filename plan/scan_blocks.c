@@ -200,13 +200,6 @@ void hdst__scan_blocks_name_failed(const hdst__node *node, hdst_error *error)
     if (error->code == HDST_E_RECORD && error->record < blocks_of(own->level)) say_records(own->level, error->record, error);
 }
 
-// There are up to three stages for each level: what one of them works with it gives back for the next, then.
-static bool memory_is_short(const hdst__node *node)
-{
-    const hdst__budget *memory = hdst__engine_memory(node->dataset->object.context->engine);
-    return memory->limit - hdst__budget_left(memory) > memory->limit / HDST__HOST_SHORT_SHARE;
-}
-
 static hdst_status run_stage(hdst__node *node, const level *l, hdst__stage_call *call, hdst__stage_output *output, hdst__run_stats *stats, hdst_error *error)
 {
     const hdst__reader reader = blocks_reader(l);
@@ -219,7 +212,8 @@ static hdst_status run_stage(hdst__node *node, const level *l, hdst__stage_call 
     if (status != HDST_OK) return status;
     status = hdst__stage_run(call->stage, call->values, output, error);
     hdst__plan_add_stats(stats, hdst__stage_stats(call->stage));
-    if (memory_is_short(node)) hdst__stage_forget_plan(call->stage);
+    // There are up to three stages for each level: what one of them works with it gives back for the next, then.
+    if (hdst__plan_memory_is_short(node->dataset->object.context, HDST__HOST_SHORT_SHARE)) hdst__stage_forget_plan(call->stage);
     if (error && status == HDST_E_RECORD) say_records(l, error->record, error);
     return status;
 }
@@ -290,8 +284,7 @@ void hdst__scan_blocks_describe(const hdst_dataset *dataset, hdst__buffer *out)
 {
     const hdst__scan_own *own = dataset->own;
     hdst__buffer_puts(out, " in blocks of 64 with what is in front of them");
-    for (size_t i = 0; i < own->within.count; i++)
-        hdst__buffer_printf(out, "%s%s", i ? ", " : " within ", dataset->record->leaves[own->within.place[i].leaf].path);
+    hdst__named_keys_describe_within(&own->within, dataset->record, out);
 }
 
 hdst_status hdst__scan_blocks_explain(hdst__node *node, hdst__buffer *out, hdst_error *error)

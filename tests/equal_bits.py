@@ -110,15 +110,6 @@ def workloads(at):
     ]
 
 
-def without_times(result):
-    """What the turns of a loop took is no answer."""
-    if isinstance(result, list):
-        return [without_times(item) for item in result]
-    if isinstance(result, dict):
-        return {key: without_times(value) for key, value in result.items() if key != "seconds"}
-    return result
-
-
 def digest(folder, name, arguments, device, scratch):
     """Of the results and the output file. None: no such device. A program that fails ends this one."""
     out = f"{scratch}/out.npy"
@@ -128,7 +119,7 @@ def digest(folder, name, arguments, device, scratch):
         return None
     if done.returncode:
         sys.exit(f"equal_bits: {name} on {device}: exit code {done.returncode}: {done.stderr.decode()}")
-    hashed = hashlib.sha256(json.dumps(without_times(json.loads(done.stdout)["result"]), sort_keys=True).encode())
+    hashed = hashlib.sha256(json.dumps(json.loads(done.stdout)["result"], sort_keys=True).encode())
     with open(out, "rb") as file:
         hashed.update(file.read())
     os.remove(out)

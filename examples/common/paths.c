@@ -62,6 +62,8 @@ hdst_status paths_find(paths *p, program_run *run, hdst_module *module, hdst_dat
     if (status == HDST_OK) status = adjacency_make(&p->edges, &p->graph, run, module, edges, p->weighted, p->both, error);
     if (status != HDST_OK) return status;
     plan(p, run, module);
+    run->loop = p->loop;
+    run->decides = "edges_touched";
     return program_run_result(run, p->result, NULL, error);
 }
 
@@ -69,7 +71,6 @@ void paths_json(json *j, const paths *p)
 {
     json_uint(j, "iterations", turns_count(p->loop));
     json_uint(j, "edges_touched", (uint64_t)turns_sum(p->loop));
-    turns_json(j, p->loop, "edges_touched");
 }
 
 void paths_close(paths *p)

@@ -6,6 +6,7 @@
 #include "progress_line.h"
 #include "report.h"
 #include "signals.h"
+#include "turns.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -89,6 +90,7 @@ static hdst_status show_json(const program_run *run, uint64_t records, void (*me
     if (!j.out) return program_fail(error, HDST_E_MEMORY, 0, "", "out of memory: the JSON object");
     json_open(&j, NULL, '{');
     report_json(&j, run->info->name, records, report_clock() - run->started, &run->stats);
+    if (run->loop) turns_json(&j, run->loop, run->decides);
     json_open(&j, "result", '{');
     members(&j, user);
     json_close(&j, '}');

@@ -13,6 +13,8 @@ typedef struct program_run {
     hdst_source *source;        // all of --input; NULL for a program without input
     double started;             // of report_clock
     hdst_run_stats stats;       // the sum of its runs (program_run_result)
+    const hdst_dataset *loop;   // whose turns the JSON object tells of (turns.h), with `decides` for what `until` was; NULL: none
+    const char *decides;
 } program_run;
 
 typedef struct program_steps {

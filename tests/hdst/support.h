@@ -18,6 +18,22 @@ static inline hdst_context *context_on(const char *device)
     return hdst_context_create(&options);
 }
 
+static inline void expect_usage_error(hdst_dataset *dataset, const char *words)
+{
+    hdst_error error;
+    cr_assert_eq(hdst_dataset_status(dataset, &error), HDST_E_USAGE, "%s", words);
+    cr_assert_not_null(strstr(error.message, words), "%s", error.message);
+}
+
+// What is wrong is noticed when it is planned.
+static inline void expect_run_usage_error(hdst_dataset *dataset, const char *words)
+{
+    hdst_error error;
+    hdst_result *result = hdst_result_create(dataset);
+    cr_assert_eq(hdst_run(result, &error), HDST_E_USAGE, "%s", words);
+    cr_expect(strstr(error.message, words), "'%s' has no '%s'", error.message, words);
+}
+
 static inline bool has_cpu(void)
 {
     hdst_context *context = context_on("cpu");

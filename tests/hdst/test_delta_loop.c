@@ -304,34 +304,26 @@ Test(delta_loop, changes_of_rows_that_there_are_not)
     }
 }
 
-static void expect_refused(hdst_dataset *loop, const char *words)
-{
-    hdst_error error;
-    hdst_result *result = hdst_result_create(loop);
-    cr_assert_eq(hdst_run(result, &error), HDST_E_USAGE, "%s", words);
-    cr_expect(strstr(error.message, words), "'%s' has no '%s'", error.message, words);
-}
-
 Test(delta_loop, what_is_no_delta_loop_is_told)
 {
     make_graph();
     setting s = begin("interp");
     hdst_dataset *found = s.steps[0].dataset;
-    expect_refused(hdst_delta_loop(s.start, s.state, s.source, s.work, s.steps, 1, NULL), "no step of the loop makes its work set");
-    expect_refused(hdst_delta_loop(s.start, s.state, s.source, s.work, s.steps + 1, 1, NULL), "no step of the loop makes its state");
-    expect_refused(hdst_delta_loop(s.start, s.state, s.start, s.work, s.steps, 2, NULL), "starts with records of 'cell' has a work of 'reached'");
-    expect_refused(hdst_delta_loop(s.start, s.state, s.start, s.state, s.steps, 2, NULL), "one value is both");
-    expect_refused(hdst_delta_loop(s.start, s.state, NULL, s.work, s.steps, 2, NULL), "first");
-    expect_refused(hdst_delta_loop(s.start, s.state, s.source, NULL, s.steps, 2, NULL), "work");
+    expect_run_usage_error(hdst_delta_loop(s.start, s.state, s.source, s.work, s.steps, 1, NULL), "no step of the loop makes its work set");
+    expect_run_usage_error(hdst_delta_loop(s.start, s.state, s.source, s.work, s.steps + 1, 1, NULL), "no step of the loop makes its state");
+    expect_run_usage_error(hdst_delta_loop(s.start, s.state, s.start, s.work, s.steps, 2, NULL), "starts with records of 'cell' has a work of 'reached'");
+    expect_run_usage_error(hdst_delta_loop(s.start, s.state, s.start, s.state, s.steps, 2, NULL), "one value is both");
+    expect_run_usage_error(hdst_delta_loop(s.start, s.state, NULL, s.work, s.steps, 2, NULL), "first");
+    expect_run_usage_error(hdst_delta_loop(s.start, s.state, s.source, NULL, s.steps, 2, NULL), "work");
     hdst_loop_step steps[] = {{.dataset = hdst_map_function(found, s.module, "as_odd"), .value = s.state}, s.steps[1]};
-    expect_refused(hdst_delta_loop(s.start, s.state, s.source, s.work, steps, 2, NULL), "records of 'odd' cannot change rows of 'cell'");
+    expect_run_usage_error(hdst_delta_loop(s.start, s.state, s.source, s.work, steps, 2, NULL), "records of 'odd' cannot change rows of 'cell'");
     steps[0] = (hdst_loop_step){.dataset = s.start, .value = s.state};
-    expect_refused(hdst_delta_loop(s.start, s.state, s.source, s.work, steps, 2, NULL), "records of 'cell' cannot change rows of 'cell'");
+    expect_run_usage_error(hdst_delta_loop(s.start, s.state, s.source, s.work, steps, 2, NULL), "records of 'cell' cannot change rows of 'cell'");
     steps[0] = (hdst_loop_step){.dataset = found, .table = "touched", .value = s.state};
-    expect_refused(hdst_delta_loop(s.start, s.state, s.source, s.work, steps, 2, NULL), "not by accumulator 'touched'");
+    expect_run_usage_error(hdst_delta_loop(s.start, s.state, s.source, s.work, steps, 2, NULL), "not by accumulator 'touched'");
     hdst_value *names = hdst_value_create(s.module, "named", 1);
     steps[0] = (hdst_loop_step){.dataset = hdst_map_function(s.source, s.module, "change_of_name"), .value = names};
-    expect_refused(hdst_delta_loop(hdst_map_function(s.source, s.module, "name"), names, s.source, s.work, steps, 2, NULL), "texts");
+    expect_run_usage_error(hdst_delta_loop(hdst_map_function(s.source, s.module, "name"), names, s.source, s.work, steps, 2, NULL), "texts");
     hdst_context_destroy(s.context);
 }
 

@@ -302,14 +302,6 @@ Test(loop, steps_give_back_what_they_keep_where_memory_is_short)
     hdst_context_destroy(s.context);
 }
 
-static void expect_refused(hdst_dataset *loop, const char *words)
-{
-    hdst_error error;
-    hdst_result *result = hdst_result_create(loop);
-    cr_assert_eq(hdst_run(result, &error), HDST_E_USAGE, "%s", words);
-    cr_expect(strstr(error.message, words), "'%s' has no '%s'", error.message, words);
-}
-
 Test(loop, what_is_no_loop_is_told)
 {
     setting s = begin("interp");
@@ -318,25 +310,25 @@ Test(loop, what_is_no_loop_is_told)
     hdst_loop_step step = {.dataset = hdst_map_function(read, s.module, "as_pair"), .value = s.state};
     hdst_loop_options options = HDST_LOOP_OPTIONS_INIT;
     options.limit = 5;
-    expect_refused(hdst_loop(s.start, s.state, &step, 1, &options), "the body of the loop gives records of 'pair', and its value has rows of 'double'");
-    expect_refused(hdst_loop(hdst_map_function(s.start, s.module, "as_pair"), s.state, &step, 1, &options), "starts with records of 'pair'");
+    expect_run_usage_error(hdst_loop(s.start, s.state, &step, 1, &options), "the body of the loop gives records of 'pair', and its value has rows of 'double'");
+    expect_run_usage_error(hdst_loop(hdst_map_function(s.start, s.module, "as_pair"), s.state, &step, 1, &options), "starts with records of 'pair'");
     step = (hdst_loop_step){.dataset = pairs, .value = other};
-    expect_refused(hdst_loop(s.start, s.state, &step, 1, &options), "no step of the loop makes its state");
-    expect_refused(hdst_loop(s.start, s.state, &step, 0, &options), "0 steps");
+    expect_run_usage_error(hdst_loop(s.start, s.state, &step, 1, &options), "no step of the loop makes its state");
+    expect_run_usage_error(hdst_loop(s.start, s.state, &step, 0, &options), "0 steps");
     step.value = s.state;
     options.until = "chang";
-    expect_refused(hdst_loop(s.start, s.state, &step, 1, &options), "no accumulator 'chang'");
+    expect_run_usage_error(hdst_loop(s.start, s.state, &step, 1, &options), "no accumulator 'chang'");
     options.until = "p";
-    expect_refused(hdst_loop(s.start, s.state, &step, 1, &options), "'p' cannot end a loop: it is a record");
+    expect_run_usage_error(hdst_loop(s.start, s.state, &step, 1, &options), "'p' cannot end a loop: it is a record");
     options.until = NULL;
     options.threshold = NAN;
-    expect_refused(hdst_loop(s.start, s.state, &step, 1, &options), "NaN");
+    expect_run_usage_error(hdst_loop(s.start, s.state, &step, 1, &options), "NaN");
     options.threshold = 0;
     options.limit = 0;
-    expect_refused(hdst_loop(s.start, s.state, &step, 1, &options), "without a limit");
+    expect_run_usage_error(hdst_loop(s.start, s.state, &step, 1, &options), "without a limit");
     options.limit = 5;
     step.table = "p";
-    expect_refused(hdst_loop(s.start, s.state, &step, 1, &options), "accumulator 'p' of the loop's body has rows of 'pair'");
+    expect_run_usage_error(hdst_loop(s.start, s.state, &step, 1, &options), "accumulator 'p' of the loop's body has rows of 'pair'");
     hdst_error error;
     hdst_loop_report report = HDST_LOOP_REPORT_INIT;
     cr_assert_eq(hdst_loop_read_report(s.start, &report, &error), HDST_E_USAGE);

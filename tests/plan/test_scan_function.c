@@ -273,13 +273,6 @@ Test(scan_function, a_failing_record_behind_it_is_left_out_alone)
 
 // --- What is wrong ---
 
-static void refuse(hdst_dataset *dataset, const char *words)
-{
-    hdst_error error;
-    cr_assert_eq(hdst_dataset_status(dataset, &error), HDST_E_USAGE);
-    cr_assert_not_null(strstr(error.message, words), "%s", error.message);
-}
-
 Test(scan_function, what_cannot_be_scanned_is_refused)
 {
     hdst_context *context = context_on("interp");
@@ -288,10 +281,10 @@ Test(scan_function, what_cannot_be_scanned_is_refused)
     options.exclusive = true;
     fill();
     hdst_dataset *all = all_of(context, &module, 10);
-    refuse(hdst_scan_function(all, module, "ordered", NULL), "'ordered' is not declared associative");
-    refuse(hdst_scan_function(all, module, "strict", &options), "'strict' has no identity");
-    refuse(hdst_scan_function(all, module, "most", NULL), "'most' takes records of 'double', the dataset has 'step'");
-    refuse(hdst_scan_function(all, module, "odd", NULL), "hdst_scan_function was given 'odd', which is a filter");
+    expect_usage_error(hdst_scan_function(all, module, "ordered", NULL), "'ordered' is not declared associative");
+    expect_usage_error(hdst_scan_function(all, module, "strict", &options), "'strict' has no identity");
+    expect_usage_error(hdst_scan_function(all, module, "most", NULL), "'most' takes records of 'double', the dataset has 'step'");
+    expect_usage_error(hdst_scan_function(all, module, "odd", NULL), "hdst_scan_function was given 'odd', which is a filter");
     options = (hdst_scan_options)HDST_SCAN_OPTIONS_INIT;
     options.within = "nothing";
     hdst_error error;

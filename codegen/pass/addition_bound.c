@@ -172,16 +172,21 @@ static uint64_t count_block(bounds *b, const ir_block *block, uint32_t param, ui
     return count;
 }
 
-uint64_t hdst__tables_adds_per_record(hdst__arena *arena, const ir_func *func, const uint64_t *rows_of_param)
+uint64_t hdst__leaf_adds_per_record(hdst__arena *arena, const ir_func *func, const uint64_t *rows_of_param, uint32_t param, uint32_t leaf)
 {
     bounds b = {.func = func, .rows = rows_of_param, .repeats = 1};
     b.loop = HDST__NEW_ARRAY(arena, interval, func->var_count);
     b.is_loop = HDST__NEW_ARRAY(arena, bool, func->var_count);
+    return count_block(&b, &func->body, param, leaf);
+}
+
+uint64_t hdst__tables_adds_per_record(hdst__arena *arena, const ir_func *func, const uint64_t *rows_of_param)
+{
     uint64_t most = 0;
     for (uint32_t i = 0; i < func->param_count; i++) {
         if (func->params[i].kind != IR_ACCUM_TABLE) continue;
         for (uint32_t leaf = 0; leaf < func->params[i].record->leaf_count; leaf++) {
-            const uint64_t count = count_block(&b, &func->body, i, leaf);
+            const uint64_t count = hdst__leaf_adds_per_record(arena, func, rows_of_param, i, leaf);
             if (count > most) most = count;
         }
     }

@@ -9,7 +9,9 @@
 uint32_t hdst__plan_fixed_point_bits(const hdst__launch_plan *plan, uint64_t records)
 {
     uint64_t additions;
-    if (!plan->tables || plan->superaccumulators_by_count || plan->output_param) return 0;
+    if (!plan->tables || plan->output_param) return 0;
+    for (uint32_t i = 0; i < plan->tables->scale_count; i++)
+        if (plan->too_often[i]) return 0;
     if (plan->adds == UINT64_MAX || __builtin_mul_overflow(records, plan->adds, &additions)) return 0;
     return hdst__fixed_point_bits(additions);
 }

@@ -59,15 +59,13 @@ static void note_params(hdst__launch_plan *plan, const hdst__stage_values *value
 
 static void choose_classes(hdst__launch_plan *plan)
 {
-    const bool gpu = plan->device->facts.target == HDST__TARGET_GPU;
-    plan->superaccumulators_by_count = plan->flush < (gpu ? LEAST_GPU_FLUSH : HDST__CPU_LEAST_FLUSH);
     for (size_t i = 0; i < plan->tables->accum_count; i++) {
         const hdst__accum *accum = &plan->tables->accum[i];
         for (size_t leaf = 0; leaf < plan->func->params[accum->param].record->leaf_count; leaf++) {
             const hdst__cell *cell = &accum->cell[leaf];
             if (cell->scale < 0) continue;
             plan->scale[cell->scale] = hdst__addends_scale(&plan->addends[cell->scale], cell->kind, HDST__FIXED_BITS);
-            plan->precision[cell->scale] = plan->superaccumulators_by_count ? HDST__CLASS_SUPERACCUMULATOR
+            plan->precision[cell->scale] = plan->too_often[cell->scale] ? HDST__CLASS_SUPERACCUMULATOR
                 : hdst__addends_precision(&plan->addends[cell->scale], cell->kind, plan->scale[cell->scale], HDST__FIXED_BITS);
         }
     }
@@ -78,6 +76,27 @@ static uint64_t flush_after(uint64_t adds)
 {
     if (adds == UINT64_MAX) return 0;
     return adds ? HDST__FLUSH_ADDS / adds : HDST__FLUSH_ADDS;
+}
+
+// A word of an integer, or a key, takes any number of additions, and so does a superaccumulator: strips need not be flushed for their sake, which in a large
+// table would take far longer than a few records do. Counts of a work-group may be shorter than that.
+static void count_additions(hdst__launch_plan *plan)
+{
+    const bool gpu = plan->device->facts.target == HDST__TARGET_GPU;
+    for (size_t i = 0; i < plan->tables->accum_count; i++) {
+        const hdst__accum *accum = &plan->tables->accum[i];
+        for (uint32_t leaf = 0; leaf < accum->leaf_count; leaf++) {
+            const hdst__cell *cell = &accum->cell[leaf];
+            if (cell->scale < 0 && !(gpu && cell->op == HDST__WORD_ADD)) continue;
+            const uint64_t adds = hdst__leaf_adds_per_record(&plan->arena, plan->func, plan->rows, accum->param, leaf);
+            const bool too_often = !gpu && flush_after(adds) < HDST__CPU_LEAST_FLUSH;
+            if (too_often) plan->too_often[cell->scale] = true;
+            else if (adds > plan->adds) plan->adds = adds;
+        }
+    }
+    plan->flush = flush_after(plan->adds);
+    if (!gpu || plan->flush >= LEAST_GPU_FLUSH) return;
+    for (uint32_t i = 0; i < plan->tables->scale_count; i++) plan->too_often[i] = true;
 }
 
 // Workers of one run see the data as the first one's sample did.
@@ -95,13 +114,14 @@ static void make_tables(hdst__launch_plan *plan, const hdst__stage_values *value
 {
     plan->tables = hdst__ir_accum_tables(&plan->arena, plan->func, NULL);
     if (plan->tables->accum_count == 0) plan->tables = NULL;
-    plan->adds = plan->tables ? hdst__tables_adds_per_record(&plan->arena, plan->func, plan->rows) : 0;
-    plan->flush = flush_after(plan->adds);
     uint32_t scales = plan->tables ? plan->tables->scale_count : 0;
     plan->rows_seen = HDST__NEW(&plan->arena, hdst__rows_seen);
     plan->addends = HDST__NEW_ARRAY(&plan->arena, hdst__addends, scales + 1);
     plan->precision = HDST__NEW_ARRAY(&plan->arena, hdst__precision_class, scales + 1);
     plan->scale = HDST__NEW_ARRAY(&plan->arena, int32_t, scales + 1);
+    plan->too_often = HDST__NEW_ARRAY(&plan->arena, bool, scales + 1);
+    plan->flush = flush_after(0);
+    if (plan->tables) count_additions(plan);
     for (uint32_t i = 0; i < scales; i++) hdst__addends_init(&plan->addends[i]);
     if (like) agree(plan, like);
     else hdst__launch_plan_sample(plan, values);

@@ -44,8 +44,8 @@ typedef struct hdst__launch_plan {
     int32_t *scale;
     hdst__rows_seen *rows_seen;     // by the sample
     uint64_t sampled;               // records
-    uint64_t adds, flush;           // additions of a record to a cell at most; records after which a strip must flush
-    bool superaccumulators_by_count;             // so many additions that fixed point would have to be flushed too often
+    uint64_t adds, flush;           // additions of a record to a cell that could overflow, at most; records after which a strip must flush
+    bool *too_often;                // by scale: so many additions that fixed point would have to be flushed too often
     bool adds_directly;                 // work-items have no tables of their own: each addition goes to that of the device
     uint32_t fixed_point_bits;          // launch_fixed_point.h; 0: the device table has superaccumulators
     bool may_take_tuples;                  // by way of tuples, if the kernel can

@@ -5,6 +5,7 @@
 #include "engine/stage/stage.h"
 #include "engine/device/device_list.h"
 #include "accum/addends.h"
+#include "accum/fixed_point.h"
 
 #include <inttypes.h>
 
@@ -51,7 +52,7 @@ static void explain_cell(const hdst__launch_plan *plan, const hdst__cell *cell, 
     }
     const hdst__addends *seen = &plan->addends[cell->scale];
     if (cell->precision != HDST__CLASS_SUPERACCUMULATOR) hdst__buffer_printf(out, " at 2^%d", (int)plan->scale[cell->scale]);
-    if (plan->superaccumulators_by_count) hdst__buffer_puts(out, ", for a record may add too often to one cell");
+    if (plan->too_often[cell->scale]) hdst__buffer_puts(out, ", for a record may add too often to one cell");
     else if (seen->count == 0) hdst__buffer_puts(out, ", a guess: the sample had no addends");
     else hdst__buffer_printf(out, ": %" PRIu64 " sampled addends lie below 2^%d, their last bits at 2^%d or above", seen->count,
                              (int)seen->highest + 1, (int)seen->lowest_bit);
@@ -75,6 +76,8 @@ static void explain_tables(const hdst__launch_plan *plan, hdst__buffer *out)
     hdst__buffer_printf(out, "  accumulators: %s on the device, %s a strip; %s\n",
                         hdst__bytes_text((plan->first_level_words + plan->device_words) * sizeof(int64_t), device),
                         hdst__bytes_text(plan->private_words * sizeof(int64_t), strip), explain_sums(plan));
+    if (plan->kernel && plan->kernel->one_group_per_strip && plan->flush < HDST__FLUSH_ADDS)
+        hdst__buffer_printf(out, "    strips are added to the device's every %" PRIu64 " records, before a word could overflow\n", plan->flush);
     for (size_t i = 0; i < plan->tables->accum_count; i++) {
         const hdst__accum *accum = &plan->tables->accum[i];
         const ir_param *param = &plan->func->params[accum->param];

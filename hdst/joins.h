@@ -4,6 +4,7 @@
 #define HDST_JOINS_H
 
 #include "hdst/api.h"
+#include "hdst/error.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -30,6 +31,13 @@ HDST_API hdst_dataset *hdst_anti_join(hdst_dataset *left, const char *left_key, 
 // in the order of the right ones. The right records must fit a quarter of what the memory budget has left (HDST_E_MEMORY).
 HDST_API hdst_dataset *hdst_cross(hdst_dataset *left, hdst_dataset *right, hdst_module *module, const char *function);
 HDST_API hdst_dataset *hdst_cross_by(hdst_dataset *left, hdst_dataset *right, const hdst_map_spec *spec);
+
+// Lets `lookup V t[K]` of the spec's function look up records of a dataset by their key (docs/kernel-language.md): t[k] is the one with the key k, has(t, k)
+// whether there is one. `key` names fields of the records, as for hdst_join, of the types of K's fields in order; NULL: the first fields. V is the dataset's
+// record, or what this has beside the key, in order. Keys occur once, else the run ends with HDST_E_RECORD, as for a t[k] that is not there. A run computes the
+// records, and makes a hash table of them in the host's memory, before the function runs; it is kept as long as they are those of one cached dataset
+// (hdst_cache) or of a value that did not change. The error sticks to the spec too.
+HDST_API hdst_status hdst_bind_lookup(hdst_map_spec *spec, const char *parameter, hdst_dataset *records, const char *key);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Map specs of the public interface: a function of a module, and what its broadcast and accum parameters are bound to.
-#include "plan/map_spec.h"
+#include "plan/bound_lookup.h"
+#include "plan/dataset.h"
 
 #include <string.h>
 
@@ -40,6 +41,7 @@ static const ast_decl *find_parameter(const hdst_map_spec *spec, const char *nam
             hdst__error_set(error, HDST_E_USAGE, "parameter '%s' of '%s' is %s, not %s", name, spec->function->name,
                             qualifier_word(param->qualifier), qualifier_word(wanted));
             hdst__error_hint(error, param->qualifier == AST_ACCUM ? "bind it with hdst_bind_accum"
+                             : param->key ? "bind it with hdst_bind_lookup"
                              : reads ? "bind it with hdst_bind_value" : "records come from the dataset and are not bound");
             return NULL;
         }
@@ -78,6 +80,11 @@ static hdst_status bind_value(hdst_map_spec *spec, const char *name, hdst_value 
     if (hdst__check_pointer("hdst_bind_value", "parameter", name, error) != HDST_OK) return error->code;
     const ast_decl *param = find_parameter(spec, name, AST_BROADCAST, error);
     if (!param) return error->code;
+    if (param->key) {
+        hdst__error_set(error, HDST_E_USAGE, "lookup '%s' of '%s' goes by key, a value has rows by number", name, spec->function->name);
+        hdst__error_hint(error, "hdst_bind_lookup(spec, \"%s\", hdst_read_value(value), \"KEY\")", name);
+        return HDST_E_USAGE;
+    }
     if (check_value(spec, param, value, error) != HDST_OK) return error->code;
     if (!param->is_table && value->rows != 1)
         return hdst__error_set(error, HDST_E_USAGE, "parameter '%s' of '%s' is one row, the value has %llu", name, spec->function->name,
@@ -119,6 +126,37 @@ hdst_status hdst_bind_accum(hdst_map_spec *spec, const char *parameter, uint64_t
     hdst_error error = HDST_ERROR_INIT;
     hdst__lock(spec->object.context);
     hdst_status status = bind_accum(spec, parameter, rows, &error);
+    if (status != HDST_OK) hdst__object_fail(&spec->object, &error);
+    hdst__unlock(spec->object.context);
+    return status;
+}
+
+static hdst_status bind_lookup(hdst_map_spec *spec, const char *name, hdst_dataset *records, const char *key, hdst_error *error)
+{
+    if (hdst__check_object(spec->object.context, "hdst_bind_lookup", "records", records, error) != HDST_OK) return error->code;
+    if (hdst__check_pointer("hdst_bind_lookup", "parameter", name, error) != HDST_OK) return error->code;
+    const ast_decl *param = find_parameter(spec, name, AST_LOOKUP, error);
+    if (!param) return error->code;
+    if (!param->key) {
+        hdst__error_set(error, HDST_E_USAGE, "lookup '%s' of '%s' goes by number, not by key", name, spec->function->name);
+        hdst__error_hint(error, "bind it with hdst_bind_value, or declare it with the type of its key: lookup ... %s[uint32_t]", name);
+        return HDST_E_USAGE;
+    }
+    hdst__bound_lookup *lookup = hdst__bound_lookup_make(spec, param, records, key, error);
+    if (!lookup) return error->code;
+    hdst__binding *binding = entry(spec, param->name);
+    hdst__bound_lookup_free(HDST__ALLOCATOR(spec), binding->lookup);
+    binding->lookup = lookup;
+    return HDST_OK;
+}
+
+hdst_status hdst_bind_lookup(hdst_map_spec *spec, const char *parameter, hdst_dataset *records, const char *key)
+{
+    const hdst_status before = hdst__check_alive(__func__, "spec", spec, NULL);
+    if (before != HDST_OK) return before;
+    hdst_error error = HDST_ERROR_INIT;
+    hdst__lock(spec->object.context);
+    const hdst_status status = bind_lookup(spec, parameter, records, key, &error);
     if (status != HDST_OK) hdst__object_fail(&spec->object, &error);
     hdst__unlock(spec->object.context);
     return status;

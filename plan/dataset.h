@@ -20,6 +20,7 @@ typedef struct hdst__plan_mark {
     const hdst__operator *runs_as;  // of a function: the operator of its own node; NULL: it is part of a stage
     hdst_dataset *front;            // then: what functions before it end with (hdst__operator.in_front); NULL: nothing
     hdst_dataset *stand_in;         // who gives its records in this plan (hdst__operator.stands_in); NULL: itself
+    hdst__node **lookups;           // nodes of the tables of its spec's lookups by key, by binding; NULL where a binding is none. NULL: there are none
     hdst_dataset *looked_up;        // of a stand-in: whose records a node of its own makes a hash table of (op_probe.c); NULL: there is none
     uint32_t length;                // functions that are fused with it, so far
     bool whole;                     // one of them asks for the index or accumulates: it must see every record, whichever are wanted of it

@@ -39,11 +39,14 @@ static bool hands_on(const hdst__operator *op)
     return is_join(op) || op == &hdst__op_union || op == &hdst__op_layout;
 }
 
+static const hdst_dataset *itself(const hdst_dataset *dataset) { return dataset; }
+
 static bool order_is_asked_for(hdst__arena *arena, const hdst_dataset *dataset)
 {
     hdst_error ignored = HDST_ERROR_INIT;
     while (dataset->mark.consumers == 1) {
         const hdst_dataset *reader = dataset->mark.consumer;
+        if (reader->spec && hdst__map_spec_looks_up_in(reader->spec, dataset, itself)) return true;     // errors tell of two records with one key
         if (takes_any_order(reader->op)) return false;
         if (!hands_on(reader->op) && (!reader->op->lower || is_function_in_order(arena, reader, &ignored))) return true;
         if (reader->op->lower && (reader->op->gives == HDST__GIVES_OTHERS || !reader->record)) return false;     // a reduction; accumulators alone

@@ -2,6 +2,8 @@
 // Map specs: a function of a module with what its broadcast and accum parameters are bound to.
 #include "plan/map_spec.h"
 
+#include "plan/bound_lookup.h"
+
 #include <string.h>
 
 HDST__STAND_IN(hdst_map_spec, no_spec);
@@ -46,8 +48,10 @@ static hdst_status copy_code(hdst_map_spec *spec, const hdst_map_spec *from)
 static void release_spec(hdst__object *object)
 {
     hdst_map_spec *spec = (hdst_map_spec *)object;
-    for (size_t i = 0; i < spec->binding_count; i++)
+    for (size_t i = 0; i < spec->binding_count; i++) {
         if (spec->bindings[i].value) hdst__object_drop(&spec->bindings[i].value->object);
+        hdst__bound_lookup_free(HDST__ALLOCATOR(spec), spec->bindings[i].lookup);
+    }
     hdst__free(HDST__ALLOCATOR(spec), spec->bindings);
     free_code(spec);
     if (spec->module) hdst__object_drop(&spec->module->object);
@@ -88,6 +92,20 @@ hdst_map_spec *hdst__map_spec_fail(hdst_context *context, const hdst_error *erro
     return spec;
 }
 
+bool hdst__map_spec_looks_up(const hdst_map_spec *spec)
+{
+    for (size_t i = 0; i < spec->binding_count; i++)
+        if (spec->bindings[i].lookup) return true;
+    return false;
+}
+
+bool hdst__map_spec_looks_up_in(const hdst_map_spec *spec, const hdst_dataset *dataset, hdst__dataset_in_plan *in_plan)
+{
+    for (size_t i = 0; i < spec->binding_count; i++)
+        if (spec->bindings[i].lookup && in_plan(spec->bindings[i].lookup->records) == dataset) return true;
+    return false;
+}
+
 hdst_status hdst__map_spec_complete(const hdst_map_spec *spec, hdst_error *error)
 {
     for (size_t i = 0; i < spec->function->param_count; i++) {
@@ -97,13 +115,30 @@ hdst_status hdst__map_spec_complete(const hdst_map_spec *spec, hdst_error *error
         const bool reads = param->qualifier == AST_BROADCAST || param->qualifier == AST_LOOKUP;
         if (bound || (!reads && (param->qualifier != AST_ACCUM || !param->is_table))) continue;
         hdst__error_set(error, HDST_E_USAGE, "parameter '%s' of '%s' is not bound", param->name, spec->function->name);
-        hdst__error_hint(error, reads ? "give it a value with hdst_bind_value" : "give it a number of rows with hdst_bind_accum");
+        hdst__error_hint(error, param->key ? "give it records with hdst_bind_lookup"
+                         : reads ? "give it a value with hdst_bind_value" : "give it a number of rows with hdst_bind_accum");
+        return HDST_E_USAGE;
+    }
+    if (spec->separate && hdst__map_spec_looks_up(spec)) {
+        hdst__error_set(error, HDST_E_USAGE, "'%s' has a lookup by key, which code that is given apart cannot read", spec->function->name);
+        hdst__error_hint(error, "look up in a map in front of it");
         return HDST_E_USAGE;
     }
     if (spec->function->body || spec->separate) return HDST_OK;
     hdst__error_set(error, HDST_E_USAGE, "'%s' is only declared, and no code was given for it", spec->function->name);
     hdst__error_hint(error, "hdst_map_spec_set_opencl or hdst_map_spec_set_function, or a body in the kernel file");
     return HDST_E_USAGE;
+}
+
+static bool copy_bindings(hdst_map_spec *spec, const hdst_map_spec *from)
+{
+    for (size_t i = 0; i < from->binding_count; i++) {
+        hdst__binding *binding = &spec->bindings[spec->binding_count++];
+        *binding = from->bindings[i];
+        if (binding->value) hdst__object_retain(&binding->value->object);
+        if (binding->lookup && !(binding->lookup = hdst__bound_lookup_copy(HDST__ALLOCATOR(spec), from->bindings[i].lookup))) return false;
+    }
+    return true;
 }
 
 hdst_map_spec *hdst__map_spec_copy(const hdst_map_spec *from)
@@ -119,11 +154,6 @@ hdst_map_spec *hdst__map_spec_copy(const hdst_map_spec *from)
     spec->module = from->module;
     spec->function = from->function;
     hdst__object_retain(&spec->module->object);
-    for (size_t i = 0; i < from->binding_count; i++) {
-        spec->bindings[i] = from->bindings[i];
-        if (spec->bindings[i].value) hdst__object_retain(&spec->bindings[i].value->object);
-    }
-    spec->binding_count = from->binding_count;
-    if (copy_code(spec, from) != HDST_OK) hdst__object_fail(&spec->object, &hdst__no_memory);
+    if (!copy_bindings(spec, from) || copy_code(spec, from) != HDST_OK) hdst__object_fail(&spec->object, &hdst__no_memory);
     return spec;
 }

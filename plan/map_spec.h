@@ -5,10 +5,13 @@
 
 #include "plan/value.h"
 
+typedef struct hdst__bound_lookup hdst__bound_lookup;       // bound_lookup.h
+
 typedef struct hdst__binding {
     const char *parameter;      // belongs to the module's tree
     hdst_value *value;          // of a broadcast, retained; NULL for an accum
     uint64_t rows;              // of an accum
+    hdst__bound_lookup *lookup; // of a lookup by key; else NULL
 } hdst__binding;
 
 struct hdst_map_spec {
@@ -26,6 +29,10 @@ struct hdst_map_spec {
 hdst_map_spec *hdst__map_spec_copy(const hdst_map_spec *spec);
 hdst_map_spec *hdst__map_spec_make(hdst_module *module, const char *function);
 hdst_map_spec *hdst__map_spec_fail(hdst_context *context, const hdst_error *error);     // one with this error and nothing else
+typedef const hdst_dataset *hdst__dataset_in_plan(const hdst_dataset *dataset);
+// Whether it looks up the records of `dataset`, which `in_plan` says who gives.
+bool hdst__map_spec_looks_up_in(const hdst_map_spec *spec, const hdst_dataset *dataset, hdst__dataset_in_plan *in_plan);
+bool hdst__map_spec_looks_up(const hdst_map_spec *spec);      // whether one of its parameters is a lookup by key
 // HDST_OK if every broadcast and accum table of the function is bound.
 hdst_status hdst__map_spec_complete(const hdst_map_spec *spec, hdst_error *error);
 

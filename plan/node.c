@@ -19,6 +19,8 @@ bool hdst__node_inputs_known(const hdst__node *node) { return all_known(node->in
 bool hdst__plan_is_known(const hdst__plan *plan) { return all_known(plan->nodes, plan->node_count); }
 bool hdst__node_is_known(const hdst__node *node) { return node->op->known(node); }
 
+uint64_t hdst__node_version(const hdst__node *node) { return node->op->version ? node->op->version(node) : 0; }
+
 bool hdst__node_is_range(const hdst__node *node, uint64_t *first) { return node->op->is_range && node->op->is_range(node, first); }
 
 // --- Figures ---

@@ -21,7 +21,7 @@ static void end_plan(cache_own *own)
 {
     forget(own);
     hdst__arena_destroy(&own->arena);
-    *own = (cache_own){0};
+    *own = (cache_own){.fills = own->fills};
 }
 
 static hdst_status make_plan(const hdst_dataset *dataset, cache_own *own, hdst_error *error)
@@ -71,8 +71,10 @@ hdst_status hdst__cache_build(hdst__arena *arena, hdst__node *node, hdst_error *
 hdst_status hdst__cache_run(hdst__plan *plan, hdst__node *node, hdst_error *error)
 {
     cache_own *own = own_of(node);
-    const hdst_status status = own->filled ? HDST_OK : fill(node->dataset, own, &plan->stats, error);
+    const bool was_filled = own->filled;
+    const hdst_status status = was_filled ? HDST_OK : fill(node->dataset, own, &plan->stats, error);
     own->filled = status == HDST_OK;
+    own->fills += !was_filled;
     if (!own->filled) {
         forget(own);        // what those of its stages hold that came to their end
         return status;
@@ -82,6 +84,7 @@ hdst_status hdst__cache_run(hdst__plan *plan, hdst__node *node, hdst_error *erro
     return HDST_OK;
 }
 
+uint64_t hdst__cache_version(const hdst__node *node) { return own_of(node)->filled ? own_of(node)->fills : 0; }
 hdst__plan *hdst__cache_below(const hdst__node *node) { return &own_of(node)->plan; }
 bool hdst__cache_known(const hdst__node *node) { return own_of(node)->filled || hdst__plan_is_known(hdst__cache_below(node)); }
 
@@ -93,7 +96,8 @@ void hdst__cache_end(hdst_dataset *dataset)
 
 const hdst__operator hdst__op_cache = {
     .name = "hdst_cache", .gives = HDST__GIVES_EACH, .own_bytes = sizeof(cache_own), .line = line, .build = hdst__cache_build,
-    .run = hdst__cache_run, .known = hdst__cache_known, .below = hdst__cache_below, .end = hdst__cache_end,
+    .run = hdst__cache_run, .known = hdst__cache_known, .below = hdst__cache_below, .version = hdst__cache_version,
+    .end = hdst__cache_end,
 };
 
 // --- The dataset ---

@@ -13,12 +13,14 @@ typedef struct hdst__cache_own {
     bool filled;
     hdst__dataset_cache *resident;      // the target stage's, or made for its reader
     hdst__dataset_cache *made;
+    uint64_t fills;                 // how often it was
 } hdst__cache_own;
 
 // Functions of an operator (plan/operator.h) whose datasets' own structs begin with it.
 hdst_status hdst__cache_build(hdst__arena *arena, hdst__node *node, hdst_error *error);
 hdst_status hdst__cache_run(hdst__plan *plan, hdst__node *node, hdst_error *error);
 bool hdst__cache_known(const hdst__node *node);
+uint64_t hdst__cache_version(const hdst__node *node);
 hdst__plan *hdst__cache_below(const hdst__node *node);
 void hdst__cache_end(hdst_dataset *dataset);
 

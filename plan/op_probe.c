@@ -2,15 +2,13 @@
 // A join as a function of one side's records, which look up those of the other side: what stands in a plan in the place of a join for whose order nobody asks
 // (join_stand_in.c). The other side's records are a frozen hash table (shuffle/join/frozen_table.h), which a node of its own makes before the stage runs.
 #include "engine/memory/host_rows.h"
+#include "plan/frozen_node.h"
 #include "plan/probe.h"
-#include "shuffle/join/frozen_table.h"
 #include "base/clock.h"
 #include "base/costs_host.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-enum { SLOTS, DISPLACEMENTS, ROWS, TABLES };    // of the function's parameters
 
 // --- The function ---
 
@@ -24,18 +22,12 @@ static void describe(const hdst_dataset *dataset, hdst__buffer *out) { hdst__joi
 
 // --- The table ---
 
-typedef struct table_node {
-    hdst__frozen_table table;
-    hdst__frozen_spec spec;
-    hdst__plan_rows held[TABLES];
-    uint64_t records, version;
-} table_node;
-
 static hdst__plan_param bind(const ir_func *func, const ir_param *param, const hdst_dataset *dataset)
 {
     const hdst__probe_own *own = dataset->own;
-    const table_node *table = own->table->own;
-    const int which = !strcmp(param->name, "slots") ? SLOTS : !strcmp(param->name, "rows") ? ROWS : DISPLACEMENTS;
+    const hdst__frozen_node *table = own->table->own;
+    const int which = !strcmp(param->name, "slots") ? HDST__FROZEN_SLOTS_PARAM
+        : !strcmp(param->name, "rows") ? HDST__FROZEN_ROWS_PARAM : HDST__FROZEN_DISPLACEMENTS_PARAM;
     return (hdst__plan_param){.function = func->name, .name = param->name, .rows = 1, .held = &table->held[which]};
 }
 
@@ -65,7 +57,7 @@ static hdst_status build(hdst__arena *arena, hdst__node *node, hdst_error *error
     (void)error;
     const hdst__probe *probe = &own_of(node)->probe;
     const hdst__join_own *join = own_of(node)->join->own;
-    table_node *own = HDST__NEW(arena, table_node);
+    hdst__frozen_node *own = HDST__NEW(arena, hdst__frozen_node);
     hdst__key_field *fields;
     const size_t count = hdst__named_keys_fields(arena, &join->key[!probe->input_is_right], probe->table, &fields);
     own->spec = (hdst__frozen_spec){.step = probe->table->size, .key = hdst__key_fields_of(fields, count),
@@ -74,42 +66,19 @@ static hdst_status build(hdst__arena *arena, hdst__node *node, hdst_error *error
     return HDST_OK;
 }
 
-static void drop(hdst__node *node)
-{
-    table_node *own = node->own;
-    hdst__frozen_table_free(&own->table);
-    memset(own->held, 0, sizeof own->held);
-    node->ran = false;
-}
-
 static hdst_status has_room(const hdst__node *node, uint64_t records, hdst_error *error)
 {
-    const table_node *own = node->own;
+    const hdst__frozen_node *own = node->own;
     hdst__budget *memory = hdst__engine_memory(node->dataset->object.context->engine);
     const uint64_t bytes = hdst__frozen_table_bytes(records, own->spec.step, own->spec.form);
     if (bytes <= hdst__budget_left(memory) / HDST__HOST_FROZEN_SHARE) return HDST_OK;
     return hdst__budget_error(memory, bytes, "a hash table of one side of a join", error);
 }
 
-static void hold(table_node *own)
-{
-    const hdst__frozen_table *t = &own->table;
-    own->version++;
-    own->held[SLOTS] = (hdst__plan_rows){t->slots, t->slot_count, own->version};
-    own->held[DISPLACEMENTS] = (hdst__plan_rows){t->displacements, t->displacement_count, own->version};
-    own->held[ROWS] = (hdst__plan_rows){t->rows, t->row_count + 1, own->version};
-}
-
 static hdst_status make_table(hdst__node *node, const void *rows, uint64_t count, hdst_error *error)
 {
-    table_node *own = node->own;
     hdst__probe_own *probe = node->dataset->own;
-    hdst__engine *engine = node->dataset->object.context->engine;
-    own->table = (hdst__frozen_table){.memory = hdst__engine_memory(engine), .owner = HDST__OWNER_SORTS};
-    own->spec.rows = rows;
-    own->spec.count = own->records = count;
-    hdst_status status = hdst__frozen_table_make(&own->table, &own->spec, hdst__engine_threads(engine), hdst__engine_cancel(engine), error);
-    probe->twice = status == HDST_OK && own->table.twice[0] != own->table.twice[1];
+    const hdst_status status = hdst__frozen_node_make(node, rows, count, &probe->twice, error);
     if (!probe->twice) return status;
     return hdst__error_set(error, HDST_E_UNSUPPORTED, "keys that a side of a join has more than once, in a hash table of single rows");
 }
@@ -121,12 +90,12 @@ static hdst_status run(hdst__plan *plan, hdst__node *node, hdst_error *error)
     hdst__runtime *runtime = hdst__engine_runtime(plan->context->engine);
     const double start = hdst__now();
     hdst__rows rows = {0};
-    drop(node);
+    if (hdst__frozen_node_keeps(node)) return HDST_OK;
+    hdst__frozen_node_drop(node);
     hdst_status status = has_room(node, reader->records, error);
     if (status == HDST_OK && !reader->rows) status = hdst__rows_read_all(runtime, reader, false, &rows, &plan->stats, error);
     if (status == HDST_OK) status = make_table(node, reader->rows ? reader->rows : rows.records, reader->records, error);
     hdst__rows_free(runtime, &rows);
-    if (status == HDST_OK) hold(node->own);
     node->ran = status == HDST_OK;
     hdst__run_stats stats = {.records = reader->records, .total_seconds = hdst__now() - start};
     hdst__plan_add_stats(&plan->stats, &stats);
@@ -142,17 +111,14 @@ static void line(const hdst__node *node, hdst__buffer *out)
 static hdst_status explain(hdst__node *node, hdst__buffer *out, hdst_error *error)
 {
     (void)error;
-    const table_node *own = node->own;
     const hdst__probe *probe = &own_of(node)->probe;
     hdst__buffer_printf(out, "hash table %u: the join's %s side; the %s one is looked up in it as it comes, for nobody asks for the order of the result\n",
                         (unsigned)node->number, probe->input_is_right ? "left" : "right", probe->input_is_right ? "right" : "left");
-    if (!node->ran) return HDST_OK;
-    hdst__buffer_printf(out, "  last run: %" PRIu64 " records, %" PRIu64 " keys in %" PRIu64 " slots\n", own->records, own->table.key_count,
-                        own->table.slot_count);
+    hdst__frozen_node_explain(node, out);
     return HDST_OK;
 }
 
 const hdst__operator hdst__op_join_table = {
     .name = "a hash table of a join", .gives = HDST__GIVES_OTHERS, .line = line, .build = build, .run = run, .known = hdst__node_has_run,
-    .explain = explain, .drop = drop, .release = drop,
+    .explain = explain, .drop = hdst__frozen_node_drop, .release = hdst__frozen_node_drop,
 };

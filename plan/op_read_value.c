@@ -38,6 +38,8 @@ static hdst_status run(hdst__plan *plan, hdst__node *node, hdst_error *error)
 
 static bool known(const hdst__node *node) { return node->ran; }
 
+static uint64_t version(const hdst__node *node) { return node->ran ? ((const hdst__value_copy *)node->own)->version + 1 : 0; }
+
 static hdst_status explain(hdst__node *node, hdst__buffer *out, hdst_error *error)
 {
     (void)error;
@@ -54,7 +56,7 @@ static void end(hdst_dataset *dataset)
 
 const hdst__operator hdst__op_read_value = {
     .name = "hdst_read_value", .gives = HDST__GIVES_OTHERS, .own_bytes = sizeof(read_value_own), .line = line, .build = build, .run = run,
-    .known = known, .explain = explain, .drop = drop, .release = drop, .end = end,
+    .known = known, .version = version, .explain = explain, .drop = drop, .release = drop, .end = end,
 };
 
 // --- The dataset ---

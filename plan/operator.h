@@ -90,6 +90,8 @@ struct hdst__operator {
     bool (*is_range)(const hdst__node *node, uint64_t *first);      // whether its records are the numbers of a range, which wrap; the first one
     // Says in the error which records the one of its own is made of that failed in the stage which reads them. NULL: it is a record of its dataset.
     void (*name_failed)(const hdst__node *node, hdst_error *error);
+    // A number that is another one whenever its records may be others than in the last run; 0: they may always be. NULL: 0.
+    uint64_t (*version)(const hdst__node *node);
     bool (*drives)(const hdst__node *node);                 // whether the next run needs the stage before it, which it drives
 };
 
@@ -128,6 +130,7 @@ struct hdst__operator {
     X(join_pairs)       /* op_join.c: pairs of records with equal keys */                                                       \
     X(probe)            /* op_probe.c: the same as a function of one side, for who does not ask for their order */              \
     X(join_table)       /* op_probe.c: the other side, as a hash table */                                                       \
+    X(lookup_table)     /* op_lookup.c: records that a function looks up, as a hash table */                                    \
     X(join)             /* op_join.c: a function over them */                                                                   \
     X(cross_pairs)      /* op_cross.c: all records with all */                                                                  \
     X(semi_join)        /* op_semi_join.c: records that have a partner */                                                       \

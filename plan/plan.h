@@ -94,6 +94,7 @@ void hdst__plan_add_stats(hdst__run_stats *to, const hdst__run_stats *from);
 bool hdst__node_has_run(const hdst__node *node);
 bool hdst__node_inputs_known(const hdst__node *node);
 bool hdst__node_is_known(const hdst__node *node);
+uint64_t hdst__node_version(const hdst__node *node);            // hdst__operator.version
 bool hdst__node_is_range(const hdst__node *node, uint64_t *first);     // hdst__operator.is_range
 bool hdst__plan_is_known(const hdst__plan *plan);               // all of its nodes are
 // op_read.c: records that a node has, which may be more than `wanted`. Of a read with an open end, or a layout of one, it is asked whether the last of these

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which datasets become nodes of a plan. Datasets are made from older ones, so their serial numbers are an order of running; no recursion is needed, however
 // deep the graph is.
+#include "plan/lookup_tables.h"
 #include "plan/probe.h"
 #include "plan/stage_call.h"
 
@@ -34,6 +35,12 @@ static int by_serial(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
+static void reach_lookups(reached *r, const hdst_dataset *dataset)
+{
+    for (size_t b = 0; dataset->spec && b < dataset->spec->binding_count; b++)
+        if (dataset->spec->bindings[b].lookup) reach(r, dataset->spec->bindings[b].lookup->records, dataset);
+}
+
 // What a cache holds belongs to a plan of its own.
 static void reach_all(reached *r, hdst_dataset *target)
 {
@@ -41,6 +48,7 @@ static void reach_all(reached *r, hdst_dataset *target)
     for (size_t i = 0; i < r->count; i++) {
         hdst_dataset *dataset = r->items[i];
         if (dataset->op->below) continue;
+        reach_lookups(r, dataset);
         if (dataset->input_count)
             for (size_t j = 0; j < dataset->input_count; j++) reach(r, dataset->inputs[j], dataset);
         else if (dataset->parent) reach(r, dataset->parent, dataset);
@@ -114,12 +122,19 @@ static bool may_leave_out(const hdst_dataset *dataset)
     return hdst__engine_settings(context->engine)->skip_failed && !context->unchecked && dataset->mark.func->check_count > 0;
 }
 
+// Whether the function of `reader` looks the dataset's records up.
+static bool is_looked_up(const hdst_dataset *dataset, const hdst_dataset *reader)
+{
+    if (reader->mark.looked_up && in_plan(reader->mark.looked_up) == dataset) return true;
+    return reader->spec && hdst__map_spec_looks_up_in(reader->spec, dataset, in_plan);
+}
+
 // Whether the dataset's records must exist, or be read in a way of their own.
 static bool needs_node(const hdst_dataset *dataset)
 {
     const hdst_dataset *consumer = dataset->mark.consumer;
     if (consumer && dataset->mark.consumers == 1 && slices_input(consumer)) return false;
-    if (consumer && consumer->mark.looked_up && in_plan(consumer->mark.looked_up) == dataset) return true;
+    if (consumer && is_looked_up(dataset, consumer)) return true;
     return !is_function(dataset) || !consumer || dataset->mark.consumers > 1 || !is_function(consumer) || !hdst__dataset_fuses(consumer);
 }
 
@@ -137,15 +152,28 @@ static void set_input(hdst__arena *arena, hdst__node *node, hdst__node *input)
     node->inputs[node->input_count++] = input;
 }
 
-// A stage reads the tables that its functions look up in beside its records.
-static void add_tables(hdst__arena *arena, hdst__node *node)
+static size_t count_tables(const hdst_dataset *item) { return (item->mark.looked_up ? 1 : 0) + (item->mark.lookups ? item->spec->binding_count : 0); }
+
+static void add_tables_of(hdst__node *node, const hdst_dataset *item)
 {
-    const hdst_dataset *last = node->dataset, *item = last;
-    hdst__node **inputs = HDST__NEW_ARRAY(arena, hdst__node *, node->input_count + last->mark.length);
+    if (item->mark.looked_up) node->inputs[node->input_count++] = hdst__probe_table(item);
+    for (size_t b = 0; item->mark.lookups && b < item->spec->binding_count; b++)
+        if (item->mark.lookups[b]) node->inputs[node->input_count++] = item->mark.lookups[b];
+}
+
+// A node reads the tables that its functions, of which `last` is the last one, look up in beside its records. What is no function of records may call one.
+static void add_tables(hdst__arena *arena, hdst__node *node, const hdst_dataset *last)
+{
+    const hdst_dataset *item = last;
+    const uint32_t length = is_function(last) ? last->mark.length : 1;
+    size_t tables = 0;
+    for (uint32_t i = 0; i < length; i++, item = hdst__dataset_before(item)) tables += count_tables(item);
+    if (!tables) return;
+    hdst__node **inputs = HDST__NEW_ARRAY(arena, hdst__node *, node->input_count + tables);
     if (node->input_count) memcpy(inputs, node->inputs, node->input_count * sizeof *inputs);
     node->inputs = inputs;
-    for (uint32_t i = 0; i < last->mark.length; i++, item = hdst__dataset_before(item))
-        if (item->mark.looked_up) node->inputs[node->input_count++] = hdst__probe_table(item);
+    item = last;
+    for (uint32_t i = 0; i < length; i++, item = hdst__dataset_before(item)) add_tables_of(node, item);
 }
 
 static bool fuses(const hdst__node *node) { return node->op == &hdst__op_stage || node->op == &hdst__op_fold; }
@@ -166,6 +194,7 @@ static void add_inputs(hdst__arena *arena, hdst__node *node)
     if (dataset->input_count) {
         node->inputs = HDST__NEW_ARRAY(arena, hdst__node *, dataset->input_count);
         for (; node->input_count < dataset->input_count; node->input_count++) node->inputs[node->input_count] = node_of(dataset->inputs[node->input_count]);
+        add_tables(arena, node, dataset);
         return;
     }
     // A stage's output is best left where the next one reads it.
@@ -173,7 +202,7 @@ static void add_inputs(hdst__arena *arena, hdst__node *node)
     hdst__node *before = hdst__dataset_before(first)->mark.node;
     if (fuses(node)) before->keeps = true;
     set_input(arena, node, before);
-    if (fuses(node)) add_tables(arena, node);
+    if (fuses(node) || !is_function(dataset)) add_tables(arena, node, dataset);
 }
 
 static hdst__node *add_node(hdst__arena *arena, hdst__plan *plan, hdst_dataset *dataset, const hdst__operator *op)
@@ -193,25 +222,47 @@ static void add_sliced_input(hdst__arena *arena, hdst__plan *plan, hdst_dataset 
     hdst__node *part = add_node(arena, plan, slice, slice->op), *stage = add_node(arena, plan, slice, &hdst__op_stage);
     set_input(arena, part, hdst__dataset_before(first_function(hdst__dataset_before(slice)))->mark.node);
     set_input(arena, stage, part);
+    add_tables(arena, stage, hdst__dataset_before(slice));
 }
 
-// Of the functions of a stage that ends with `last`: nodes of the tables that they look up in.
+static hdst__node *add_table(hdst__arena *arena, hdst__plan *plan, hdst_dataset *item, const hdst__operator *op, const hdst_dataset *records)
+{
+    hdst__node *own = item->mark.node, *table = add_node(arena, plan, item, op);
+    item->mark.node = own;
+    set_input(arena, table, node_of(records));
+    return table;
+}
+
+static void add_lookups(hdst__arena *arena, hdst__plan *plan, hdst_dataset *item)
+{
+    const hdst_map_spec *spec = item->spec;
+    if (!spec || !hdst__map_spec_looks_up(spec)) return;
+    item->mark.lookups = HDST__NEW_ARRAY(arena, hdst__node *, spec->binding_count);
+    for (size_t b = 0; b < spec->binding_count; b++) {
+        const hdst__bound_lookup *lookup = spec->bindings[b].lookup;
+        if (!lookup) continue;
+        item->mark.lookups[b] = add_table(arena, plan, item, &hdst__op_lookup_table, lookup->records);
+        hdst__lookup_table_init(arena, item->mark.lookups[b], lookup);
+    }
+}
+
+// Of the functions of a node that ends with `last`: nodes of the tables that they look up in.
 static void add_table_nodes(hdst__arena *arena, hdst__plan *plan, hdst_dataset *last)
 {
     hdst_dataset *item = last;
-    for (uint32_t i = 0; i < last->mark.length; i++, item = hdst__dataset_before(item)) {
-        if (!item->mark.looked_up) continue;
-        hdst__node *table = add_node(arena, plan, item, &hdst__op_join_table);
-        set_input(arena, table, node_of(item->mark.looked_up));
-        hdst__probe_set_table(item, table);
+    const uint32_t length = is_function(last) ? last->mark.length : 1;
+    for (uint32_t i = 0; i < length; i++, item = hdst__dataset_before(item)) {
+        add_lookups(arena, plan, item);
+        if (item->mark.looked_up) hdst__probe_set_table(item, add_table(arena, plan, item, &hdst__op_join_table, item->mark.looked_up));
     }
 }
 
 static void add_nodes(hdst__arena *arena, hdst__plan *plan, hdst_dataset *dataset)
 {
-    add_table_nodes(arena, plan, dataset->mark.front ? dataset->mark.front : dataset);
     hdst_dataset *front = dataset->mark.front;
-    if (slices_input(dataset)) {
+    const bool sliced = slices_input(dataset);
+    add_table_nodes(arena, plan, sliced ? hdst__dataset_before(dataset) : front ? front : dataset);
+    if (sliced) {
         add_sliced_input(arena, plan, dataset);
     } else if (front) {
         add_inputs(arena, add_node(arena, plan, front, &hdst__op_stage));

@@ -28,9 +28,9 @@ static const hdst_dataset *dataset_of(const saver *s) { return s->node->dataset;
 
 static hdst_status add_bound(const hdst__plan_param *bound, const ir_param *param, hdst__replay_table *table, hdst_error *error)
 {
-    const void *rows = bound->data;
-    *table = (hdst__replay_table){.parameter = param->name, .rows = bound->value ? bound->value->rows : bound->rows};
-    const hdst_status status = bound->value ? hdst__value_on_host(bound->value, &rows, error) : HDST_OK;
+    const void *rows;
+    *table = (hdst__replay_table){.parameter = param->name};
+    const hdst_status status = hdst__plan_param_rows(bound, &rows, &table->rows, error);
     table->bytes = table->rows * param->record->size;
     table->data = table->rows ? rows : "";
     return status;

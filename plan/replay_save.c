@@ -58,17 +58,10 @@ static hdst__plan_param bound_to(const saver *s, const ir_param *param)
 {
     for (size_t i = 0; i < s->stage->item_count; i++)
         for (size_t p = 0; p < s->functions[i]->param_count; p++)
-            if (s->functions[i]->params[p].bind == param->bind) return hdst__plan_param_of(s->functions[i], &s->functions[i]->params[p], s->stage->items[i]);
+            if (s->functions[i]->params[p].bind == param->bind) 
+                return hdst__plan_param_in(s->functions[i], &s->functions[i]->params[p], s->stage->items[i], s->stage->lookups[i]);
     return (hdst__plan_param){.rows = 1};
 }
-
-static hdst_status read_bound(const hdst__plan_param *bound, const void **data, hdst_error *error)
-{
-    *data = bound->data;
-    return bound->value ? hdst__value_on_host(bound->value, data, error) : HDST_OK;
-}
-
-static uint64_t rows_of(const hdst__plan_param *bound) { return bound->value ? bound->value->rows : bound->rows; }
 
 // Runs the record through the first `count` functions. What comes out is written to *output, which has room for a struct of their last record, or is NULL.
 static hdst_status run_chain(saver *s, size_t count, void *output, hdst_error *error)
@@ -80,9 +73,8 @@ static hdst_status run_chain(saver *s, size_t count, void *output, hdst_error *e
     uint64_t *rows = HDST__NEW_ARRAY(&s->arena, uint64_t, func->param_count + 1);
     for (size_t i = 0; i < func->param_count; i++) {
         const hdst__plan_param bound = bound_to(s, &func->params[i]);
-        rows[i] = rows_of(&bound);
+        hdst_status status = hdst__plan_param_rows(&bound, &tables[i].data, &rows[i], error);
         tables[i].rows = rows[i];
-        hdst_status status = read_bound(&bound, &tables[i].data, error);
         if (status != HDST_OK) return status;
     }
     const hdst__tables *accums = hdst__ir_accum_tables(&s->arena, func, NULL);
@@ -147,12 +139,12 @@ static hdst_status add_tables(saver *s, const ir_func *func, hdst__replay *repla
         if (param->kind != IR_BROADCAST_TABLE && param->kind != IR_ACCUM_TABLE) continue;
         const hdst__plan_param bound = bound_to(s, param);
         hdst__replay_table *table = &tables[replay->table_count++];
-        *table = (hdst__replay_table){.parameter = param->name, .rows = rows_of(&bound)};
+        const void *rows;
+        *table = (hdst__replay_table){.parameter = param->name};
+        hdst_status status = hdst__plan_param_rows(&bound, &rows, &table->rows, error);
+        if (status != HDST_OK) return status;
         if (param->kind != IR_BROADCAST_TABLE) continue;
         table->bytes = table->rows * param->record->size;
-        const void *rows;
-        hdst_status status = read_bound(&bound, &rows, error);
-        if (status != HDST_OK) return status;
         table->data = table->rows ? hdst__replay_take_texts(&s->arena, param->record, rows, table->rows, replay) : "";
     }
     return HDST_OK;

@@ -2,6 +2,7 @@
 // A function in IR that a node runs (plan/stage_call.h).
 #include "plan/stage_call.h"
 
+#include "plan/lookup_tables.h"
 #include "plan/map_spec.h"
 #include "codegen/lower/lower.h"
 #include "codegen/pass/passes.h"
@@ -73,12 +74,31 @@ static void bind_user(hdst__plan_param *result, const hdst_dataset *item)
     }
 }
 
-hdst__plan_param hdst__plan_param_of(const ir_func *func, const ir_param *param, const hdst_dataset *item)
+static void bind_lookup(hdst__plan_param *result, const hdst_dataset *item, hdst__node *const *lookups)
+{
+    for (size_t b = 0; b < item->spec->binding_count && !result->held; b++)
+        if (lookups[b]) result->held = hdst__lookup_table_rows(lookups[b], result->name);
+}
+
+hdst__plan_param hdst__plan_param_in(const ir_func *func, const ir_param *param, const hdst_dataset *item, hdst__node *const *lookups)
 {
     if (item->op->bind) return item->op->bind(func, param, item);
     hdst__plan_param result = {.function = func->name, .name = param->name, .rows = 1};
     if (item->spec) bind_user(&result, item);
+    if (lookups) bind_lookup(&result, item, lookups);
     return result;
+}
+
+hdst__plan_param hdst__plan_param_of(const ir_func *func, const ir_param *param, const hdst_dataset *item)
+{
+    return hdst__plan_param_in(func, param, item, item->mark.lookups);
+}
+
+hdst_status hdst__plan_param_rows(const hdst__plan_param *param, const void **rows, uint64_t *count, hdst_error *error)
+{
+    *rows = param->held ? param->held->data : param->data;
+    *count = param->value ? param->value->rows : param->held ? param->held->rows : param->rows;
+    return param->value ? hdst__value_on_host(param->value, rows, error) : HDST_OK;
 }
 
 void hdst__stage_call_bind(hdst__arena *arena, hdst__stage_call *call, size_t in_place)

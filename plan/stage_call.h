@@ -21,6 +21,10 @@ hdst_status hdst__plan_passes(ir_func *func, hdst_error *error);
 bool hdst__accumulates(const ir_func *func);
 bool hdst__reads_index(ir_func *func);      // whether it asks which record of its input it has
 hdst__plan_param hdst__plan_param_of(const ir_func *func, const ir_param *param, const hdst_dataset *item);     // of an item's own function
+// The same later, when the item has marks of another plan: with the tables of its lookups, as they were marked.
+hdst__plan_param hdst__plan_param_in(const ir_func *func, const ir_param *param, const hdst_dataset *item, hdst__node *const *lookups);
+// Rows on the host that it reads, of one that accumulates their number.
+hdst_status hdst__plan_param_rows(const hdst__plan_param *param, const void **rows, uint64_t *count, hdst_error *error);
 // The row that stands for no record, as C struct: a reduce's `identity`. NULL: none, or with an error.
 const void *hdst__plan_identity(hdst__arena *arena, const ast_function *reduce, const hdst__record *record, hdst_error *error);
 

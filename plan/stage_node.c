@@ -52,7 +52,11 @@ void hdst__stage_node_list_items(hdst__arena *arena, hdst__node *node)
     node->call = &own->call;
     own->item_count = item->mark.length;
     own->items = HDST__NEW_ARRAY(arena, hdst_dataset *, own->item_count);
-    for (size_t i = own->item_count; i-- > 0; item = hdst__dataset_before(item)) own->items[i] = item;
+    own->lookups = HDST__NEW_ARRAY(arena, hdst__node **, own->item_count);
+    for (size_t i = own->item_count; i-- > 0; item = hdst__dataset_before(item)) {
+        own->items[i] = item;
+        own->lookups[i] = item->mark.lookups;
+    }
     own->passes.count = hdst__row_passes_noted(node->dataset);
 }
 

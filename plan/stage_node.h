@@ -20,6 +20,7 @@ typedef struct hdst__fold_part {
 typedef struct hdst__stage_node {
     hdst__stage_call call;
     hdst_dataset **items;           // its operators, first to last
+    hdst__node ***lookups;          // of each the tables of its lookups, as they were marked
     size_t item_count;
     const hdst__plan_table *records_table;  // whose rows are the records: a field-wise reduce; NULL: the stage's output
     uint64_t limit;                 // nobody reads more of its records than these, from the first on; 0: all

@@ -2,6 +2,8 @@
 // Datasets of operators that call a function of the user (plan/user_function.h).
 #include "plan/user_function.h"
 
+#include "plan/bound_lookup.h"
+
 #include <stdio.h>
 
 static const char *kind_word(ast_function_kind kind)
@@ -41,6 +43,9 @@ static hdst_status fill_operator(hdst_dataset *dataset, hdst_dataset *parent, hd
     if (status == HDST_OK) status = call->check ? call->check(dataset, function, error) : hdst__user_function_takes(parent, function, error);
     if (status == HDST_OK) status = hdst__map_spec_complete(spec, error);
     if (status != HDST_OK) return status;
+    for (size_t i = 0; i < spec->binding_count; i++)
+        if (spec->bindings[i].lookup && spec->bindings[i].lookup->records->nested > dataset->nested)
+            dataset->nested = spec->bindings[i].lookup->records->nested;
     hdst__dataset_as_structs(dataset);
     if (function->kind == AST_FILTER) return HDST_OK;
     dataset->record = NULL;

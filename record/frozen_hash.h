@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where a key stands in a frozen hash table (shuffle/join/frozen_table.h), the same for who builds it and for the kernels that read it.
 //
-// A key is words of 64 bits, a number in each, signed ones extended. Its hash h has 64 bits; of keys of one word no two share it. The upper half names a
-// bucket, and what the bucket's displacement makes of all of h names the only slot where the key can stand: "hash and displace" (Pagh, 1999; Belazzougui,
-// Botelho, Dietzfelbinger, 2009). A lookup is two loads and no loop.
+// A key is words of 64 bits, a number in each, signed ones extended, or the hash of a text. Its hash h has 64 bits; of keys of one number no two share it. The
+// upper half names a bucket, and what the bucket's displacement makes of all of h names the only slot where the key can stand: "hash and displace" (Pagh,
+// 1999; Belazzougui, Botelho, Dietzfelbinger, 2009). A lookup is two loads and no loop.
 //
 // The displacements are a table of uint32_t: HDST__FROZEN_SEED, HDST__FROZEN_KEYS, then a row for each bucket, of which there is at least one.
 #ifndef HDST_RECORD_FROZEN_HASH_H

@@ -219,6 +219,8 @@ static void put_failure(printer *p, const hdst__trace_event *event)
     else if (check->kind == IR_CHECK_NUMBER) put(p, "      | the text is %s: the record fails here\n", event->limit == 2 ? "out of range" : "no number");
     else if (check->kind == IR_CHECK_LENGTH)
         put(p, "      | %lld bytes of '%s', which has %llu: the record fails here\n", (long long)event->index, check->what, (ull)event->limit);
+    else if (check->kind == IR_CHECK_LOOKUP || check->kind == IR_CHECK_LOOKUP_TEXT)
+        put(p, "      | '%s' has no such key: the record fails here\n", check->what);
     else if (!event->limit) put(p, "      | index %lld, and %s has no rows: the record fails here\n", (long long)event->index, check->what);
     else put(p, "      | index %lld is not in 0..%llu: the record fails here\n", (long long)event->index, (ull)event->limit - 1);
     p->failed = true;

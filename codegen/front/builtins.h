@@ -61,7 +61,8 @@ typedef enum hdst__builtin {
 #define HDST__BUILTIN_ENUM(id, name, args, typing) HDST__BI_##id,
     HDST__BUILTIN_MAP(HDST__BUILTIN_ENUM)
 #undef HDST__BUILTIN_ENUM
-    HDST__BI_COUNT
+    HDST__BI_COUNT,
+    HDST__BI_HAS_KEY = HDST__BI_COUNT   // has(t, k) of a table that is read by key: made by check_lookup.c
 } hdst__builtin;
 
 #endif

@@ -13,7 +13,7 @@
 // check_emit.c      what a flat_map or group emits; texts that are built in arrays
 // check_text.c      comparisons and tokens of texts
 // check_join.c      the pairs that a join runs over
-// check_later.c     parts of the language that hdst does not support yet
+// check_lookup.c    lookup tables, has()
 // check_reduce.c    how freely a reduce may be regrouped
 #ifndef HDST_CODEGEN_FRONT_CHECK_H
 #define HDST_CODEGEN_FRONT_CHECK_H
@@ -129,18 +129,22 @@ ast_function *hdst__check_find_math(hdst__checker *c, const char *name);        
 ast_function *hdst__check_math_of(hdst__checker *c, const char *name, hdst__kind kind);     // that of a built-in for float or double
 void hdst__check_math_functions(hdst__checker *c);      // the bodies of all that were found, after the user's
 
-// --- check_later.c: functions that the language has and hdst does not carry yet ---
-bool hdst__check_later_call(hdst__checker *c, ast_expr *call);      // false: not one of them
-bool hdst__check_later_name(hdst__checker *c, ast_expr *name);      // WORD, SPACE
-
 // --- check_join.c ---
 void hdst__check_join_pair(hdst__checker *c, ast_function *f);      // makes f->pair; NULL with an error where the two are too large
 void hdst__check_has_partner(hdst__checker *c, ast_expr *call, const ast_decl *side);       // has(o) of an optional side becomes a field of that
 
+// --- check_lookup.c ---
+void hdst__check_lookup_key(hdst__checker *c, ast_decl *table);     // the type of the key of a lookup parameter; NULL: its rows go by number
+ast_expr *hdst__check_lookup_row(hdst__checker *c, ast_expr *e, const ast_decl *table);     // t[k]
+bool hdst__check_has_call(hdst__checker *c, ast_expr *call);        // has(o), has(t, k); false: it is not called so
+
 // --- check_text.c ---
+ast_expr *hdst__check_call_math(hdst__checker *c, hdst__span span, const char *name, ast_expr *const *args, size_t count);     // of codegen/math/
 ast_expr *hdst__check_text_hash(hdst__checker *c, ast_expr *call);          // hash(t)
 ast_expr *hdst__check_text_comparison(hdst__checker *c, ast_expr *e);       // of two texts
 bool hdst__check_is_tokens(const hdst__checker *c, const ast_expr *e);      // a call of tokens(...)
+bool hdst__check_later_call(hdst__checker *c, ast_expr *call);      // tokens that are no loop's, which hdst does not carry yet; false: no call of these
+bool hdst__check_later_name(hdst__checker *c, ast_expr *name);      // WORD, SPACE
 bool hdst__check_token_loop(hdst__checker *c, ast_stmt *s);
 
 // --- check_stmt.c ---

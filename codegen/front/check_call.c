@@ -320,7 +320,7 @@ ast_expr *hdst__check_call(hdst__checker *c, ast_expr *call)
     if (f) return helper_call(c, call, f);
     if (id >= 0 && builtins[id].typing == PARSE) return parsed(c, call);
     if (id >= 0) return builtin_call(c, call, id);
-    if (hdst__check_later_call(c, call)) return call;
+    if (hdst__check_has_call(c, call) || hdst__check_later_call(c, call)) return call;
     const char *hint = hdst__name_map_find(&c->records, call->name) || hdst__name_map_find(&c->structs_by_name, call->name)
         ? hdst__arena_printf(c->arena, "a record is built with braces: (%s){ ... }", call->name) : call_hint(c, call->name);
     hdst__diag_error(c->diags, (hdst__span){call->span.source, call->span.offset, (uint32_t)strlen(call->name)}, hint, "unknown function '%s'", call->name);

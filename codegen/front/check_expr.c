@@ -99,7 +99,8 @@ static ast_expr *name(hdst__checker *c, ast_expr *e)
     if (decl->qualifier == AST_ACCUM) return unreadable(c, e, "keep what you need in a variable of your own", "the accumulator '%s' can only be written to");
     if (decl->qualifier == AST_STREAM) return unreadable(c, e, "read it with for (T v : s)", "'%s' is a stream");
     if (decl->is_table)
-        return unreadable(c, e, hdst__arena_printf(c->arena, "read a row: %s[i]; len(%s) is their number", e->name, e->name), "'%s' is a table");
+        return unreadable(c, e, hdst__arena_printf(c->arena, "read a row: %s[%s]; len(%s) is their number", e->name, decl->key ? "key" : "i", e->name),
+                          "'%s' is a table");
     return e;
 }
 
@@ -162,14 +163,6 @@ static ast_expr *text_index(hdst__checker *c, ast_expr *e)
     return e;
 }
 
-// A row of a table that is looked up by key; rows that go by number are those of any table.
-static ast_expr *lookup_row(hdst__checker *c, ast_expr *e, const ast_decl *table)
-{
-    e->right = hdst__check_to_type(c, hdst__check_value(c, e->right), table->key, "the key");
-    e->type = table->type;
-    return e;
-}
-
 // An element of a left side that is typed already; `table`: the number of rows is known only at run time.
 static ast_expr *element(hdst__checker *c, ast_expr *e, bool table)
 {
@@ -204,7 +197,7 @@ static ast_expr *index_expr(hdst__checker *c, ast_expr *e)
     const ast_decl *table = hdst__check_find(c, e->left->name);
     bool is_table = table && table->kind == AST_PARAM && table->is_table && table->qualifier != AST_ACCUM;
     e->left = is_table ? resolve_name(c, e->left) : name(c, e->left);
-    if (is_table && table->key && !e->third) return lookup_row(c, e, table);
+    if (is_table && table->key && !e->third) return hdst__check_lookup_row(c, e, table);
     return element(c, e, is_table);
 }
 

@@ -79,10 +79,7 @@ static bool parameter(hdst__checker *c, const ast_function *f, ast_decl *p)
                          "'%s' cannot be an array", p->name);
         p->type = &hdst__check_poison;
     }
-    if (p->qualifier == AST_LOOKUP) {
-        p->key = p->written_key ? hdst__check_type(c, p->written_key) : NULL;
-        if (p->key) hdst__check_unsupported(c, p->span, "lookup tables by key");
-    }
+    if (p->qualifier == AST_LOOKUP) hdst__check_lookup_key(c, p);
     if (p->qualifier == AST_ACCUM && (p->type->kind == HDST__TEXT || (p->type->kind == HDST__RECORD && p->type->record->has_text))) {
         hdst__diag_error(c->diags, p->span, NULL, "text cannot be accumulated");
         p->type = &hdst__check_poison;
@@ -257,10 +254,13 @@ static bool completes(const ast_stmt *s)
 // An external kernel reads and writes records; it has no accumulators.
 static void check_declared(hdst__checker *c, const ast_function *f)
 {
-    for (size_t i = 0; i < f->param_count; i++)
+    for (size_t i = 0; i < f->param_count; i++) {
         if (f->params[i]->qualifier == AST_ACCUM)
             hdst__diag_error(c->diags, f->params[i]->span, "let it give records, and accumulate in a map behind it",
                              "a map without a body has no accumulators");
+        else if (f->params[i]->key)
+            hdst__diag_error(c->diags, f->params[i]->span, "look them up in a map in front of it", "a function without a body has no lookups by key");
+    }
 }
 
 void hdst__check_function(hdst__checker *c, ast_function *f)

@@ -75,6 +75,11 @@ static bool writable(hdst__checker *c, const ast_expr *begin, const ast_decl *de
         hdst__diag_error(c->diags, begin->span, NULL, "only variables can be assigned to");
         return false;
     }
+    if (decl->qualifier == AST_LOOKUP) {
+        hdst__diag_error(c->diags, begin->span, "give records, which a function behind this one looks up", "the lookup '%s' stays as it is during a run",
+                         decl->name);
+        return false;
+    }
     const char *copy = hdst__arena_printf(c->arena, "work on a copy: %s my_%s = %s;", hdst__check_type_name(c, decl->type), decl->name, decl->name);
     bool helper_number = decl->kind == AST_PARAM && c->function->kind == AST_HELPER && !decl->is_const && hdst__check_is_arithmetic(decl->type);
     if (decl->kind == AST_LOCAL && !decl->is_const) return true;

@@ -18,7 +18,7 @@ static ast_expr *new_expr(hdst__checker *c, ast_expr_kind kind, hdst__span span,
     return e;
 }
 
-static ast_expr *call_of(hdst__checker *c, hdst__span span, const char *name, ast_expr *const *args, size_t count)
+ast_expr *hdst__check_call_math(hdst__checker *c, hdst__span span, const char *name, ast_expr *const *args, size_t count)
 {
     ast_function *f = hdst__check_find_math(c, name);
     ast_expr *e = new_expr(c, AST_CALL, span, f->result);
@@ -79,20 +79,20 @@ static ast_decl *local(hdst__checker *c, hdst__span span, const char *name, cons
 ast_expr *hdst__check_text_comparison(hdst__checker *c, ast_expr *e)
 {
     ast_expr *const args[] = {e->left, e->right};
-    if (e->op == AST_EQ) return call_of(c, e->span, "text_equal", args, 2);
+    if (e->op == AST_EQ) return hdst__check_call_math(c, e->span, "text_equal", args, 2);
     if (e->op == AST_NE) {
         ast_expr *differ = new_expr(c, AST_UNARY, e->span, hdst__type_scalar(HDST__BOOL));
         differ->op = AST_NOT;
-        differ->left = call_of(c, e->span, "text_equal", args, 2);
+        differ->left = hdst__check_call_math(c, e->span, "text_equal", args, 2);
         differ->height = differ->left->height + 1;
         return differ;
     }
-    return binary_of(c, e->span, e->op, call_of(c, e->span, "text_compare", args, 2), hdst__check_number(c, e->span, HDST__I32, 0));
+    return binary_of(c, e->span, e->op, hdst__check_call_math(c, e->span, "text_compare", args, 2), hdst__check_number(c, e->span, HDST__I32, 0));
 }
 
 ast_expr *hdst__check_text_hash(hdst__checker *c, ast_expr *call)
 {
-    return call_of(c, call->span, "text_hash", call->args, 1);
+    return hdst__check_call_math(c, call->span, "text_hash", call->args, 1);
 }
 
 // --- Tokens ---
@@ -177,7 +177,7 @@ static ast_expr *token_at(hdst__checker *c, hdst__span span, ast_decl *of, ast_d
 static ast_expr *most_tokens(hdst__checker *c, hdst__span span, ast_decl *of)
 {
     ast_expr *of_text[] = {value_of(c, span, of)};
-    return call_of(c, span, "most_tokens", of_text, 1);
+    return hdst__check_call_math(c, span, "most_tokens", of_text, 1);
 }
 
 // Turns the loop `s` over tokens(text, class) into the loop above; false after an error. Its own body is to be checked by the caller, with `s->decl` in sight.
@@ -189,12 +189,12 @@ bool hdst__check_token_loop(hdst__checker *c, ast_stmt *s)
     if (!hdst__check_argument_count(c, call, 2, 2)) return false;
     ast_expr *text = hdst__check_to_type(c, hdst__check_value(c, call->args[0]), hdst__type_scalar(HDST__TEXT), "what tokens() goes over");
     if (!class_of(c, call->args[1], &class) || hdst__check_is_poison(text->type)) return false;
-    ast_expr *begin = call_of(c, at, "before_tokens", NULL, 0);
+    ast_expr *begin = hdst__check_call_math(c, at, "before_tokens", NULL, 0);
     ast_decl *of = local(c, at, "tokens_of", hdst__type_scalar(HDST__TEXT)), *separators = local(c, at, "separators", hdst__type_scalar(HDST__TEXT));
     ast_decl *cursor = local(c, at, "token", begin->type);
     ast_stmt *turn = new_stmt(c, AST_BLOCK, s->span), *loop = new_stmt(c, AST_WHILE, s->span);
     ast_expr *next[] = {value_of(c, at, of), value_of(c, at, cursor), hdst__check_number(c, at, HDST__U32, class.number), value_of(c, at, separators)};
-    push(c, turn, assign(c, cursor, call_of(c, at, "next_token", next, 4)));
+    push(c, turn, assign(c, cursor, hdst__check_call_math(c, at, "next_token", next, 4)));
     push(c, turn, leave_without_token(c, s->span, cursor));
     push(c, turn, declare(c, s->decl, token_at(c, at, of, cursor)));
     push(c, turn, s->then);
@@ -209,4 +209,56 @@ bool hdst__check_token_loop(hdst__checker *c, ast_stmt *s)
     push(c, s, declare(c, cursor, begin));
     push(c, s, loop);
     return true;
+}
+
+// --- What hdst does not support yet ---
+//
+// Tokens that are no loop's. They are typed like the rest, so that a program can be checked; a function that uses them is marked as not available yet.
+
+typedef enum later_typing {
+    TOKENS, CHARACTERS,
+} later_typing;
+
+static const struct later { const char *name; size_t least, most; later_typing typing; } later[] = {
+    {"tokens", 2, 2, TOKENS}, {"chars", 1, 1, CHARACTERS},
+};
+
+bool hdst__check_later_name(hdst__checker *c, ast_expr *name)
+{
+    if (strcmp(name->name, "WORD") && strcmp(name->name, "SPACE")) return false;
+    hdst__check_unsupported(c, name->span, "tokens");
+    name->type = hdst__type_scalar(HDST__TEXT);
+    return true;
+}
+
+static void all_texts(hdst__checker *c, ast_expr *call)
+{
+    for (size_t i = 0; i < call->arg_count; i++) call->args[i] = hdst__check_to_type(c, call->args[i], hdst__type_scalar(HDST__TEXT), "the argument");
+}
+
+static void typed(hdst__checker *c, ast_expr *call, later_typing typing)
+{
+    static const hdst__type text = {.kind = HDST__TEXT}, words = {.kind = HDST__STREAM, .element = &text};
+    for (size_t i = 0; i < call->arg_count; i++) call->args[i] = hdst__check_value(c, call->args[i]);
+    hdst__kind kind = HDST__VOID;
+    switch (typing) {
+    case TOKENS:
+        all_texts(c, call);
+        call->type = &words;
+        return;
+    case CHARACTERS: kind = HDST__TEXT; all_texts(c, call); break;
+    }
+    call->type = hdst__type_scalar(kind);
+}
+
+bool hdst__check_later_call(hdst__checker *c, ast_expr *call)
+{
+    for (size_t i = 0; i < sizeof later / sizeof *later; i++) {
+        if (strcmp(later[i].name, call->name)) continue;
+        hdst__check_unsupported(c, call->span, hdst__arena_printf(c->arena, "%s()", call->name));
+        if (!hdst__check_argument_count(c, call, later[i].least, later[i].most)) hdst__check_poisoned(call);
+        else typed(c, call, later[i].typing);
+        return true;
+    }
+    return false;
 }

@@ -53,6 +53,36 @@ static void describe_length(const char *what, uint64_t length, uint64_t bytes, c
     else snprintf(text, size, "a text of %llu bytes of '%s', which has %llu,", (unsigned long long)length, what, (unsigned long long)bytes);
 }
 
+static hdst__kind kind_of_number(const hdst__type *key, uint64_t which)
+{
+    if (!key || key->kind != HDST__RECORD) return key ? key->kind : HDST__U64;      // one number
+    const hdst__record *record = key->record;
+    for (size_t i = 0; i < record->leaf_count; which -= record->leaves[i++].elements)
+        if (which < record->leaves[i].elements) return record->leaves[i].kind;
+    return HDST__VOID;                      // it has no such number
+}
+
+static void show_number(hdst__kind kind, uint64_t bits, char number[24])
+{
+    if (hdst__kind_is_signed(kind)) snprintf(number, 24, "%lld", (long long)bits);
+    else snprintf(number, 24, "%llu", (unsigned long long)bits);
+}
+
+// 7, (7, -1), (7, -1, ...)
+static void describe_missing(const ir_check *check, uint64_t first, uint64_t second, char *text, size_t size)
+{
+    char numbers[2][24];
+    const bool is_record = check->key && check->key->kind == HDST__RECORD;
+    show_number(kind_of_number(check->key, 0), first, numbers[0]);
+    if (!is_record || kind_of_number(check->key, 1) == HDST__VOID) {
+        snprintf(text, size, "lookup '%s' has no key %s,", check->what ? check->what : "", numbers[0]);
+        return;
+    }
+    show_number(kind_of_number(check->key, 1), second, numbers[1]);
+    const bool more = kind_of_number(check->key, 2) != HDST__VOID;
+    snprintf(text, size, "lookup '%s' has no key (%s, %s%s),", check->what ? check->what : "", numbers[0], numbers[1], more ? ", ..." : "");
+}
+
 enum { OUT_OF_RANGE = 2 };      // of codegen/math/parse.hk
 
 static bool is_of_int(const ir_check *check) { return check->what && !strcmp(check->what, "parse_int"); }
@@ -65,6 +95,8 @@ static void describe(const ir_check *check, uint64_t index, uint64_t limit, cons
     else if (check->kind == IR_CHECK_DIVISION) snprintf(text, size, "division by zero");
     else if (check->kind == IR_CHECK_NUMBER && limit == OUT_OF_RANGE) snprintf(text, size, "%s is out of range of int64_t", of);
     else if (check->kind == IR_CHECK_NUMBER) snprintf(text, size, "%s is %s", of, is_of_int(check) ? "no integer" : "no number");
+    else if (check->kind == IR_CHECK_LOOKUP) describe_missing(check, index, limit, text, size);
+    else if (check->kind == IR_CHECK_LOOKUP_TEXT) snprintf(text, size, "lookup '%s' has no key %s,", what, of);
     else if (check->kind == IR_CHECK_LENGTH) describe_length(what, index, limit, text, size);
     else if (is_key(check)) describe_key(check, index, limit, text, size);
     else if (limit == 0) snprintf(text, size, "index %lld out of range: %s has no rows", (long long)index, *what ? what : "the table");
@@ -82,6 +114,10 @@ static const char *hint_of(const ir_check *check, char *text, size_t size)
     }
     if (check->kind == IR_CHECK_EMIT) return "raise --memory (the output of a record must fit a share of it), or emit less from one record";
     if (is_key(check)) return "a dense result has a row for each key from 0 on: give hdst_reduce_dense more rows, or use hdst_reduce_by_key";
+    if (check->kind == IR_CHECK_LOOKUP || check->kind == IR_CHECK_LOOKUP_TEXT) {
+        snprintf(text, size, "ask before: has(%s, k) ? %s[k] : ...", check->what ? check->what : "t", check->what ? check->what : "t");
+        return text;
+    }
     if (check->kind != IR_CHECK_TABLE_INDEX || !check->what) return NULL;
     snprintf(text, size, "`len(%s)` is the number of its rows, set when the table is bound", check->what);
     return text;

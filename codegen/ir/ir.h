@@ -112,8 +112,8 @@ typedef enum ir_stmt_kind {
                     // before fusing, the input record goes on: a filter. `check` (of kind IR_CHECK_EMIT): its place, for messages. In
                     // a function that counts, `value` (u64): so many records at most; NULL: one
     IR_CHECK,       // if !cond, the record fails with `check` (index into ir_func.checks); execution goes on. For the message only (the interpreter looks at
-                    // them, printers do not): `index` and its limit `index2`, both u64, of index checks (of IR_CHECK_NUMBER `index` is a text); NULL in
-                    // block form
+                    // them, printers do not): `index` and its limit `index2`, both u64, of index checks (of IR_CHECK_NUMBER and IR_CHECK_LOOKUP_TEXT
+                    // `index` is a text); NULL in block form
     // Block form only (CPU devices). Every statement that reads a varying value is inside an IR_RECORDS, which do not nest; what stands outside is uniform and
     // runs once per block. Variables are: uniform (plain locals of the block's code), varying (locals of one record loop's body, set before they are read
     // there), or per_record (arrays over the block). There is no IR_ACCUM left.
@@ -165,13 +165,16 @@ struct ir_stmt {
 typedef enum ir_check_kind { IR_CHECK_INDEX, IR_CHECK_TABLE_INDEX, IR_CHECK_DIVISION,
     IR_CHECK_EMIT /* too many records */, IR_CHECK_KEY /* of a dense result */, IR_CHECK_UNSIGNED_KEY,
     IR_CHECK_LENGTH /* of a text that is built in an array: `index` is its length, `index2` the array's */,
-    IR_CHECK_NUMBER /* a text that is to be one: `index` is the text, `index2` what is wrong with it (codegen/math/parse.hk) */ } ir_check_kind;
+    IR_CHECK_NUMBER /* a text that is to be one: `index` is the text, `index2` what is wrong with it (codegen/math/parse.hk) */,
+    IR_CHECK_LOOKUP /* of a key that a table has not: `index` and `index2` are its first two numbers, or zero */,
+    IR_CHECK_LOOKUP_TEXT /* the same: `index` is the text */, IR_CHECK_KINDS } ir_check_kind;
 
 typedef struct ir_check {
     ir_check_kind kind;
     hdst__span span;
     const char *what;           // the array's or table's name
     const hdst__diags *diags;   // for the position of span: a fused stage may have functions of several modules
+    const hdst__type *key;      // IR_CHECK_LOOKUP: what the numbers are; NULL: one without a sign
 } ir_check;
 
 typedef enum ir_param_kind { IR_INPUT, IR_BROADCAST_TABLE, IR_ACCUM_TABLE, IR_OUTPUT } ir_param_kind;

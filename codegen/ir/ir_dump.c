@@ -435,7 +435,8 @@ static void dump_vars(const ir_func *func, hdst__buffer *out)
 
 static void dump_checks(const ir_func *func, hdst__buffer *out)
 {
-    static const char *const words[IR_CHECK_NUMBER + 1] = {"index", "table index", "division", "emit", "key", "unsigned key", "length", "number"};
+    static const char *const words[IR_CHECK_KINDS] = {"index", "table index", "division", "emit", "key", "unsigned key", "length", "number",
+        "lookup", "text lookup"};
     for (size_t i = 0; i < func->check_count; i++)
         hdst__buffer_printf(out, "  check %zu %s %s\n", i, words[func->checks[i].kind], func->checks[i].what ? func->checks[i].what : "");
 }

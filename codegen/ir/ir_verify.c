@@ -312,7 +312,11 @@ static bool records_ok(verifier *v, const ir_stmt *s, const char *where)
 
 static bool is_condition(const ir_expr *e) { return e && e->kind == HDST__BOOL; }
 
-static hdst__kind checked_kind(const verifier *v, const ir_stmt *s) { return v->func->checks[s->check].kind == IR_CHECK_NUMBER ? HDST__TEXT : HDST__U64; }
+static hdst__kind checked_kind(const verifier *v, const ir_stmt *s)
+{
+    const ir_check_kind kind = v->func->checks[s->check].kind;
+    return kind == IR_CHECK_NUMBER || kind == IR_CHECK_LOOKUP_TEXT ? HDST__TEXT : HDST__U64;
+}
 
 static bool store_ok(verifier *v, const ir_stmt *s, const char *where)
 {

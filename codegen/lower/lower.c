@@ -121,6 +121,10 @@ static void add_params(lowerer *l, const ast_function *function, ir_param_kind k
     for (size_t i = 0; i < function->param_count; i++) {
         const ast_decl *decl = function->params[i];
         if (!becomes(decl->qualifier, kind)) continue;
+        if (decl->key) {
+            hdst__lower_bind(l, decl, hdst__lower_lookup_params(l, decl), true);
+            continue;
+        }
         ir_param param = {.kind = kind, .name = decl->name, .bind = decl->name, .is_table = decl->is_table, .is_lookup = decl->qualifier == AST_LOOKUP};
         param.record = hdst__lower_row_record(l->arena, decl->type);
         lower_place place = {.base = bases[kind], .type = decl->type, .name = decl->name};

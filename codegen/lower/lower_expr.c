@@ -84,6 +84,7 @@ static ir_expr *length_of(lowerer *l, uint32_t param)
 
 static lower_place row_place(lowerer *l, const ast_expr *e, const lower_binding *table)
 {
+    if (table->decl->key) return hdst__lower_lookup_row(l, e, table);
     lower_place place = table->place;
     place.row = hdst__lower_checked_index(l, IR_CHECK_TABLE_INDEX, e, table->decl->name, length_of(l, place.first));
     return place;
@@ -332,11 +333,17 @@ static ir_expr *text_bits(lowerer *l, ir_expr *const arg[3])
     return e;
 }
 
+static ir_expr *table_length(lowerer *l, const lower_binding *table)
+{
+    return table->decl->key ? hdst__lower_lookup_length(l, table) : length_of(l, table->place.first);
+}
+
 static ir_expr *builtin(lowerer *l, const ast_expr *e)
 {
     hdst__kind kind = e->type->kind;
     if (e->builtin == HDST__BI_LEN && e->args[0]->type->kind == HDST__TEXT && !is_table(l, e->args[0])) return hdst__lower_text_length(l, e->args[0]);
-    if (e->builtin == HDST__BI_LEN) return length_of(l, hdst__lower_find(l, e->args[0]->decl)->place.first);
+    if (e->builtin == HDST__BI_LEN) return table_length(l, hdst__lower_find(l, e->args[0]->decl));
+    if (e->builtin == HDST__BI_HAS_KEY) return hdst__lower_has_key(l, e);
     if (e->builtin == HDST__BI_RECORD_INDEX) {
         ir_expr *index = hdst__ir_const(l->func, HDST__U64, 0);
         index->op = IR_RECORD_INDEX;

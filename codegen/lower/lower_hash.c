@@ -10,6 +10,7 @@
 //                                   h = (h ^ h >> 27) * 0x94d049bb133111eb
 //                                   h = h ^ h >> 31
 #include "record/key_hash.h"
+#include "codegen/lower/frozen_slot.h"
 #include "codegen/lower/lower_state.h"
 
 typedef struct hashing {
@@ -126,4 +127,154 @@ ir_expr *hdst__lower_hash(lowerer *l, const ast_expr *call)
     else for (uint32_t i = 0; i < hdst__lower_leaf_count(of->type) && l->statements < HDST__LOWER_LIMIT; i++) add_leaf(&h, &place, i);
     add_half(&h);
     return hdst__ir_var(l->func, h.hash);
+}
+
+// --- Rows of tables that are looked up by key: t[k], has(t, k), len(t) ---
+//
+// The table is a frozen hash table (record/frozen_hash.h), whose slots are records of two fields, key and value; another parameter has its displacements,
+// right behind it.
+//
+// After: slot = ...                                    frozen_slot.h
+//        check (there are keys && slots[slot].key == k)        of t[k]
+//        slots[slot].value                               some row where the key is not there
+
+// What is looked up: the key, in variables or constants.
+typedef struct asked {
+    lower_place place;          // of a record
+    ir_expr *number;            // of a number or text
+    uint32_t slot;
+    ir_expr *found;
+} asked;
+
+static hdst__frozen_params params_of(const lower_binding *table) { return (hdst__frozen_params){table->place.first, table->place.first + 1}; }
+
+lower_place hdst__lower_lookup_params(lowerer *l, const ast_decl *table)
+{
+    lower_place place = {.base = PLACE_BROADCAST, .type = hdst__type_record(l->arena, table->keyed), .name = table->name};
+    place.first = hdst__frozen_add_params(l->func, table->name, table->keyed).slots;
+    return place;
+}
+
+static lower_place row_of(const lower_binding *table, ir_expr *slot)
+{
+    lower_place row = table->place;
+    row.row = slot;
+    return row;
+}
+
+// --- The key ---
+
+static asked evaluate(lowerer *l, const ast_expr *key, const ast_expr *of_text)
+{
+    if (of_text) {
+        const lower_place place = hdst__lower_new_local(l, "key", key->type);
+        hdst__lower_store(l, &place, hdst__lower_value(l, key));
+        hdst__lower_bind(l, of_text->right->args[0]->decl, place, false);
+        return (asked){.number = hdst__lower_load(l, &place)};
+    }
+    if (hdst__kind_is_scalar(key->type->kind)) return (asked){.number = hdst__lower_simple(l, "key", hdst__lower_value(l, key))};
+    const asked a = {.place = hdst__lower_new_local(l, "key", key->type)};
+    hdst__lower_into(l, &a.place, key);
+    return a;
+}
+
+static size_t count_words(const hdst__type *key)
+{
+    size_t words = 0;
+    for (uint32_t i = 0; i < hdst__lower_leaf_count(key); i++) words += hdst__lower_leaf_elements(key, i);
+    return words;
+}
+
+static ir_expr *element_number(lowerer *l, const hdst__type *key, uint32_t leaf, uint64_t e)
+{
+    return hdst__lower_leaf_elements(key, leaf) > 1 ? hdst__ir_const(l->func, HDST__U32, e) : NULL;
+}
+
+static ir_expr *asked_leaf(lowerer *l, const asked *a, const hdst__type *key, uint32_t leaf, uint64_t e)
+{
+    if (a->number) return hdst__ir_copy(l->func, a->number);
+    return hdst__lower_load_leaf(l, &a->place, leaf, element_number(l, key, leaf, e));
+}
+
+// A text is a word, its hash.
+static size_t list_words(lowerer *l, const asked *a, const hdst__type *key, const ast_expr *of_text, ir_expr **words)
+{
+    size_t count = 0;
+    if (of_text) {
+        words[0] = hdst__lower_simple(l, "word", hdst__lower_value(l, of_text->left));
+        return 1;
+    }
+    for (uint32_t i = 0; i < hdst__lower_leaf_count(key); i++)
+        for (uint64_t e = 0; e < hdst__lower_leaf_elements(key, i); e++) words[count++] = hdst__frozen_word(l->func, asked_leaf(l, a, key, i, e));
+    return count;
+}
+
+// The checker made calls for texts (check_lookup.c).
+static ir_expr *same_text(lowerer *l, const lower_place *of_row, const ast_expr *of_text)
+{
+    hdst__lower_bind(l, of_text->right->args[1]->decl, *of_row, false);
+    return hdst__lower_value(l, of_text->right);
+}
+
+static ir_expr *is_there(lowerer *l, const lower_binding *table, const asked *a, const hdst__type *key, const ast_expr *of_text)
+{
+    const hdst__frozen_params params = params_of(table);
+    const lower_place row = row_of(table, hdst__ir_var(l->func, a->slot)), of_row = hdst__lower_field(&row, &table->decl->keyed->fields[0]);
+    ir_expr *same = hdst__ir_binary(l->func, IR_NE, HDST__BOOL, hdst__frozen_keys(l->func, &params), hdst__ir_const(l->func, HDST__U64, 0));
+    if (of_text) return hdst__ir_binary(l->func, IR_AND, HDST__BOOL, same, same_text(l, &of_row, of_text));
+    for (uint32_t i = 0; i < hdst__lower_leaf_count(key); i++)
+        for (uint64_t e = 0; e < hdst__lower_leaf_elements(key, i); e++) {
+            ir_expr *there = hdst__lower_load_leaf(l, &of_row, i, element_number(l, key, i, e));
+            ir_expr *equal = hdst__ir_binary(l->func, IR_EQ, HDST__BOOL, asked_leaf(l, a, key, i, e), there);
+            same = hdst__ir_binary(l->func, IR_AND, HDST__BOOL, same, equal);
+        }
+    return same;
+}
+
+static asked look_up(lowerer *l, const lower_binding *table, const ast_expr *key, const ast_expr *of_text)
+{
+    asked a = evaluate(l, key, of_text);
+    ir_expr **words = HDST__NEW_ARRAY(l->arena, ir_expr *, count_words(key->type));
+    const size_t count = list_words(l, &a, key->type, of_text, words);
+    const hdst__frozen_params params = params_of(table);
+    a.slot = hdst__frozen_find(l->func, l->block, &params, words, count);
+    a.found = hdst__lower_simple(l, "found", is_there(l, table, &a, key->type, of_text));
+    return a;
+}
+
+// --- What is asked ---
+
+// For the message: the first two numbers of the key.
+static ir_expr *shown(lowerer *l, const asked *a, const hdst__type *key, uint64_t which)
+{
+    for (uint32_t i = 0; i < hdst__lower_leaf_count(key); i++) {
+        const uint64_t elements = hdst__lower_leaf_elements(key, i);
+        if (which < elements) return hdst__lower_convert(l, HDST__U64, asked_leaf(l, a, key, i, which));
+        which -= elements;
+    }
+    return hdst__ir_const(l->func, HDST__U64, 0);
+}
+
+lower_place hdst__lower_lookup_row(lowerer *l, const ast_expr *e, const lower_binding *table)
+{
+    const hdst__type *key = table->decl->key;
+    const bool is_text = key->kind == HDST__TEXT;
+    const asked a = look_up(l, table, e->right, e->third);
+    ir_expr *first = is_text ? hdst__ir_copy(l->func, a.number) : shown(l, &a, key, 0);
+    hdst__lower_push_check(l, is_text ? IR_CHECK_LOOKUP_TEXT : IR_CHECK_LOOKUP, e->right->span, table->decl->name, a.found, first,
+                           is_text ? hdst__ir_const(l->func, HDST__U64, 0) : shown(l, &a, key, 1));
+    l->func->checks[l->func->check_count - 1].key = key;
+    const lower_place row = row_of(table, hdst__ir_var(l->func, a.slot));
+    return hdst__lower_field(&row, &table->decl->keyed->fields[1]);
+}
+
+ir_expr *hdst__lower_has_key(lowerer *l, const ast_expr *call)
+{
+    return look_up(l, hdst__lower_find(l, call->args[0]->decl), call->args[1], call->third).found;
+}
+
+ir_expr *hdst__lower_lookup_length(lowerer *l, const lower_binding *table)
+{
+    const hdst__frozen_params params = params_of(table);
+    return hdst__frozen_keys(l->func, &params);
 }

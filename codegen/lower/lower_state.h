@@ -7,7 +7,7 @@
 // lower_stmt.c    statements other than loops; switches; accumulations
 // lower_loop.c    loops: which are counted
 // lower_lanes.c   dot and sum
-// lower_hash.c    hash
+// lower_hash.c    hash; rows of tables that are looked up by key
 // lower_text.c    texts: bytes, slices, constants; those that the function builds in arrays
 // lower_reduce.c  reduces that combine field by field
 // lower_group.c   groups: the key, the stream, loops over it
@@ -127,6 +127,10 @@ ir_expr *hdst__lower_over_arrays(lowerer *l, const ast_expr *call);             
 
 // --- lower_hash.c ---
 ir_expr *hdst__lower_hash(lowerer *l, const ast_expr *call);                       // hash(x)
+lower_place hdst__lower_lookup_params(lowerer *l, const ast_decl *table);          // adds the two parameters of a table that is read by key
+lower_place hdst__lower_lookup_row(lowerer *l, const ast_expr *e, const lower_binding *table);     // t[k]
+ir_expr *hdst__lower_has_key(lowerer *l, const ast_expr *call);                    // has(t, k)
+ir_expr *hdst__lower_lookup_length(lowerer *l, const lower_binding *table);        // len(t)
 
 // --- lower_group.c ---
 // The parameters of a group: an input record {first, count}, the stream as a table; the key is read from the first record of

@@ -5,6 +5,7 @@
 
 #include "base/costs_host.h"
 #include "record/frozen_hash.h"
+#include "record/text_span.h"
 
 #include <string.h>
 
@@ -50,11 +51,22 @@ static const char *row_of(const making *m, uint64_t row) { return m->spec->rows 
 
 // --- Hashes, buckets ---
 
+// A text is a word, its hash.
+static uint64_t word_of(const hdst__key_field *field, const char *row)
+{
+    if (field->kind != HDST__TEXT) return hdst__key_field_read(field, row);
+    hdst__text_span span;
+    memcpy(&span, row + field->offset, sizeof span);
+    return hdst__text_span_hash(&span);
+}
+
+static bool same_hash_is_same_key(const hdst__key_fields *key) { return key->count == 1 && !key->has_text; }
+
 static uint64_t hash_of(const making *m, const char *row)
 {
     const hdst__key_fields *key = &m->spec->key;
     uint64_t h = hdst__frozen_begin(m->seed);
-    for (size_t i = 0; i < key->count; i++) h = hdst__frozen_add(h, hdst__key_field_read(&key->field[i], row));
+    for (size_t i = 0; i < key->count; i++) h = hdst__frozen_add(h, word_of(&key->field[i], row));
     return hdst__frozen_end(h);
 }
 
@@ -127,7 +139,7 @@ static uint64_t count_keys(const making *m, entry *e, uint64_t count)
     uint64_t keys = 1;
     for (uint64_t i = 1, first = 0; i < count; i++) {
         if (e[i].hash != e[first].hash) first = i, keys++;
-        else if (m->spec->key.count > 1 && hdst__key_fields_compare(&m->spec->key, row_of(m, e[first].row), row_of(m, e[i].row))) return 0;
+        else if (!same_hash_is_same_key(&m->spec->key) && hdst__key_fields_compare(&m->spec->key, row_of(m, e[first].row), row_of(m, e[i].row))) return 0;
         else e[first].same++, e[i].same = 0;
     }
     return keys <= MOST_OF_BUCKET ? keys : 0;

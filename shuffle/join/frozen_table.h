@@ -25,7 +25,7 @@ typedef struct hdst__frozen_run { uint32_t first, count; } hdst__frozen_run;    
 typedef struct hdst__frozen_spec {
     const char *rows;               // C structs, `step` apart
     uint64_t count, step;
-    hdst__key_fields key;           // of integers
+    hdst__key_fields key;           // of integers and texts
     hdst__frozen_form form;
 } hdst__frozen_spec;
 

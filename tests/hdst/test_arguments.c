@@ -176,6 +176,9 @@ static void null_in_specs(const objects o)
     BINDS(hdst_bind_value, "value", "NULL", "b", NULL);
     BINDS(hdst_bind_value, "parameter", "NULL", NULL, o.value);
     BINDS(hdst_bind_accum, "parameter", "NULL", NULL, 1);
+    BINDS(hdst_bind_lookup, "records", "NULL", "b", NULL, "x");
+    BINDS(hdst_bind_lookup, "parameter", "NULL", NULL, o.dataset, "x");
+    cr_assert_eq(hdst_bind_lookup(NULL, "b", o.dataset, "x"), HDST_E_USAGE);
     cr_assert_eq(hdst_bind_value(NULL, "b", o.value), HDST_E_USAGE);
     cr_assert_eq(hdst_bind_accum(NULL, "s", 1), HDST_E_USAGE);
     cr_assert_eq(hdst_map_spec_set_opencl(NULL, HDST_DEVICE_CPU, "", "key", 0), HDST_E_USAGE);
@@ -348,6 +351,7 @@ Test(arguments, of_another_context)
     MIXES(hdst_partition_by, "spec", o.dataset, other.spec, 3);
     MIXES(hdst_count_by_key, "module", o.dataset, other.module, "count");
     BINDS(hdst_bind_value, "value", "another context", "b", other.value);
+    BINDS(hdst_bind_lookup, "records", "another context", "b", other.dataset, "x");
     call = "hdst_value_set_result";
     expect(hdst_value_set_result(o.value, other.result, NULL, &error), "result", "another context");
     call = "hdst_partial_merge";

@@ -532,9 +532,10 @@ static void read_sum_loop(reader *r)
 
 static void read_check_kind(reader *r)
 {
-    static const char *const words[IR_CHECK_NUMBER + 1] = {"index", "table index", "division", "emit", "key", "unsigned key", "length", "number"};
+    static const char *const words[IR_CHECK_KINDS] = {"index", "table index", "division", "emit", "key", "unsigned key", "length", "number",
+        "lookup", "text lookup"};
     if (whole(r) != r->func->check_count) fail(r, "checks are numbered in order");
-    for (int k = 0; k <= IR_CHECK_NUMBER; k++) {
+    for (int k = 0; k < IR_CHECK_KINDS; k++) {
         if (!accept(r, words[k])) continue;
         blank(r);
         hdst__ir_add_check(r->func, (ir_check){.kind = (ir_check_kind)k, .span = nowhere, .what = *r->at == '\n' ? NULL : name(r, true)});

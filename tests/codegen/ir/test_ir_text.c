@@ -82,9 +82,10 @@ Test(ir_text, constants_keep_their_bits)
 
 Test(ir_text, checks_of_every_kind)
 {
-    static const char *const kinds[IR_CHECK_NUMBER + 1] = {"index", "table index", "division", "emit", "key", "unsigned key", "length", "number"};
+    static const char *const kinds[IR_CHECK_KINDS] = {"index", "table index", "division", "emit", "key", "unsigned key", "length", "number",
+        "lookup", "text lookup"};
     ir_func func = {.name = "f", .arena = &arena};
-    for (int k = 0; k <= IR_CHECK_NUMBER; k++) hdst__ir_add_check(&func, (ir_check){.kind = (ir_check_kind)k, .what = "x"});
+    for (int k = 0; k < IR_CHECK_KINDS; k++) hdst__ir_add_check(&func, (ir_check){.kind = (ir_check_kind)k, .what = "x"});
     const char *text = ir_text_of(&arena, &func);
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         cr_expect(strstr(text, hdst__arena_printf(&arena, "  check %zu %s x\n", k, kinds[k])), "%s", text);

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// What lookup parameters that are read by key are bound to (plan/bound_lookup.h).
+#include "plan/bound_lookup.h"
+
+#include "plan/dataset.h"
+#include "plan/named_keys.h"
+
+#include <string.h>
+
+static size_t leaves_of(const hdst__type *type) { return type->kind == HDST__RECORD ? type->record->leaf_count : 1; }
+
+// --- Whether records fit the parameter ---
+
+static hdst_status first_fields(hdst__named_keys *keys, const hdst__allocator *allocator, const hdst__record *record, size_t wanted, hdst_error *error)
+{
+    hdst_status status = HDST_OK;
+    for (uint32_t i = 0; i < wanted && i < record->leaf_count && status == HDST_OK; i++)
+        status = hdst__named_keys_add(keys, allocator, (hdst__field_place){.leaf = i, .elements = record->leaves[i].elements}, error);
+    return status;
+}
+
+// The keyed record (codegen/front/check_lookup.c) has the leaves of the key first.
+static hdst_status check_key(const hdst_map_spec *spec, const hdst__bound_lookup *lookup, hdst_error *error)
+{
+    const ast_decl *param = lookup->parameter;
+    const size_t wanted = leaves_of(param->key);
+    for (size_t i = 0; i < lookup->key_count && i < wanted; i++) {
+        const hdst__leaf *is = &lookup->records->record->leaves[lookup->key[i].leaf], *due = &param->keyed->leaves[i];
+        if (is->kind == due->kind && lookup->key[i].elements == due->elements) continue;
+        hdst__error_set(error, HDST_E_USAGE, "key %zu of lookup '%s' of '%s' is %s; '%s' is %s%s", i + 1, param->name, spec->function->name,
+                        hdst__scalar_c_name(due->kind), is->path, hdst__scalar_c_name(is->kind), lookup->key[i].elements > 1 ? "[]" : "");
+        hdst__error_hint(error, "a map in front of it makes keys of the parameter's type");
+        return HDST_E_USAGE;
+    }
+    if (lookup->key_count == wanted) return HDST_OK;
+    hdst__error_set(error, HDST_E_USAGE, "lookup '%s' of '%s' has a key of %zu field%s, hdst_bind_lookup was given %zu", param->name, spec->function->name,
+                    wanted, wanted == 1 ? "" : "s", lookup->key_count);
+    hdst__error_hint(error, "name the fields of the records that are the key, with commas between");
+    return HDST_E_USAGE;
+}
+
+static bool is_whole(const hdst__record *record, const hdst__type *value)
+{
+    if (value->kind == HDST__RECORD) return hdst__same_records(record, value->record);
+    return record->is_scalar && record->leaves[0].kind == value->kind;
+}
+
+static bool is_key(const hdst__bound_lookup *lookup, uint32_t leaf)
+{
+    for (size_t i = 0; i < lookup->key_count; i++)
+        if (lookup->key[i].leaf == leaf) return true;
+    return false;
+}
+
+static bool is_rest(const hdst__bound_lookup *lookup)
+{
+    const hdst__record *record = lookup->records->record, *keyed = lookup->parameter->keyed;
+    size_t at = leaves_of(lookup->parameter->key);
+    for (uint32_t i = 0; i < record->leaf_count; i++) {
+        if (is_key(lookup, i)) continue;
+        if (at == keyed->leaf_count || record->leaves[i].kind != keyed->leaves[at].kind || record->leaves[i].elements != keyed->leaves[at].elements)
+            return false;
+        at++;
+    }
+    return at == keyed->leaf_count;
+}
+
+static hdst_status check_value(const hdst_map_spec *spec, hdst__bound_lookup *lookup, hdst_error *error)
+{
+    const ast_decl *param = lookup->parameter;
+    lookup->rest = !is_whole(lookup->records->record, param->type);
+    if (!lookup->rest || is_rest(lookup)) return HDST_OK;
+    hdst__error_set(error, HDST_E_USAGE, "lookup '%s' of '%s' has rows of '%s'; the dataset has '%s'", param->name, spec->function->name,
+                    param->type->kind == HDST__RECORD ? param->type->record->name : hdst__scalar_c_name(param->type->kind), lookup->records->record->name);
+    hdst__error_hint(error, "the rows are the dataset's records, or what these have beside the key, in order");
+    return HDST_E_USAGE;
+}
+
+// --- Made, copied, freed ---
+
+hdst__bound_lookup *hdst__bound_lookup_make(const hdst_map_spec *spec, const ast_decl *parameter, hdst_dataset *records, const char *key, hdst_error *error)
+{
+    static const char call[] = "hdst_bind_lookup";
+    const hdst__allocator *allocator = HDST__ALLOCATOR(spec);
+    hdst__named_keys keys = {0};
+    hdst_status status = hdst__dataset_has_records(records, call, error);
+    if (status == HDST_OK && key) status = hdst__named_keys_read(&keys, allocator, call, records->record, key, error);
+    else if (status == HDST_OK) status = first_fields(&keys, allocator, records->record, leaves_of(parameter->key), error);
+    hdst__bound_lookup *lookup = status == HDST_OK ? hdst__alloc_zero(allocator, sizeof *lookup) : NULL;
+    if (!lookup) {
+        hdst__free(allocator, keys.place);
+        if (status == HDST_OK) hdst__error_memory(error, "a lookup");
+        return NULL;
+    }
+    *lookup = (hdst__bound_lookup){.records = records, .parameter = parameter, .key = keys.place, .key_count = keys.count};
+    status = check_key(spec, lookup, error);
+    if (status == HDST_OK) status = check_value(spec, lookup, error);
+    if (status == HDST_OK) return lookup;
+    hdst__bound_lookup_free(allocator, lookup);
+    return NULL;
+}
+
+hdst__bound_lookup *hdst__bound_lookup_copy(const hdst__allocator *allocator, const hdst__bound_lookup *from)
+{
+    hdst__bound_lookup *copy = hdst__alloc(allocator, sizeof *copy);
+    if (!copy) return NULL;
+    *copy = *from;
+    copy->key = hdst__alloc(allocator, from->key_count * sizeof *copy->key);
+    if (copy->key) memcpy(copy->key, from->key, from->key_count * sizeof *copy->key);
+    else hdst__free(allocator, copy);
+    return copy->key ? copy : NULL;
+}
+
+void hdst__bound_lookup_free(const hdst__allocator *allocator, hdst__bound_lookup *lookup)
+{
+    if (lookup) hdst__free(allocator, lookup->key);
+    hdst__free(allocator, lookup);
+}
+
+// --- From records to rows of the table ---
+
+typedef struct mover {
+    hdst__bytes_move *move;
+    size_t count;
+} mover;
+
+static void add(mover *m, uint64_t from, uint64_t to, uint64_t bytes)
+{
+    hdst__bytes_move *last = m->count ? &m->move[m->count - 1] : NULL;
+    if (last && last->from + last->bytes == from && last->to + last->bytes == to) last->bytes += bytes;
+    else m->move[m->count++] = (hdst__bytes_move){from, to, bytes};
+}
+
+static void add_leaf(mover *m, const hdst__leaf *from, uint64_t first, const hdst__leaf *to)
+{
+    const uint64_t size = hdst__scalar_size(from->kind);
+    for (uint64_t e = 0; e < to->elements; e++) add(m, hdst__leaf_offset(from, first + e), hdst__leaf_offset(to, e), size);
+}
+
+static uint64_t numbers_of(const hdst__record *record)
+{
+    uint64_t numbers = 0;
+    for (size_t i = 0; i < record->leaf_count; i++) numbers += record->leaves[i].elements;
+    return numbers;
+}
+
+size_t hdst__bound_lookup_moves(hdst__arena *arena, const hdst__bound_lookup *lookup, hdst__bytes_move **moves)
+{
+    const hdst__record *record = lookup->records->record, *keyed = lookup->parameter->keyed;
+    mover m = {.move = HDST__NEW_ARRAY(arena, hdst__bytes_move, numbers_of(keyed) + 1)};
+    size_t at = 0;
+    for (; at < lookup->key_count; at++) add_leaf(&m, &record->leaves[lookup->key[at].leaf], lookup->key[at].element, &keyed->leaves[at]);
+    if (!lookup->rest) add(&m, 0, keyed->fields[1].offset, record->size);
+    for (uint32_t i = 0; i < record->leaf_count && lookup->rest; i++)
+        if (!is_key(lookup, i)) add_leaf(&m, &record->leaves[i], 0, &keyed->leaves[at++]);
+    *moves = m.move;
+    bool same = keyed->size == record->size;
+    for (size_t i = 0; i < m.count; i++) same &= m.move[i].from == m.move[i].to;
+    return same ? 0 : m.count;
+}

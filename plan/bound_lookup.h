@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a lookup parameter that is read by key is bound to: records, and which of their fields are the key. The context's lock is held.
+#ifndef HDST_PLAN_BOUND_LOOKUP_H
+#define HDST_PLAN_BOUND_LOOKUP_H
+
+#include "plan/map_spec.h"
+#include "record/field_path.h"
+
+struct hdst__bound_lookup {
+    hdst_dataset *records;
+    const ast_decl *parameter;      // belongs to the module's tree
+    hdst__field_place *key;         // in the records, in the order of the key type's leaves
+    size_t key_count;
+    bool rest;                      // a row is what the record has beside the key; else the record
+};
+
+// `key` names fields of the records; NULL: the first ones, as many as the parameter's key has. NULL with the error filled: they do not fit the parameter.
+hdst__bound_lookup *hdst__bound_lookup_make(const hdst_map_spec *spec, const ast_decl *parameter, hdst_dataset *records, const char *key, hdst_error *error);
+hdst__bound_lookup *hdst__bound_lookup_copy(const hdst__allocator *allocator, const hdst__bound_lookup *from);     // NULL: out of memory
+void hdst__bound_lookup_free(const hdst__allocator *allocator, hdst__bound_lookup *lookup);        // NULL is fine
+
+// Bytes of a record that a row of the table has.
+typedef struct hdst__bytes_move { uint64_t from, to, bytes; } hdst__bytes_move;
+// In the arena; returns how many. None: rows of the table are the records as they are.
+size_t hdst__bound_lookup_moves(hdst__arena *arena, const hdst__bound_lookup *lookup, hdst__bytes_move **moves);
+
+#endif

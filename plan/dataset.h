@@ -45,6 +45,8 @@ struct hdst_dataset {
     uint32_t nested;                // caches below one another
     void *own;                      // the operator's own struct, of op->own_bytes; zeroed when it is made
     uint32_t row_passes;            // in how many passes its stage makes tables of accumulators (row_passes.h); 0: one
+    bool row_tuples;                // its large tables of accumulators go by way of tuples instead (row_tuples.h)
+    bool row_tuples_failed;         //     for which there was no memory either
     char *row_passes_why;           // what had no memory in one; NULL: nothing
     hdst__plan_mark mark;
 };

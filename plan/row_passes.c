@@ -3,6 +3,8 @@
 // compiled plan does all of them: the last one begins as far in front as that takes, and its first rows come to what they did before.
 #include "plan/row_passes.h"
 
+#include "plan/row_tuples.h"
+
 #include "codegen/lower/row_window.h"
 #include "engine/stage/table_room.h"
 
@@ -12,6 +14,7 @@
 
 enum {
     MOST_PASSES = 1 << 16,
+    MOST_BEFORE_TUPLES = 8,         // of the quickest functions so many take as long as tuples that are written, and read again
     TIMES_MORE = 4,                 // where as many as should do did not: superaccumulators take ten times as much as words in fixed point
 };
 
@@ -48,13 +51,40 @@ static bool note(hdst_dataset *dataset, uint64_t passes, const hdst_error *why)
     return true;
 }
 
+static uint64_t most_passes(const hdst_dataset *dataset)
+{
+    const uint32_t asked = hdst__engine_limits(dataset->object.context->engine)->most_row_passes;
+    return asked ? asked : MOST_BEFORE_TUPLES;
+}
+
+// Of a pass the tables have fewer rows than they would have.
+static bool take_tuples(hdst_dataset *dataset, const hdst__stage_call *call, const hdst__row_passes *passes)
+{
+    if (dataset->row_tuples_failed) return false;
+    uint64_t *rows = hdst__alloc_zero(HDST__ALLOCATOR(dataset), call->func->param_count * sizeof *rows);
+    for (size_t i = 0; rows && i < call->func->param_count; i++) rows[i] = call->values->rows[i];
+    for (size_t i = 0; rows && i < passes->windows; i++) rows[passes->window[i].table] = passes->window[i].all;
+    dataset->row_tuples = rows && hdst__row_tuples_can(dataset, call->func, rows);
+    hdst__free(HDST__ALLOCATOR(dataset), rows);
+    return dataset->row_tuples;
+}
+
+// There was no room for them either: passes need the least. How many it takes is found out anew.
+static bool leave_tuples(hdst_dataset *dataset)
+{
+    dataset->row_tuples = false;
+    return dataset->row_tuples_failed = true;
+}
+
 bool hdst__row_passes_take_less(hdst_dataset *dataset, const hdst__stage_call *call, hdst__row_passes *passes)
 {
-    if (!passes->lacks_memory || !has_table(call->func)) return false;
+    if (!passes->lacks_memory || !(dataset->row_tuples || has_table(call->func))) return false;
     passes->lacks_memory = false;
+    if (dataset->row_tuples) return leave_tuples(dataset);
     const uint64_t before = passes->count, more = passes_with_room(dataset, call);
     if (more < 2) return false;
     const uint64_t wanted = before * (before > 1 && more < TIMES_MORE ? TIMES_MORE : more);
+    if (wanted > most_passes(dataset) && take_tuples(dataset, call, passes)) return note(dataset, 1, &passes->why);
     return wanted <= MOST_PASSES && note(dataset, wanted, &passes->why);
 }
 

@@ -120,6 +120,7 @@ static hdst_status build(hdst__arena *arena, hdst__node *node, hdst_error *error
     if (range) match_range(range, own);
     for (size_t i = 0; i < own->item_count; i++) match_params(own->items[i], &own->call);
     list_tables(arena, node);
+    if (node->dataset->row_tuples) return hdst__row_tuples_make(arena, node, error);
     if (own->passes.count > 1) hdst__row_passes_bind(arena, &own->call, &own->passes);
     return declared ? HDST_OK : hdst__plan_passes((ir_func *)own->call.func, error);
 }
@@ -164,6 +165,16 @@ static bool gives_each(const stage_node *own)
     return true;
 }
 
+// What the stage gives goes to the reduction of a table.
+static bool give_tuples(const hdst__node *node, hdst__table_by_tuples *by, hdst__stage_spec *spec)
+{
+    spec->func = by->call.func;
+    spec->consumer = hdst__row_tuples_consumer(node, by);
+    spec->keep_output = spec->keep_whole = spec->may_spill = false;
+    spec->limit = 0;
+    return spec->consumer != NULL;
+}
+
 static hdst_status create_stage(hdst__node *node, hdst__stage_spec *spec, hdst_error *error)
 {
     if (!spec->reader.open_end && stays_whole(node, spec->reader.records, error)) {
@@ -172,6 +183,8 @@ static hdst_status create_stage(hdst__node *node, hdst__stage_spec *spec, hdst_e
     }
     if (node->consumer) spec->consumer = node->consumer->op->consumer(node->consumer, error);
     if (node->consumer && !spec->consumer) return HDST_E_MEMORY;
+    hdst__row_tuples *tuples = &((stage_node *)node->own)->tuples;
+    if (tuples->count && tuples->alone && !give_tuples(node, &tuples->table[0], spec)) return hdst__error_memory(error, "a reduction of accumulators");
     node->call->stage = hdst__stage_create(node->dataset->object.context->engine, spec);
     return node->call->stage ? HDST_OK : hdst__error_memory(error, "a stage");
 }
@@ -234,11 +247,11 @@ static hdst_status make_rows(hdst__node *node, hdst__plan_table *table, uint64_t
     return HDST_OK;
 }
 
-// Rows of table i as the stage has accumulated them.
-static hdst_status read_rows(hdst__node *node, hdst__stage *stage, const hdst__stage_output *output, size_t i, void *rows, hdst_error *error)
+// Rows of a table as the stage has accumulated them, whose accumulator number `i` it is.
+static hdst_status read_rows(hdst__node *node, hdst__stage *stage, const hdst__stage_output *output, const hdst__plan_table *table, size_t i, void *rows,
+                             hdst_error *error)
 {
     const uint64_t *rows_of_param = node->call->values->rows;
-    const hdst__plan_table *table = &node->tables[i];
     const uint64_t count = rows_of_param[table->param];
     if (hdst__stage_finished(stage, i)) return hdst__stage_read_finished(stage, i, rows, error);
     if (output->partial) hdst__partial_read_rows(output->partial, i, table->record, 0, count, rows);
@@ -247,10 +260,9 @@ static hdst_status read_rows(hdst__node *node, hdst__stage *stage, const hdst__s
     return HDST_OK;
 }
 
-static hdst_status finish_table(hdst__node *node, const hdst__stage_output *output, size_t i, hdst_error *error)
+static hdst_status finish_table(hdst__node *node, const hdst__stage_output *output, hdst__plan_table *table, size_t i, hdst_error *error)
 {
     const uint64_t *rows_of_param = node->call->values->rows;
-    hdst__plan_table *table = &node->tables[i];
     table->resident = hdst__stage_finished(node->call->stage, i);
     if (table->resident && table->keeps) {
         free_rows(node, table);
@@ -258,14 +270,17 @@ static hdst_status finish_table(hdst__node *node, const hdst__stage_output *outp
         return HDST_OK;
     }
     const hdst_status status = make_rows(node, table, rows_of_param[table->param], error);
-    return status == HDST_OK ? read_rows(node, node->call->stage, output, i, table->rows, error) : status;
+    return status == HDST_OK ? read_rows(node, node->call->stage, output, table, i, table->rows, error) : status;
 }
 
 // Turns the node's table into rows of C structs, one array per accumulator, unless the device did.
 static hdst_status finish_tables(hdst__node *node, const hdst__stage_output *output, hdst_error *error)
 {
+    const hdst__row_tuples *tuples = &((const stage_node *)node->own)->tuples;
     hdst_status status = HDST_OK;
-    for (size_t i = 0; i < node->table_count && status == HDST_OK; i++) status = finish_table(node, output, i, error);
+    size_t accum = 0;
+    for (size_t i = 0; i < node->table_count && status == HDST_OK; i++)
+        if (!hdst__row_tuples_has(tuples, &node->tables[i])) status = finish_table(node, output, &node->tables[i], accum++, error);
     return status;
 }
 
@@ -345,7 +360,7 @@ static hdst_status place_rows(hdst__node *node, hdst__stage *stage, const hdst__
         const hdst__plan_table *table = &node->tables[i];
         uint64_t first, all;
         hdst__row_passes_range(&own->passes, &own->call, table->param, &first, &all);
-        status = read_rows(node, stage, output, i, (char *)table->rows + first * table->record->size, error);
+        status = read_rows(node, stage, output, table, i, (char *)table->rows + first * table->record->size, error);
     }
     return status;
 }
@@ -392,6 +407,43 @@ static hdst_status run_later_passes(hdst__node *node, hdst_error *error)
     return status;
 }
 
+// --- By way of tuples ---
+
+// Of a table whose tuples another run of the function gives.
+static hdst_status run_tuples(hdst__node *node, hdst__table_by_tuples *by, hdst_error *error)
+{
+    stage_node *own = node->own;
+    hdst__stage_spec spec;
+    hdst__stage_output output = {0};
+    hdst_status status = describe_stage(node, &spec, error);
+    if (status == HDST_OK && !give_tuples(node, by, &spec)) status = hdst__error_memory(error, "a reduction of accumulators");
+    if (status == HDST_OK && by->call.stage) status = hdst__stage_set_input(by->call.stage, &spec.reader, spec.cache, error);
+    else if (status == HDST_OK) by->call.stage = hdst__stage_create(node->dataset->object.context->engine, &spec);
+    if (status == HDST_OK && !by->call.stage) status = hdst__error_memory(error, "a stage");
+    if (status == HDST_OK) status = hdst__stage_call_values(&by->call, error);
+    if (status == HDST_OK) status = hdst__stage_run(by->call.stage, by->call.values, &output, error);
+    if (by->call.stage) hdst__row_passes_count(&own->passes, hdst__stage_stats(by->call.stage), 1);
+    return status;
+}
+
+// The node's own run is over.
+static hdst_status finish_tuples(hdst__node *node, hdst_error *error)
+{
+    stage_node *own = node->own;
+    hdst_status status = HDST_OK;
+    for (size_t i = 0; i < own->tuples.count && status == HDST_OK; i++) {
+        hdst__table_by_tuples *by = &own->tuples.table[i];
+        if (i || !own->tuples.alone) status = run_tuples(node, by, error);
+        if (status != HDST_OK) break;
+        status = hdst__row_tuples_end(by, error);
+        hdst__row_passes_count(&own->passes, hdst__aggregate_stats(by->aggregate), 1);
+        if (i || !own->tuples.alone) hdst__stage_forget_plan(by->call.stage);
+    }
+    own->passes.lacks_memory = status == HDST_E_MEMORY;
+    if (own->passes.lacks_memory && error) own->passes.why = *error;
+    return status;
+}
+
 static hdst_status cannot_keep(const hdst__node *node, hdst_error *error)
 {
     hdst__error_set(error, HDST_E_MEMORY, "accumulators that are kept unfinished take all of their rows at once, for which there was no memory");
@@ -416,6 +468,7 @@ static hdst_status run_first(hdst__node *node, hdst__stage_output *output, hdst_
     hdst_status status = hdst__stage_node_input(node, error);
     if (status == HDST_OK) status = hdst__stage_call_values(&own->call, error);
     if (status != HDST_OK) return status;
+    if (own->tuples.count && own->keeps_partial) return cannot_keep(node, error);
     if (!own->passes.windows) keep_rows(node);
     else status = own->keeps_partial ? cannot_keep(node, error) : take_rows(node, error);
     return status == HDST_OK ? run_pass(node, own->call.stage, 0, output, error) : status;
@@ -435,6 +488,7 @@ hdst_status hdst__stage_node_run(hdst__node *node, hdst_error *error)
     if (status == HDST_OK && own->part.wanted) status = hdst__fold_part_take(node, &output, error);
     if (status == HDST_OK) status = keep_partial(node, &output, error);
     if (status == HDST_OK) status = own->passes.windows ? run_later_passes(node, error) : finish_tables(node, &output, error);
+    if (status == HDST_OK && own->tuples.count) status = finish_tuples(node, error);
     node->ran = status == HDST_OK;
     if (node->ran && output.texts) node->texts = hdst__text_heap_hold(output.texts);
     if (node->ran && node->dataset->record) show_records(node, &output);
@@ -445,8 +499,9 @@ hdst_status hdst__stage_node_run_in_turn(hdst__plan *plan, hdst__node *node, hds
 {
     if (node->driver) return HDST_OK;
     const hdst_status status = hdst__stage_node_run(node, error);
-    const hdst__row_passes *passes = &((const stage_node *)node->own)->passes;
-    if (node->call->stage) hdst__plan_add_stats(&plan->stats, passes->windows ? &passes->stats : hdst__stage_stats(node->call->stage));
+    const stage_node *own = node->own;
+    const hdst__row_passes *passes = &own->passes;
+    if (node->call->stage) hdst__plan_add_stats(&plan->stats, passes->windows || own->tuples.count ? &passes->stats : hdst__stage_stats(node->call->stage));
     return status;
 }
 
@@ -474,6 +529,7 @@ hdst_status hdst__stage_node_explain(hdst__node *node, hdst__buffer *out, hdst_e
     if (status != HDST_OK) return status;
     status = hdst__stage_explain(own->call.stage, own->call.values, out, error);
     if (status == HDST_OK) hdst__row_passes_explain(node->dataset, &own->passes, out);
+    if (status == HDST_OK) hdst__row_tuples_explain(node->dataset, &own->tuples, out);
     return status;
 }
 
@@ -491,6 +547,7 @@ void hdst__stage_node_release(hdst__node *node)
     hdst__stage_destroy(((stage_node *)node->own)->passes.rest);
     ((stage_node *)node->own)->passes.rest = NULL;
     hdst__fold_part_release(node);
+    hdst__row_tuples_release(&((stage_node *)node->own)->tuples);
     for (size_t i = 0; i < node->table_count; i++) free_rows(node, &node->tables[i]);
 }
 

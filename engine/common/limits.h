@@ -26,6 +26,7 @@ typedef struct hdst__limits {
     uint64_t tuning_least;              // records of a slice whose time is compared, fewer when they are large
     double (*tuning_clock)(const struct hdst__tuning_shape *shape, uint64_t records, void *user);  // in place of the device's; NULL: none
     void *tuning_clock_user;
+    uint32_t most_row_passes;           // over ranges of the rows of accumulators, before they go by way of tuples; 0: chosen
     double sample_seconds;              // what a look at the data may take, about
     // Sorting and reductions by key (shuffle/), which find them here because tests reach an engine.
     uint64_t pick_least;                // records of which a kernel picks candidates for the largest values; fewer pass by on the host

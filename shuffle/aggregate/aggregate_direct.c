@@ -114,11 +114,24 @@ static bool reduce_piece(hdst__aggregate_worker *worker, uint32_t partition)
     return write_rows(worker, last - first < rows ? last - first : rows);
 }
 
+// Superaccumulators of a piece's rows had no room: from here on pieces have half the rows. False: it was something else.
+static bool halve_pieces(hdst__aggregate_worker *worker)
+{
+    if (worker->error.code != HDST_E_MEMORY || worker->direct_table.rows == 1) return false;
+    hdst__overflow_rows_clear(&worker->overflow);
+    worker->error = (hdst_error)HDST_ERROR_INIT;
+    worker->direct_table.rows /= 2;
+    worker->piece.split++;
+    worker->piece.number *= 2;
+    return true;
+}
+
 static bool reduce_partition(hdst__aggregate_worker *worker, uint32_t partition)
 {
     hdst__partition_piece *piece = &worker->piece;
     for (hdst__partition_piece_begin(piece, partition); hdst__partition_piece_is_of(piece, partition); piece->number++)
-        if (!reduce_piece(worker, partition)) return false;
+        while (!reduce_piece(worker, partition))
+            if (!halve_pieces(worker)) return false;
     return true;
 }
 

@@ -140,6 +140,12 @@ enum {
     HDST__HOST_GROUP_PARTITION_BYTES = 128 << 10,       // of records: with their words they lie in a core's second-level cache
     HDST__HOST_GROUP_PARTITIONS = 2048,         // that records are moved to at once: more places than that are asked of memory one by one
     HDST__HOST_GROUP_THREAD_RECORDS = 1 << 14,  // for a thread of its own
+    HDST__HOST_GROUP_WINDOW_RECORDS = 1024, HDST__HOST_GROUP_WINDOW_BYTES = 128 << 10,          // that are looked at together, at most
+    HDST__HOST_GROUP_TABLE_SLOTS = 1024,        // of a table of the keys of a partition, at first
+    HDST__HOST_GROUP_TABLE_PROBES = 8,          // of a record beyond the first, on average: with more of them the partition is sorted
+    HDST__HOST_GROUP_TABLE_VAIN = 15,           // partitions that are sorted at once after one that had no use of its table
+    HDST__HOST_GROUP_KEPT_SHARE = 16,           // of what the budget has left: memory for rows stays from run to run up to that
+    HDST__HOST_GROUP_RUNS = 1 << 14,            // that a thread takes memory for at once, at most
     HDST__HOST_REPARTITION_PIECE_BYTES = 256 << 10, HDST__HOST_REPARTITION_PIECE_SHARE = 16,    // of records that get a number; of what the budget has left
 
     // Joins.

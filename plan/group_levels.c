@@ -24,9 +24,18 @@ static hdst_status fill_pieces(void *user, uint64_t first, uint64_t count, const
 
 void hdst__group_drop_pieces(group_node *group)
 {
-    hdst__free(hdst__engine_allocator(group->grouping.engine), group->piece);
-    group->piece = NULL;
-    group->piece_count = group->piece_bytes = 0;
+    hdst__free(hdst__engine_allocator(group->grouping.engine), group->cut);
+    group->piece = group->cut = NULL;
+    group->piece_count = 0;
+}
+
+// Runs as they are.
+static hdst_status whole_runs(group_node *group)
+{
+    hdst__group_drop_pieces(group);
+    group->piece = group->grouping.run;
+    group->piece_count = group->grouping.run_count;
+    return HDST_OK;
 }
 
 // Cuts the runs into pieces of at most `most` records; run i becomes the run of what its pieces give.
@@ -36,14 +45,14 @@ static hdst_status cut_runs(group_node *group, uint64_t most, hdst_error *error)
     uint64_t pieces = 0;
     for (uint64_t i = 0; i < group->grouping.run_count; i++) pieces += (group->grouping.run[i].count - 1) / most + 1;
     hdst__group_drop_pieces(group);
-    group->piece_bytes = pieces * sizeof *group->piece;
-    group->piece = hdst__budget_alloc(hdst__engine_memory(engine), HDST__OWNER_SORTS, group->piece_bytes, "runs of equal keys", error);
-    if (!group->piece) return HDST_E_MEMORY;
+    group->cut = hdst__budget_alloc(hdst__engine_memory(engine), HDST__OWNER_SORTS, pieces * sizeof *group->cut, "runs of equal keys", error);
+    if (!group->cut) return HDST_E_MEMORY;
+    group->piece = group->cut;
     for (uint64_t i = 0; i < group->grouping.run_count; i++) {
         hdst__run *run = &group->grouping.run[i];
         const uint64_t before = group->piece_count;
         for (uint64_t at = 0; at < run->count; at += most)
-            group->piece[group->piece_count++] = (hdst__run){run->first + at, run->count - at < most ? run->count - at : most};
+            group->cut[group->piece_count++] = (hdst__run){run->first + at, run->count - at < most ? run->count - at : most};
         *run = (hdst__run){before, group->piece_count - before};
     }
     return HDST_OK;
@@ -60,7 +69,7 @@ static void name_group(const hdst__node *node, const char *rows, hdst_error *err
     const hdst__run failed = group->piece[error->record];
     hdst__fields_describe(record, own->key.place, own->key.count, rows + failed.first * record->size, key, sizeof key);
     snprintf(at, sizeof error->message - (size_t)(at - error->message), " in the records with %s", key);
-    uint64_t low = 0, high = group->grouping.run_count;     // which key's piece it is
+    uint64_t low = group->cut ? 0 : error->record, high = group->cut ? group->grouping.run_count : low + 1;     // which key's piece it is
     while (high - low > 1) {
         const uint64_t middle = low + (high - low) / 2;
         if (group->grouping.run[middle].first <= error->record) low = middle;
@@ -78,13 +87,13 @@ static hdst_status hold_texts(group_node *group, hdst__text_heap *texts, hdst_er
     return group->texts && hdst__text_heap_holds(group->texts, texts) ? HDST_OK : hdst__error_memory(error, "texts of groups");
 }
 
-// Of records that are emitted there may be many: they stay where the stage has them.
+// What no further level stands on stays where the stage has it.
 static hdst_status take_output(group_node *group, const hdst__stage_output *output, hdst__output **to, hdst_error *error)
 {
     const hdst_status status = hold_texts(group, output->texts, error);
-    if (status != HDST_OK || !group->emits) return status == HDST_OK ? hdst__output_add(*to, output->records, output->record_count, error) : status;
-    group->emitted = (hdst__output){.records = (char *)(uintptr_t)output->records, .count = output->record_count, .record_bytes = (*to)->record_bytes};
-    *to = &group->emitted;
+    if (status != HDST_OK || group->tree) return status == HDST_OK ? hdst__output_add(*to, output->records, output->record_count, error) : status;
+    group->given = (hdst__output){.records = (char *)(uintptr_t)output->records, .count = output->record_count, .record_bytes = (*to)->record_bytes};
+    *to = &group->given;
     return HDST_OK;
 }
 
@@ -138,7 +147,7 @@ hdst_status hdst__group_run_levels(hdst__node *node, const char *rows, uint64_t 
     hdst__output_reset(&group->level[0]);
     for (group->levels = 0; status == HDST_OK && count;) {
         hdst__output *to = &group->level[group->levels++ % 2];
-        status = cut_runs(group, group->tree ? HDST__FOLD_RECORDS : UINT64_MAX, error);
+        status = group->tree ? cut_runs(group, HDST__FOLD_RECORDS, error) : whole_runs(group);
         if (status == HDST_OK) status = run_pieces(node, rows, count, &to, stats, error);
         if (status == HDST_OK) note_devices(group);
         if (group->levels == 1) group->partial += to->count;

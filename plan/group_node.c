@@ -235,7 +235,7 @@ static hdst_status run_parts(hdst__node *node, const hdst__output **result, hdst
         if (group->grouping.bad_record != UINT64_MAX && !hdst__engine_settings(group->grouping.engine)->skip_failed) status = key_error(node, error);
         else status = run_part(node, result, stats, error);
     }
-    hdst__group_release(&group->grouping);
+    hdst__group_rest(&group->grouping);
     return status;
 }
 
@@ -272,7 +272,12 @@ static hdst_status run_all(hdst__node *node, hdst__run_stats *stats, hdst_error 
         status = hdst__by_partition_create(node, &group->partitions_kept, error);
         return status == HDST_OK ? hdst__by_partition_run(node, &group->partitions_kept, run_part_of_user, stats, error) : status;
     }
-    status = run_input(node, &node->inputs[0]->reader, &result, stats, error);
+    hdst__node *input = node->inputs[0];
+    group->grouping.cache = input->resident;
+    group->grouping.lies = !input->resident && input->row_count == input->reader.records ? input->rows : NULL;
+    status = run_input(node, &input->reader, &result, stats, error);
+    group->grouping.cache = NULL;
+    group->grouping.lies = NULL;
     if (status != HDST_OK) return status;
     node->rows = result->records;
     node->row_count = result->count;

@@ -21,7 +21,7 @@ typedef struct hdst__group_node {
     size_t part_count;
     bool reduces, tree, emits;      // emits: any number of records for each key
     hdst__output level[2];          // what runs gave, of a level and the one below
-    hdst__output emitted;           // or, where they emit: the stage's own output, until it runs again
+    hdst__output given;             // or, where there is one level: the stage's own output, until it runs again
     hdst__text_heap *texts;         // in a run: that all of these refer to; NULL: none so far
     hdst__output result;            // of a dense reduce, or where keys come in parts: the records
     hdst__output large, carried;    // of keys that have no room at once: their results; of a reduce, what the pieces of one gave
@@ -30,8 +30,9 @@ typedef struct hdst__group_node {
     const void *mapped;
     hdst__output filed;             // it, once all is there
     const uint32_t *value;          // of a reduce: its leaves in the keyed record
-    hdst__run *piece;               // of the level that runs
-    uint64_t piece_count, piece_bytes;
+    const hdst__run *piece;         // of the level that runs: the runs, or `cut`
+    hdst__run *cut;                 // NULL: they are not
+    uint64_t piece_count;
     uint64_t version, levels, keys, records, partial, parts;    // of the last run; partial: what the lowest level gave
     hdst__buffer devices;           // of the last run: those that its longest lowest level ran on, for explain
     uint64_t longest;               //     pieces of that

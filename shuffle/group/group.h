@@ -8,6 +8,7 @@
 #include "engine/engine.h"
 #include "record/key_field.h"
 #include "engine/common/run_stats.h"
+#include "engine/memory/cached_dataset.h"
 #include "engine/memory/reader.h"
 
 typedef struct hdst__run {
@@ -19,17 +20,23 @@ typedef struct hdst__group {
     const hdst__record *record;
     hdst__key_fields key;
     bool without_runs;              // they are not wanted
+    hdst__dataset_cache *cache;     // what the input stays in, which is read where it lies if that can be; NULL: nothing
+    const char *lies;               // where all its records are as C structs; NULL: only the reader knows
     bool dense;                     // the key is one integer, the number of a row below `dense_rows`
     uint64_t dense_rows;
 
     // The part at hand
     char *rows;                     // in order, as C structs
+    uint64_t row_bytes;             // of that memory, where another part may have it
     uint64_t row_count;
     hdst__run *run;
     uint64_t run_count;
 
     bool large; // those of one hash, or dense key, that have no room at once: `rows` has the first record of each of its keys, `run` their counts and where
                 // they would lie if the keys' records stood one after another. hdst__group_large_open reads them
+
+    char *kept;                     // memory of an earlier part's rows
+    uint64_t kept_bytes;
 
     // Of the last start
     bool whole, wide;               // whole: there is one part; wide: numbers and places do not fit 32 bits
@@ -43,7 +50,8 @@ typedef struct hdst__group {
 
 // The record and the fields of the key must outlive it.
 void hdst__group_init(hdst__group *group, hdst__engine *engine, const hdst__record *record, const hdst__key_field *field, size_t field_count);
-void hdst__group_release(hdst__group *group);      // the part at hand; safe on a zeroed one
+void hdst__group_release(hdst__group *group);      // the part at hand, and all memory; safe on a zeroed one
+void hdst__group_rest(hdst__group *group);         // the same until the next start, which finds memory for its rows if the budget has plenty
 // Where half of what is left of the host's budget has no room for all records, keys come in parts, by ranges of their hashes: each part is a pass over the
 // input.
 hdst_status hdst__group_start(hdst__group *group, const hdst__reader *input, hdst_error *error);

@@ -4,9 +4,10 @@
 #define HDST_SHUFFLE_GROUP_GROUP_ORDER_H
 
 #include "shuffle/group/group.h"
-#include "engine/memory/host_rows.h"
+#include "shuffle/group/group_input.h"
 
-// Orders the rows of a part, which become the group's, and finds their runs. With a bad record that is not to be skipped HDST_OK, and nothing else.
-hdst_status hdst__group_order(hdst__group *group, hdst__rows *rows, hdst_error *error);
+// Orders the records of a part as the group's rows, and finds their runs. The input is closed then. With a bad record that is not to be skipped HDST_OK, and
+// nothing else.
+hdst_status hdst__group_order(hdst__group *group, hdst__group_input *input, hdst_error *error);
 
 #endif

@@ -87,6 +87,7 @@ static const char kernels[] =
     "    l.full = a.full || !b.full;\n"
     "    return l;\n"
     "}\n"
+    "group by_n(key uint64_t n, stream pause s) -> (uint64_t n, uint64_t users) { uint64_t c = 0; for (pause p : s) c++; return (n, c); }\n"
     "map doubled(pause p) -> pause { pause q = p; q.n = p.n * 2; return q; }\n";
 
 static row rows[N];

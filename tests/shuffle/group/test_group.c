@@ -44,6 +44,44 @@ Test(group, groups_stand_between_other_operators)
     }
 }
 
+static void expect_pauses(hdst_dataset *grouped, const char *what)
+{
+    pause *got;
+    const uint64_t n = collect(grouped, (void **)&got);
+    cr_assert_eq(n, present_users(), "%s", what);
+    for (uint64_t i = 0; i < n; i++) {
+        const pause expected = pause_of(got[i].user);
+        cr_expect(got[i].n == expected.n && got[i].sum == expected.sum && got[i].longest == expected.longest, "%s: user %u", what, got[i].user);
+    }
+    drop(grouped, got);
+}
+
+// Records are read where they lie.
+Test(group, cached_records_of_all_layouts_and_those_of_other_groups)
+{
+    job j;
+    const hdst_layout layouts[] = {HDST_AOS, HDST_SOA, HDST_AOSOA, HDST_AOP};
+    ON_EACH_FORM(j) {
+        struct { uint64_t n, users; } *got;
+        for (int l = 0; l < 4; l++) {
+            hdst_dataset *cached = hdst_cache(hdst_with_layout(j.data, layouts[l]));
+            expect_pauses(hdst_group_function(cached, "user", j.module, "pauses"), forms[form_]);
+        }
+        hdst_dataset *twice = hdst_group_function(hdst_group_function(j.data, "user", j.module, "pauses"), "n", j.module, "by_n");
+        const uint64_t n = collect(twice, (void **)&got);
+        uint64_t users = 0;
+        for (uint64_t i = 0; i < n; i++) {
+            uint64_t same = 0;
+            for (uint32_t user = 0; user < KEYS; user++) same += pause_of(user).n == got[i].n;
+            cr_expect_eq(got[i].users, same, "%s: %d", forms[form_], (int)got[i].n);
+            users += same;
+        }
+        cr_expect_eq(users, present_users());
+        drop(twice, got);
+        hdst_context_destroy(j.context);
+    }
+}
+
 Test(group, leaving_a_loop_early_and_changing_what_it_gives)
 {
     job j;

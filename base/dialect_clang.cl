@@ -12,4 +12,5 @@
 #define TRUNC_FLOAT __builtin_truncf
 #define TRUNC_DOUBLE __builtin_trunc
 #define TEXT_VECTORS __AVX512BW__
+#define PREFETCH_ROW(AT) __builtin_prefetch((const void *)(ulong)(AT), 1)
 #define PREFETCH(FIRST, SIZE) for (int r = 0; r < BLOCK; r += 64 / (SIZE)) __builtin_prefetch((FIRST) + r);

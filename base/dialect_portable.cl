@@ -8,5 +8,6 @@
 #define LOOK_LOCAL(word) atomic_or(word, 0)
 #define TRUNC_FLOAT trunc
 #define TRUNC_DOUBLE trunc
+#define PREFETCH_ROW(AT)
 #define PREFETCH(FIRST, SIZE)
 #define TEXT_VECTORS 0

@@ -8,6 +8,7 @@
 #include "codegen/opencl/kernel_args.h"
 #include "record/layout.h"
 #include "record/target.h"
+#include "accum/combining.h"
 #include "accum/tables.h"
 
 // How a GPU form is cut. What is 0 is chosen by rule (codegen/pass/gpu_shape.c); whoever measures may ask for something else.
@@ -26,6 +27,7 @@ typedef struct hdst__kernel_options {
     bool slices_anywhere;           // with it: slices come in any order, or not all of them; the table is clear, and each adds to it
     bool fast_sums;                     // float sums may be plain: rounded at each addition, in any order. Which became so, the cells of the
                                         // kernel's tables say
+    const hdst__combining *combining;   // CPU: NULL, or records may be made fewer in tables of the cores (hdst__kernel.combines)
     bool texts_apart;                   // texts refer to memory that the device cannot reach: it has copies (HDST__ARG_TEXTS)
     bool counts_output;                 // CPU: never `at_most`
     bool no_blocks;                     // strips and work-groups have no tables, each addend goes straight to the device's: for measurement, or as
@@ -66,6 +68,8 @@ typedef struct hdst__kernel {
     ir_output_way output_way;
     uint64_t emit_bound;                // BOUNDED: records that one record may emit
     bool at_most;                       // COUNTED, CPU: strips say where they wrote and how many records (hdst__kernel_runs_at)
+    bool combines;                      // with `at_most`: records with equal keys become one in the tables of COMBINED
+    uint64_t combined_row_bytes;        // then: of a row there
     uint64_t spare_records;             // COUNTED, CPU: records that a work-item may write behind ROOM
     const char *count_name, *scan_name; // COUNTED
     const char *text_constants;         // texts apart: the function's own texts, one behind another. NULL: it works on no texts

@@ -25,6 +25,9 @@ typedef enum hdst__arg_kind {
     HDST__ARG_OUTPUT,           // buffer: records as C structs, where ir_output_way says
     HDST__ARG_ROOM,             // ulong: records that fit the output
     HDST__ARG_PLACES,           // buffer of ulong, hdst__kernel_places of them
+    HDST__ARG_COMBINED,         // buffer of ulong: tables in which records become fewer (combined_tables.h)
+    HDST__ARG_COMBINED_TABLES,  // ulong: how many; 0: none, the buffer is not looked at
+    HDST__ARG_COMBINED_BITS,    // ulong: logarithm of the rows of one at most
     HDST__ARG_ERROR,            // buffer of one ulong: all ones, or record << 16 | check of the failing record with the smallest index
     HDST__ARG_TEXTS,            // buffer: a copy of the stretch of the host's memory that the slice's long texts lie in
     HDST__ARG_TEXT_BYTES,       // ulong: its bytes

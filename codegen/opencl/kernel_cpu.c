@@ -7,6 +7,7 @@
 #include "codegen/opencl/print_accum.h"
 #include "codegen/opencl/print_args.h"
 #include "codegen/opencl/print_cell.h"
+#include "codegen/opencl/print_combine.h"
 #include "codegen/opencl/print_input.h"
 #include "codegen/opencl/print_levels.h"
 #include "codegen/opencl/print_output.h"
@@ -69,6 +70,7 @@ static void print_first_place(hdst__printer *p)
         hdst__write_line(&p->out, "}");
         hdst__write_line(&p->out, "if (!fits) return;");
         if (p->output.at_most) hdst__write_line(&p->out, "const ulong own_start = place;");
+        if (hdst__combines(p)) hdst__print_combine_begin(p);
         if (p->tables->accum_count == 0 && !p->has_checks && !p->output.at_most)
             hdst__write_line(&p->out, "if (places[%d + strip] == 0) return;", HDST__COUNTS_AT);
     }
@@ -97,6 +99,7 @@ static void print_setup(hdst__printer *p)
 static void print_finish(hdst__printer *p)
 {
     block_sums(p)->end(p);
+    if (hdst__combines(p)) hdst__print_combine_end(p);
     if (p->output.at_most) {
         hdst__write_line(&p->out, "places[%d + strips + 2 * strip] = own_start;", HDST__COUNTS_AT);
         hdst__write_line(&p->out, "places[%d + strips + 2 * strip + 1] = place - own_start;", HDST__COUNTS_AT);

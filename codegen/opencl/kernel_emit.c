@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Output of which the data says how much (codegen/pass/output_way.c): the kernels that count and scan, and their names.
 #include "codegen/opencl/kernel_emit.h"
+#include "codegen/opencl/print_combine.h"
 
 #include <inttypes.h>
 
@@ -25,6 +26,8 @@ void hdst__kernel_name_counts(hdst__printer *p, hdst__kernel *kernel)
     kernel->output_way = p->output.way;
     kernel->emit_bound = p->output.bound;
     kernel->at_most = p->output.at_most;
+    kernel->combines = hdst__combines(p);
+    kernel->combined_row_bytes = kernel->combines ? hdst__combined_row_bytes(p->options->combining) : 0;
     kernel->spare_records = p->output.spare;
     if (p->output.way != IR_OUTPUT_COUNTED) return;
     kernel->count_name = hdst__arena_printf(p->arena, "%s_count", kernel->name);
@@ -34,6 +37,7 @@ void hdst__kernel_name_counts(hdst__printer *p, hdst__kernel *kernel)
 const char *hdst__emit_why(const hdst__printer *p)
 {
     if (p->output.way == IR_OUTPUT_DENSE) return "";
+    if (hdst__combines(p)) return "output: records with the same short key become one in a table of each core; others go to their strip's own part\n";
     if (p->output.at_most) return "output: each strip writes its own part, as large as what may come out at most\n";
     if (p->output.way == IR_OUTPUT_COUNTED) return "output: records are counted, then written at their places\n";
     return hdst__arena_printf(p->arena, "output: each strip writes its own part, room for %" PRIu64 " of each record\n", p->output.bound);

@@ -2,6 +2,7 @@
 // Statements of the IR as OpenCL C. Where a variable is declared: print_homes.c.
 #include "codegen/opencl/print_stmt.h"
 #include "codegen/opencl/print_accum.h"
+#include "codegen/opencl/print_combine.h"
 #include "codegen/opencl/print_constant.h"
 #include "codegen/opencl/print_expr.h"
 #include "codegen/opencl/print_homes.h"
@@ -107,6 +108,7 @@ static void print_emit(hdst__printer *p, const ir_stmt *stmt)
     if (stmt->value) hdst__write_line(&p->out, "%splace += %s;", stmt->cond ? "    " : "", hdst__expr_text(p, stmt->value, HDST__WHOLE));
     else if (stmt->cond) hdst__write_line(&p->out, "place += %s;", hdst__expr_text(p, stmt->cond, HDST__WHOLE));
     else hdst__write_line(&p->out, "place++;");
+    if (hdst__combines(p) && !p->func->counts) hdst__print_combine(p);
 }
 
 static void print_break(hdst__printer *p, const ir_stmt *stmt)

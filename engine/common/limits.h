@@ -23,6 +23,8 @@ typedef struct hdst__limits {
     uint32_t slow_device;               // this one, by index, takes slow_times as long, for tests and benches of schedules; slow_times 0: none
     double slow_times;
     double pace[HDST__PACED_DEVICES];   // by index: seconds that a record takes there at least, likewise; 0: as long as it does
+    uint64_t combine_least;             // records that a function gives before they are looked for in tables of the cores,
+    uint32_t combine_bits;              // of so many rows at most (their logarithm); 0: chosen
     uint64_t tuning_least;              // records of a slice whose time is compared, fewer when they are large
     double (*tuning_clock)(const struct hdst__tuning_shape *shape, uint64_t records, void *user);  // in place of the device's; NULL: none
     void *tuning_clock_user;

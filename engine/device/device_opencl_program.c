@@ -306,6 +306,9 @@ static void fill_argument(const hdst__code *code, const hdst__arg *what, const h
     case HDST__ARG_OUTPUT: set_memory(arg, at->output); break;
     case HDST__ARG_ROOM: set_number(arg, at->room); break;
     case HDST__ARG_PLACES: set_memory(arg, at->places); break;
+    case HDST__ARG_COMBINED: set_memory(arg, at->combined); break;
+    case HDST__ARG_COMBINED_TABLES: set_number(arg, at->combined_tables); break;
+    case HDST__ARG_COMBINED_BITS: set_number(arg, at->combined_bits); break;
     case HDST__ARG_ERROR: set_memory(arg, at->error); break;
     case HDST__ARG_FINISHED: set_memory(arg, at->finished[what->index]); break;
     case HDST__ARG_TEXTS: set_memory(arg, at->texts); break;

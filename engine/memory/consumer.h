@@ -29,6 +29,8 @@ typedef struct hdst__consumer {
     void *user;
     // NULL, or: makes fewer records of a slice's that are the same to it, on the device. *records are those then, until the next call.
     hdst_status (*combine)(void *user, hdst__slice_records *records, hdst_error *error);
+    const struct hdst__combining *combining;    // NULL, or how a kernel may make them fewer itself (accum/combining.h); then, before those records come that
+    void (*combined)(void *user, uint64_t keys);    //     it kept for the end: hardly two of them are of one key, of which there are so many at least
 } hdst__consumer;
 
 #endif

@@ -172,6 +172,7 @@ static hdst_status start_slice(hdst__executor *executor, hdst__pass *pass, hdst_
     launch.text_host = launch.texts ? (uint64_t)(uintptr_t)launch.texts->host : 0;
     launch.places = slot->places;
     launch.room = pass->room;
+    if (pass->combined) hdst__combined_tables_offer(pass->combined, pass->came, &launch);
     hdst__memory place = {0};
     hdst_status status = HDST_OK;
     if (pass->in_place) {

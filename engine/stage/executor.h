@@ -9,6 +9,7 @@
 #include "engine/memory/output.h"
 #include "engine/memory/segment.h"
 #include "engine/stage/assembly.h"
+#include "engine/stage/combined_tables.h"
 #include "engine/stage/shape_search.h"
 #include "engine/stage/team.h"
 #include "partition/policy.h"
@@ -67,6 +68,7 @@ typedef struct hdst__pass {
     bool in_place;                      // DENSE: kernels write straight into the output's store, or its window
     struct hdst__window *window;        // not NULL: kernels write the output on the host; `room` has no meaning then
     uint64_t bound;                     // COUNTED: output records of one record at most
+    hdst__combined_tables *combined;    // NULL, or where kernels make records fewer
     bool checks;                        // the kernel has an error word
     void *table;                        // NULL, or where the device's table goes after the last slice
     uint64_t table_bytes;
@@ -124,6 +126,8 @@ hdst_status hdst__execute(hdst__executor *executor, hdst__pass *pass, hdst_error
 
 // executor_output.c: what came out of a slice that has ended goes on.
 hdst_status hdst__executor_take_output(hdst__executor *executor, const hdst__slot *slot, hdst__pass *pass, hdst_error *error);
+// Once all slices have ended: what kernels have kept in tables goes on, too.
+hdst_status hdst__executor_give_combined(hdst__pass *pass, hdst_error *error);
 // Of a slice of which each record, or each group of them, gives one: how many come out.
 static inline uint64_t hdst__slot_dense_records(const hdst__slot *slot, const hdst__pass *pass) { return (slot->count + pass->group - 1) / pass->group; }
 

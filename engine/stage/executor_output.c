@@ -92,6 +92,18 @@ static hdst_status pass_on_runs(const hdst__executor *executor, const hdst__slot
     return pass_on(pass, records, count, error);
 }
 
+static hdst_status give_rows(void *user, const char *records, uint64_t count, hdst_error *error) { return give(user, records, count, error); }
+
+hdst_status hdst__executor_give_combined(hdst__pass *pass, hdst_error *error)
+{
+    hdst__combined_tables *tables = pass->combined;
+    if (!tables || !tables->allocation) return HDST_OK;
+    const hdst_status status = hdst__combined_tables_close(tables, error);
+    if (status != HDST_OK) return status;
+    pass->output->consumer->combined(pass->output->consumer->user, hdst__combined_tables_most(tables));
+    return hdst__combined_tables_give(tables, give_rows, pass, error);
+}
+
 // The records of a slice lie in one run, or in one for each strip.
 static hdst_status add_runs(const hdst__executor *executor, const hdst__slot *slot, hdst__pass *pass, hdst_error *error)
 {

@@ -250,7 +250,8 @@ static hdst_status run_all(hdst__executor *executor, hdst__pass *pass, hdst_erro
         hdst_status ended = hdst__executor_finish_oldest(executor, pass, status == HDST_OK, status == HDST_OK ? error : NULL);
         if (status == HDST_OK) status = ended;
     }
-    return status == HDST_OK ? read_at_end(executor, pass, error) : status;
+    if (status == HDST_OK) status = read_at_end(executor, pass, error);
+    return status == HDST_OK && pass->failure == UINT64_MAX ? hdst__executor_give_combined(pass, error) : status;
 }
 
 hdst_status hdst__execute(hdst__executor *executor, hdst__pass *pass, hdst_error *error)

@@ -9,7 +9,7 @@ static hdst__kernel_options kernel_options(const hdst__launch_plan *plan, const 
     return (hdst__kernel_options){.facts = plan->device->facts, .input = plan->piece, .rows = plan->rows, .classes = plan->precision, .shape = *shape,
                                   .first_level = plan->device->unified, .fixed_point_bits = plan->fixed_point_bits, .may_take_tuples = plan->may_take_tuples,
                                   .slices_anywhere = plan->shares,
-                                  .texts_apart = !plan->device->unified, .counts_output = plan->counts_output,
+                                  .texts_apart = !plan->device->unified, .counts_output = plan->counts_output, .combining = plan->combining,
                                   .fast_sums = plan->device->options->fast_sums,
                                   .no_blocks = plan->device->options->hpr == HDST__HPR_NONE || plan->adds_directly};
 }

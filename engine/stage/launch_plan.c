@@ -482,6 +482,7 @@ hdst_status hdst__launch_plan_create(const hdst__launch_plan_request *request, h
     plan->shares = request->shares;
     plan->shares_in_place = request->shares_in_place;
     plan->counts_output = request->counts_output;
+    plan->combining = request->combining;
     plan->reader = *request->reader;
     plan->whole = request->whole ? *request->whole : plan->reader;
     plan->base = request->base;

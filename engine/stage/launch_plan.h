@@ -85,6 +85,7 @@ typedef struct hdst__launch_plan {
     uint64_t first_level_words;           // before device_words in the table (launch_first_level.h)
     uint64_t page[HDST__CPU_DIRTY_PAGES];    // of its cells: those that are not zero
     size_t page_count;              // more than HDST__CPU_DIRTY_PAGES: too many to tell, or not known
+    const hdst__combining *combining;   // as asked for
     double compile_seconds;
 } hdst__launch_plan;
 
@@ -105,6 +106,7 @@ typedef struct hdst__launch_plan_request {
     bool makes_rows;                // the device makes rows of accumulators, so their table may be in fixed point
     bool merges_words;              // who asks takes a table in fixed point with its overflow cells
     bool shares, shares_in_place;   // as in the plan
+    const hdst__combining *combining;   // NULL, or how kernels may make records fewer
     bool counts_output;             // no kernel writes at once what it has room for at most (hdst__kernel.at_most)
     const hdst__launch_plan *agrees_with;   // NULL, or another worker's: what its sample saw is taken over, so that all choose the same scales
 } hdst__launch_plan_request;

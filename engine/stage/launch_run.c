@@ -123,6 +123,8 @@ static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cach
     hdst__power_estimate measured = {.slices = 0};
     hdst__window window = {.device = plan->device, .output = output, .spare = spare};
     hdst__built_texts built = {.output = builds_texts(plan) ? plan->output_param : NULL, .budget = &plan->device->runtime->memory};
+    hdst__combined_tables combined = {.device = plan->device, .kernel = plan->kernel, .combining = plan->combining,
+                                      .tables = plan->device->info->compute_units};
     hdst__pass pass = {
         .reader = &plan->reader, .cache = cache, .ring = ring, .piece = plan->piece, .last = plan->last, .program = plan->program,
         .tuning = tuning, .tries = tuning ? plan->tuning->program : NULL,
@@ -132,6 +134,7 @@ static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cach
                    .error = plan->error_word, .flush = plan->flush, .finished = plan->finished},
         .slice_least = plan->slice_least, .slice_most = plan->slice_most, .slice_records = plan->device->limits->slice_records,
         .output = plan->output_param ? output : NULL, .row_bytes = plan->output_param ? plan->output_param->record->size : 0,
+        .combined = plan->kernel && plan->kernel->combines ? &combined : NULL,
         .built = built.output ? &built : NULL, .group = plan->code.fold ? HDST__FOLD_RECORDS : 1, .way = plan->way, .room = plan->room,
             .runs_at = plan->kernel ? hdst__kernel_runs_at(plan->kernel, plan->items) : 0,
             .in_place = plan->in_place,
@@ -148,6 +151,7 @@ static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cach
     };
     status = hdst__execute(plan->executor, &pass, error);
     hdst__built_texts_free(&built, plan->device->runtime->allocator);
+    hdst__combined_tables_end(&combined);
     *failure = pass.failure;
     if (status == HDST_OK && pass.failure == UINT64_MAX && !tuning) hdst__plan_power_after(plan, &measured);
     plan->table_is_clean = pass.is_clear && status == HDST_OK;

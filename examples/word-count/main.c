@@ -16,7 +16,7 @@ typedef struct job {
     bool lower;
     int pattern;                // 0: word; 1: space
     uint64_t top, lines, words, distinct;
-    const total **sorted;       // most frequent first; with --output by word once they were shown
+    const total **sorted;       // the most frequent ones first, as many as are shown; with --output all by word once they were shown
 } job;
 
 static int by_word(const void *a, const void *b)
@@ -32,6 +32,38 @@ static int by_count(const void *a, const void *b)
     return x->count == y->count ? by_word(a, b) : x->count < y->count ? 1 : -1;
 }
 
+static uint64_t shown(const job *w) { return w->top < w->distinct ? w->top : w->distinct; }
+
+static void swap(const total **a, const total **b)
+{
+    const total *was = *a;
+    *a = *b;
+    *b = was;
+}
+
+// `heap`: each comes in order before none of the two below it, but perhaps for the one at `at`.
+static void sink(const total **heap, uint64_t count, uint64_t at)
+{
+    for (uint64_t below = 2 * at + 1; below < count; at = below, below = 2 * at + 1) {
+        if (below + 1 < count && by_count(&heap[below], &heap[below + 1]) < 0) below++;
+        if (by_count(&heap[at], &heap[below]) >= 0) return;
+        swap(&heap[at], &heap[below]);
+    }
+}
+
+// Those that are shown are mostly few: a heap of the best so far, whose last one is at its top, meets each of the others once.
+static void sort_shown(job *w)
+{
+    const uint64_t n = shown(w);
+    for (uint64_t at = n / 2; at-- > 0;) sink(w->sorted, n, at);
+    for (uint64_t i = n; i < w->distinct; i++) {
+        if (by_count(&w->sorted[i], &w->sorted[0]) >= 0) continue;
+        swap(&w->sorted[i], &w->sorted[0]);
+        sink(w->sorted, n, 0);
+    }
+    qsort(w->sorted, n, sizeof *w->sorted, by_count);
+}
+
 static hdst_status take_totals(job *w, hdst_result *counts, hdst_error *error)
 {
     const total *rows = hdst_result_rows(counts, NULL, &w->distinct);
@@ -41,11 +73,9 @@ static hdst_status take_totals(job *w, hdst_result *counts, hdst_error *error)
         w->sorted[i] = &rows[i];
         w->words += rows[i].count;
     }
-    qsort(w->sorted, w->distinct, sizeof *w->sorted, by_count);
+    sort_shown(w);
     return HDST_OK;
 }
-
-static uint64_t shown(const job *w) { return w->top < w->distinct ? w->top : w->distinct; }
 
 static void write_json(json *j, const void *from)
 {

@@ -206,11 +206,22 @@ static hdst_status combine(void *user, hdst__slice_records *records, hdst_error 
     return aggregate->slices ? hdst__aggregate_slices_combine(aggregate->slices, records, error) : hdst__error_memory(error, "a reduce by key");
 }
 
+// Tables of threads would only grow, for records that are those of one kernel's table after another's.
+static void combined(void *user, uint64_t keys)
+{
+    stream *s = ((hdst__aggregate *)user)->stream;
+    for (uint32_t i = 0; s->has_begun && i < s->run.workers; i++) s->run.worker[i].blocks = false;
+    if (s->has_begun) hdst__aggregate_expect_keys(&s->run, keys);
+}
+
 const hdst__consumer *hdst__aggregate_consumer(hdst__aggregate *aggregate)
 {
     const bool combines = !hdst__aggregate_slice_why_not(aggregate->layout) && aggregate->container == HDST__CONTAINER_AUTO &&
                           hdst__engine_settings(aggregate->engine)->hpr >= HDST__HPR_DEVICE;
-    aggregate->consumer = (hdst__consumer){start, take, take_runs, aggregate, combines ? combine : NULL};
+    const bool in_kernels = (aggregate->container == HDST__CONTAINER_AUTO || aggregate->container == HDST__CONTAINER_TABLE) &&
+                            hdst__engine_settings(aggregate->engine)->hpr >= HDST__HPR_BLOCK;
+    aggregate->consumer = (hdst__consumer){start, take, take_runs, aggregate, combines ? combine : NULL, in_kernels ? aggregate->layout->combining : NULL,
+                                          combined};
     return &aggregate->consumer;
 }
 

@@ -50,6 +50,20 @@ static void note_texts(hdst__arena *arena, hdst__aggregation_layout *layout)
     layout->texts = texts;
 }
 
+// A key that is one text, and values that may meet in any grouping: sums of floats are rounded once, from all addends.
+static void note_combining(hdst__arena *arena, hdst__aggregation_layout *layout)
+{
+    if (layout->key_count != 1 || !layout->texts) return;
+    hdst__accumulate_op *op = HDST__NEW_ARRAY(arena, hdst__accumulate_op, layout->record->leaf_count);
+    for (uint64_t i = 0; i < layout->value_count; i++) {
+        if (!hdst__kind_is_integer(layout->value[i].cell.kind)) return;
+        op[layout->value[i].leaf] = layout->value[i].cell.acc;
+    }
+    hdst__combining *combining = HDST__NEW(arena, hdst__combining);
+    *combining = (hdst__combining){layout->record, layout->key->leaf, op};
+    layout->combining = combining;
+}
+
 static void add_leaf(hdst__aggregation_layout *layout, uint32_t leaf_index, uint32_t number, hdst__accumulate_op acc)
 {
     const hdst__leaf *leaf = &layout->record->leaves[leaf_index];
@@ -98,6 +112,7 @@ hdst__aggregation_layout *hdst__aggregation_layout_make(hdst__arena *arena, cons
         add_leaf(layout, leaf, number, laws[number]);
         number++;
     }
+    note_combining(arena, layout);
     place_raw(layout);
     hdst__aggregation_layout_choose(layout);
     return layout;

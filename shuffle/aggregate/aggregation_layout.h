@@ -12,6 +12,7 @@
 #include "record/key_texts.h"
 #include "record/layout.h"
 #include "accum/cell.h"
+#include "accum/combining.h"
 #include "accum/fixed_point.h"
 #include "base/arena.h"
 
@@ -50,6 +51,7 @@ typedef struct hdst__aggregation_layout {
     uint64_t look_after;                // records after which a table is looked through for words that grew past `full`: HDST__KEY_ADDS and HDST__KEY_FULL,
     int64_t full;                       // or less, in tests
     uint64_t fixed;                     // float sums that are held in words; without one no table needs to be looked through
+    const hdst__combining *combining;   // NULL, or how kernels may make records fewer before they come
     const hdst__record *rows;           // of results whose key is the number of a row and left out; NULL: any key
     uint64_t row_count;                 // then: keys are below it, 2^32 at most
     uint32_t row_shift;                 // and stand in place of the hash, so many bits further up

@@ -107,6 +107,7 @@ INLINED ulong text_bits(hdst_text t, uint i, ulong ranges)
 {
     if (i >= t.length) return 0;
     const ulong left = t.length - i, valid = left < 64 ? (1UL << left) - 1 : ~0UL;
+    __builtin_prefetch((const void *)(t.at + i + 1024));
     sixty_four_bytes block = __builtin_ia32_loaddquqi512_mask((sixty_four_bytes *)(t.at + i), (sixty_four_bytes)0, valid);  // others are not read
     const ulong turned = t.view == 0 ? 0 : t.view == 1 ? bits_from(block, 'A', 'Z', valid) : bits_from(block, 'a', 'z', valid);
     if (turned) block = __builtin_ia32_selectb_512(turned, block ^ (char)32, block);

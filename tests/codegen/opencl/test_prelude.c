@@ -81,6 +81,9 @@ Test(prelude, every_function_builds)
     const char *head = hdst__pieces_text(&arena, &hdst__base_pieces, "head.cl"), *dialect = hdst__pieces_text(&arena, &hdst__base_pieces, "dialect_plain.cl");
     const char *source = hdst__arena_printf(&arena, "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n%s%s", head, dialect);
     source = hdst__arena_printf(&arena, "%s#define COPIES 4\n#define OVERFLOW_CELL_WORDS 67\n#define SUPERACCUMULATOR_LIMBS 69\n", source);
+    // And of records that are combined (codegen/opencl/print_combine.c).
+    source = hdst__arena_printf(&arena, "%s#define COMBINED_RECORD_WORDS 3\n#define COMBINED_ROW_WORDS 4\n#define COMBINED_KEY 0\n"
+                                        "#define COMBINE_VALUES row[2] += record[2]\n", source);
     hdst__piece_file files[HDST__PRELUDE_FILES];
     const size_t count = hdst__prelude_files(files, true);
     for (size_t f = 0; f < count; f++) source = hdst__arena_printf(&arena, "%s%s", source, hdst__pieces_text(&arena, files[f].folder, files[f].file));

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// CPU: records with equal keys become one before they leave a core (codegen/opencl/print_combine.h).
+#include "codegen/opencl/print_combine.h"
+
+#include <inttypes.h>
+
+enum { WORD = 8, MOST_BYTES = 256 };        // of a record: more would be moved rather than found
+
+static bool leaf_suits(const hdst__combining *combining, uint32_t l)
+{
+    const hdst__leaf *leaf = &combining->record->leaves[l];
+    if (leaf->elements != 1) return false;
+    if (l == combining->key) return leaf->kind == HDST__TEXT && leaf->offset % WORD == 0;
+    return hdst__kind_is_integer(leaf->kind) && hdst__leaf_is_aligned(combining->record, leaf);
+}
+
+// A record that was combined cannot be taken back, so none may fail.
+bool hdst__combines(const hdst__printer *p)
+{
+    const hdst__combining *combining = p->options->combining;
+    if (!combining || p->gpu || !p->output.at_most || p->has_checks || p->tables->accum_count || p->text_copies) return false;
+    const hdst__record *record = combining->record;
+    for (size_t i = 0; i < p->func->param_count; i++) {
+        const ir_param *param = &p->func->params[i];
+        if (param->kind == IR_OUTPUT && (param->given || param->record->size != record->size)) return false;
+    }
+    for (uint32_t l = 0; l < record->leaf_count; l++)
+        if (!leaf_suits(combining, l)) return false;
+    return record->size % WORD == 0 && record->align >= WORD && record->size <= MOST_BYTES;
+}
+
+// A power of two, so that small rows do not lie in two cache lines.
+uint64_t hdst__combined_row_bytes(const hdst__combining *combining)
+{
+    uint64_t bytes = 2 * WORD;
+    while (bytes < combining->record->size) bytes *= 2;
+    return bytes;
+}
+
+static const char *unsigned_name(hdst__kind kind)
+{
+    switch (hdst__scalar_size(kind)) {
+    case 1: return "uchar";
+    case 2: return "ushort";
+    case 4: return "uint";
+    default: return "ulong";
+    }
+}
+
+// Sums wrap, so they are of unsigned numbers.
+static void write_value(hdst__writer *out, const hdst__leaf *leaf, hdst__accumulate_op op)
+{
+    static const char *const sign[] = {[HDST__SUM] = "+", [HDST__AND] = "&", [HDST__OR] = "|", [HDST__XOR] = "^"};
+    const bool picks = op == HDST__MIN || op == HDST__MAX;
+    const char *type = picks ? hdst__scalar_cl_name(leaf->kind) : unsigned_name(leaf->kind);
+    hdst__write(out, " { __global %s *a = (__global %s *)((__global uchar *)row + %" PRIu64 "); const %s b = *(__global const %s *)((__global const uchar *)"
+                "record + %" PRIu64 "); ", type, type, leaf->offset, type, type, leaf->offset);
+    if (picks) hdst__write(out, "*a = %s(*a, b); }", op == HDST__MIN ? "min" : "max");
+    else hdst__write(out, "*a = (%s)(*a %s b); }", type, sign[op]);
+}
+
+void hdst__write_combine_macros(const hdst__printer *p, hdst__writer *out)
+{
+    if (!hdst__combines(p)) return;
+    const hdst__combining *combining = p->options->combining;
+    const hdst__record *record = combining->record;
+    hdst__write_line(out, "#define COMBINED_RECORD_WORDS %" PRIu64, record->size / WORD);
+    hdst__write_line(out, "#define COMBINED_ROW_WORDS %" PRIu64, hdst__combined_row_bytes(combining) / WORD);
+    hdst__write_line(out, "#define COMBINED_KEY %" PRIu64, record->leaves[combining->key].offset / WORD);
+    hdst__write(out, "#define COMBINE_VALUES do {");
+    for (uint32_t l = 0; l < record->leaf_count; l++)
+        if (l != combining->key) write_value(out, &record->leaves[l], combining->op[l]);
+    hdst__write_line(out, " } while (0)");
+}
+
+static const char *output_name(const hdst__printer *p)
+{
+    for (size_t i = 0; i < p->func->param_count; i++)
+        if (p->func->params[i].kind == IR_OUTPUT) return p->param_name[i];
+    return "";
+}
+
+void hdst__print_combine_begin(hdst__printer *p)
+{
+    hdst__write_line(&p->out, "const ulong own_table = combined_take(combined, combined_tables);");
+    hdst__write_line(&p->out, "__global ulong *own_head = combined + COMBINED_HEAD * own_table;");
+    hdst__write_line(&p->out, "__global ulong *own_rows = combined_rows(combined, combined_tables, combined_bits, own_table);");
+    hdst__write_line(&p->out, "const bool combines = own_table < combined_tables && combined_pays(own_head);");
+    hdst__write_line(&p->out, "ulong uncombined = place;");
+}
+
+static void print_call(hdst__printer *p)
+{
+    hdst__write_line(&p->out, "    place = uncombined = combine_records(own_head, own_rows, combined_bits, (__global ulong *)%sAt, uncombined, place);",
+        output_name(p));
+}
+
+void hdst__print_combine(hdst__printer *p)
+{
+    hdst__write_line(&p->out, "if (combines && place - uncombined == COMBINED_BATCH)");
+    print_call(p);
+}
+
+void hdst__print_combine_end(hdst__printer *p)
+{
+    hdst__write_line(&p->out, "if (combines)");
+    print_call(p);
+    hdst__write_line(&p->out, "combined_leave(combined, combined_tables, own_table);");
+}

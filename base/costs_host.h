@@ -185,6 +185,7 @@ enum {
     HDST__HOST_TEXT_BLOCK_BYTES = 1 << 16,      // of a text, between two counts of lines, of which one is read to find a line
     HDST__HOST_TEXT_MOST_BLOCKS = 1 << 20,      // of texts: larger ones have larger blocks
     HDST__HOST_TEXT_GROUP_BLOCKS = 64,          // that a thread goes through at once
+    HDST__HOST_TEXT_COUNTED_BYTES = 1 << 20,    // shorter texts are counted before they are read: it takes no time
     HDST__HOST_TEXT_READ_BYTES = 1 << 18,       // of lines, read at once: they stay in a core's second-level cache
     HDST__HOST_TEXT_PIECE_BYTES = 4 << 20,      // of the temporary file that unpacked texts share: a file's last one is not all used, nor written
     HDST__HOST_TEXT_INPUT_BYTES = 1 << 18, HDST__HOST_TEXT_OUTPUT_BYTES = 1 << 20,      // of a text that is unpacked, held on the way

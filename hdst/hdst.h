@@ -267,7 +267,8 @@ HDST_API hdst_source *hdst_source_from_concurrent_callback(hdst_context *context
 // follow them. Asked for the same records again, in any order and behind the end, it must give the same ones. `concurrent`: from several threads at once.
 typedef bool (*hdst_uncounted_callback)(uint64_t first, uint64_t count, void *records, uint64_t *given, bool *ended, char *message, void *user);
 HDST_API hdst_source *hdst_source_from_uncounted_callback(hdst_context *context, hdst_uncounted_callback fill, bool concurrent, void *user);
-// 0 after an error. A text is gone through, once, by all threads; a mistake in it is the source's error from then on. A callback that does not know its number
+// 0 after an error. A text is gone through, once, by all threads; a mistake in it is the source's error from then on. Lines that
+// a run has read to their end are counted already: ask behind the run. A callback that does not know its number
 // is asked for all of its records, once it was read as a record; 0 before.
 HDST_API uint64_t hdst_source_rows(const hdst_source *source);
 HDST_API uint32_t hdst_source_columns(const hdst_source *source);   // numbers per row; 0 after an error or when only the record tells

@@ -5,6 +5,7 @@
 #include "base/costs_host.h"
 #include "io/newlines.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 typedef struct file_lines {
@@ -18,10 +19,14 @@ struct hdst__line_index {
     const hdst__cancel *cancel;
     uint64_t block_bytes;
     file_lines *file;
-    size_t files;
-    uint64_t lines;
+    size_t files, current;      // current: the first one that is not counted to its end
+    uint64_t inside;            // line ends of that one that were counted
     uint64_t *ends;             // of each block of each file: line ends in front of it in the file; while they are counted, in it
     uint64_t blocks;
+    // How far it goes, for those who ask while it grows: what lies behind that may be written meanwhile.
+    _Atomic uint64_t counted;   // blocks
+    _Atomic uint64_t begun;     // files of which `before` is known
+    _Atomic uint64_t lines;
 };
 
 static uint64_t block_length(const hdst__line_index *index, size_t file, uint64_t block)
@@ -34,6 +39,7 @@ static uint64_t block_length(const hdst__line_index *index, size_t file, uint64_
 
 typedef struct counting {
     hdst__line_index *index;
+    uint64_t begin, end;        // blocks
     hdst_error *error;          // of the first one that failed
     _Atomic uint64_t failed;    // its number, or UINT64_MAX
     pthread_mutex_t mutex;
@@ -83,7 +89,7 @@ static void count_group(void *user, uint64_t group)
 {
     counting *run = user;
     hdst__line_index *index = run->index;
-    const uint64_t begin = group * HDST__HOST_TEXT_GROUP_BLOCKS, left = index->blocks - begin;
+    const uint64_t begin = run->begin + group * HDST__HOST_TEXT_GROUP_BLOCKS, left = run->end - begin;
     const uint64_t count = left < HDST__HOST_TEXT_GROUP_BLOCKS ? left : HDST__HOST_TEXT_GROUP_BLOCKS;
     hdst_error error = HDST_ERROR_INIT;
     if (group > run->failed) return;
@@ -98,33 +104,86 @@ static void count_group(void *user, uint64_t group)
     if (status != HDST_OK) fail(run, group, &error);
 }
 
-static hdst_status count_all(hdst__line_index *index, hdst__thread_pool *threads, hdst_error *error)
+// --- Growing ---
+
+static void publish(hdst__line_index *index, uint64_t counted)
+{
+    const bool whole = index->current == index->files;
+    const file_lines *file = &index->file[whole ? index->files - 1 : index->current];
+    atomic_store(&index->begun, whole ? index->files : index->current + 1);
+    atomic_store(&index->counted, counted);
+    atomic_store(&index->lines, file->before + (whole ? file->lines : index->inside));
+}
+
+// Files without bytes have no block that would end them.
+static void end_files(hdst__line_index *index)
+{
+    do {
+        file_lines *file = &index->file[index->current++];
+        file->lines = index->inside;
+        index->inside = 0;
+        if (index->current < index->files) index->file[index->current].before = file->before + file->lines;
+    } while (index->current < index->files && index->file[index->current].blocks == 0);
+}
+
+// The next block that was not counted yet has so many line ends; `open`: behind the last of them, where it is a file's last block, is a line without one.
+static void add_block(hdst__line_index *index, uint64_t ends, bool open)
+{
+    const uint64_t block = atomic_load(&index->counted);
+    const file_lines *file = &index->file[index->current];
+    index->ends[block] = index->inside;
+    index->inside += ends;
+    if (block + 1 == file->first_block + file->blocks) {
+        index->inside += open;
+        end_files(index);
+    }
+    publish(index, block + 1);
+}
+
+static void add_counted(hdst__line_index *index, uint64_t end)
+{
+    for (uint64_t block = atomic_load(&index->counted); block < end; block++) add_block(index, index->ends[block], index->file[index->current].lines);
+}
+
+// Blocks up to `end`, by all threads.
+static hdst_status count_to(hdst__line_index *index, uint64_t end, hdst__thread_pool *threads, hdst_error *error)
 {
     hdst_error first = HDST_ERROR_INIT;
-    counting run = {.index = index, .error = &first, .failed = UINT64_MAX};
-    const uint64_t groups = (index->blocks + HDST__HOST_TEXT_GROUP_BLOCKS - 1) / HDST__HOST_TEXT_GROUP_BLOCKS;
+    counting run = {.index = index, .error = &first, .failed = UINT64_MAX, .begin = atomic_load(&index->counted), .end = end};
+    const uint64_t groups = (end - run.begin + HDST__HOST_TEXT_GROUP_BLOCKS - 1) / HDST__HOST_TEXT_GROUP_BLOCKS;
     pthread_mutex_init(&run.mutex, NULL);
     if (threads) hdst__thread_pool_run(threads, groups, count_group, &run);
     else for (uint64_t i = 0; i < groups; i++) count_group(&run, i);
     pthread_mutex_destroy(&run.mutex);
     if (first.code && error) *error = first;
+    if (!first.code) add_counted(index, end);
     return first.code;
 }
 
-// From counts in blocks to counts in front of them.
-static void add_up(hdst__line_index *index)
+bool hdst__line_index_is_whole(const hdst__line_index *index) { return atomic_load(&index->counted) == index->blocks; }
+
+hdst_status hdst__line_index_grow(hdst__line_index *index, uint64_t lines, hdst__thread_pool *threads, hdst_error *error)
 {
-    for (size_t i = 0; i < index->files; i++) {
-        file_lines *file = &index->file[i];
-        uint64_t ends = 0;
-        for (uint64_t b = file->first_block; b < file->first_block + file->blocks; b++) {
-            const uint64_t here = index->ends[b];
-            index->ends[b] = ends;
-            ends += here;
-        }
-        file->lines += ends;
-        file->before = index->lines;
-        index->lines += file->lines;
+    uint64_t some = threads ? hdst__thread_pool_size(threads) * HDST__HOST_TEXT_GROUP_BLOCKS : HDST__HOST_TEXT_GROUP_BLOCKS;
+    hdst_status status = HDST_OK;
+    if (lines == UINT64_MAX) some = index->blocks;
+    while (status == HDST_OK && !hdst__line_index_is_whole(index) && hdst__line_index_lines(index) < lines) {
+        const uint64_t counted = atomic_load(&index->counted), left = index->blocks - counted;
+        status = count_to(index, counted + (left < some ? left : some), threads, error);
+        if (some <= index->blocks) some *= 2;
+    }
+    return status;
+}
+
+void hdst__line_index_note(hdst__line_index *index, const hdst__line_place *from, uint64_t end, const uint64_t *ends, bool open)
+{
+    const file_lines *file = &index->file[from->file];
+    const uint64_t bytes = hdst__text_input_bytes(index->input, from->file), first = from->offset / index->block_bytes;
+    for (uint64_t block = first; block < file->blocks; block++) {
+        const uint64_t behind = (block + 1) * index->block_bytes, counted = atomic_load(&index->counted);
+        if ((behind < bytes ? behind : bytes) > end || file->first_block + block > counted) return;
+        if (file->first_block + block < counted) continue;
+        add_block(index, ends[block - first] + (block == first ? from->line - index->inside : 0), open);
     }
 }
 
@@ -139,7 +198,10 @@ static hdst_status lay_out(hdst__line_index *index, hdst_error *error)
         index->blocks += index->file[i].blocks;
     }
     index->ends = hdst__alloc(index->allocator, index->blocks * sizeof *index->ends);
-    return index->ends ? HDST_OK : hdst__error_memory(error, "the lines of a text");
+    if (!index->ends) return hdst__error_memory(error, "the lines of a text");
+    if (index->files && index->file[0].blocks == 0) end_files(index);
+    if (index->files) publish(index, 0);
+    return HDST_OK;
 }
 
 static uint64_t choose_block(const hdst__text_input *input)
@@ -150,8 +212,8 @@ static uint64_t choose_block(const hdst__text_input *input)
     return block;
 }
 
-hdst_status hdst__line_index_make(const hdst__text_input *input, const hdst__allocator *allocator, uint64_t block_bytes, hdst__thread_pool *threads,
-                                  const hdst__cancel *cancel, hdst__line_index **out, hdst_error *error)
+hdst_status hdst__line_index_begin(const hdst__text_input *input, const hdst__allocator *allocator, uint64_t block_bytes, const hdst__cancel *cancel,
+                                   hdst__line_index **out, hdst_error *error)
 {
     hdst__line_index *index = hdst__alloc_zero(allocator, sizeof *index);
     *out = NULL;
@@ -159,13 +221,19 @@ hdst_status hdst__line_index_make(const hdst__text_input *input, const hdst__all
     *index = (hdst__line_index){.allocator = allocator, .input = input, .cancel = cancel, .files = hdst__text_input_files(input),
                                 .block_bytes = block_bytes ? block_bytes : choose_block(input)};
     hdst_status status = lay_out(index, error);
-    if (status == HDST_OK) status = count_all(index, threads, error);
-    if (status == HDST_OK) {
-        add_up(index);
-        *out = index;
-    } else {
-        hdst__line_index_free(index);
-    }
+    if (status == HDST_OK) *out = index;
+    else hdst__line_index_free(index);
+    return status;
+}
+
+hdst_status hdst__line_index_make(const hdst__text_input *input, const hdst__allocator *allocator, uint64_t block_bytes, hdst__thread_pool *threads,
+                                  const hdst__cancel *cancel, hdst__line_index **out, hdst_error *error)
+{
+    hdst_status status = hdst__line_index_begin(input, allocator, block_bytes, cancel, out, error);
+    if (status == HDST_OK) status = hdst__line_index_grow(*out, UINT64_MAX, threads, error);
+    if (status == HDST_OK) return HDST_OK;
+    hdst__line_index_free(*out);
+    *out = NULL;
     return status;
 }
 
@@ -179,13 +247,24 @@ void hdst__line_index_free(hdst__line_index *index)
 
 // --- Asking ---
 
-uint64_t hdst__line_index_lines(const hdst__line_index *index) { return index->lines; }
-uint64_t hdst__line_index_file_lines(const hdst__line_index *index, size_t file) { return index->file[file].lines; }
+uint64_t hdst__line_index_lines(const hdst__line_index *index) { return atomic_load(&index->lines); }
+uint64_t hdst__line_index_counted_bytes(const hdst__line_index *index) { return atomic_load(&index->counted) * index->block_bytes; }
+uint64_t hdst__line_index_block_bytes(const hdst__line_index *index) { return index->block_bytes; }
+
+static bool is_counted(const hdst__line_index *index, size_t file)
+{
+    return file + 1 < atomic_load(&index->begun) || hdst__line_index_is_whole(index);
+}
+
+uint64_t hdst__line_index_file_lines(const hdst__line_index *index, size_t file)
+{
+    return is_counted(index, file) ? index->file[file].lines : UINT64_MAX;
+}
 
 // The file that has the line: the last one that begins at it or in front of it, and has lines.
 static size_t file_of_line(const hdst__line_index *index, uint64_t number)
 {
-    size_t low = 0, high = index->files;
+    size_t low = 0, high = atomic_load(&index->begun);
     while (high - low > 1) {
         const size_t middle = low + (high - low) / 2;
         if (index->file[middle].before <= number) low = middle;
@@ -194,10 +273,11 @@ static size_t file_of_line(const hdst__line_index *index, uint64_t number)
     return low;
 }
 
-// The last block of the file with fewer than `ends` line ends in front of it.
+// The last block of the file, of those that were counted, with fewer than `ends` line ends in front of it.
 static uint64_t block_of_end(const hdst__line_index *index, const file_lines *file, uint64_t ends)
 {
-    uint64_t low = 0, high = file->blocks;
+    const uint64_t counted = atomic_load(&index->counted) - file->first_block;
+    uint64_t low = 0, high = counted < file->blocks ? counted : file->blocks;
     while (high - low > 1) {
         const uint64_t middle = low + (high - low) / 2;
         if (index->ends[file->first_block + middle] < ends) low = middle;
@@ -224,7 +304,7 @@ hdst_status hdst__line_index_find(const hdst__line_index *index, uint64_t number
     const size_t file = file_of_line(index, number);
     const file_lines *lines = &index->file[file];
     *place = (hdst__line_place){file, 0, number - lines->before};
-    if (place->line >= lines->lines) place->offset = hdst__text_input_bytes(index->input, file);
+    if (is_counted(index, file) && place->line >= lines->lines) place->offset = hdst__text_input_bytes(index->input, file);
     else if (place->line) return find_end(index, file, place->line, &place->offset, error);
     return HDST_OK;
 }

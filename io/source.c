@@ -35,15 +35,22 @@ bool hdst__source_add_column(hdst__source *source, const char *name, hdst__kind 
 
 hdst_status hdst__source_count(hdst__source *source, hdst__thread_pool *threads, hdst_error *error)
 {
-    if (source->is_counted || (source->open_end && !source->row_bytes)) return HDST_OK;
+    if (source->is_counted || (source->open_end && source->format->bind && !source->row_bytes)) return HDST_OK;
     if (threads) source->threads = threads;
     hdst_status status = source->format->count ? source->format->count(source, error) : HDST_OK;
     source->is_counted = status == HDST_OK;
     return status;
 }
 
+hdst_status hdst__source_begin(hdst__source *source, hdst__thread_pool *threads, hdst_error *error)
+{
+    if (threads) source->threads = threads;
+    return source->format->begin ? source->format->begin(source, error) : HDST_OK;
+}
+
 hdst_status hdst__source_look(hdst__source *source, uint64_t record, hdst_error *error)
 {
+    if (source->format->look) return source->format->look(source, record, error);
     void *row = hdst__alloc(source->allocator, source->row_bytes);
     const hdst_status status = row ? source->format->read(source, NULL, record, 1, row, error) : hdst__error_memory(error, source->name);
     hdst__free(source->allocator, row);

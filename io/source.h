@@ -49,6 +49,10 @@ typedef struct hdst__source_format {
     const char *name;           // ".npy", "memory" ...
     // Finds source->rows, and may add to the note; called once. NULL: they are known when the source is opened, or (raw records) bound.
     hdst_status (*count)(hdst__source *source, hdst_error *error);
+    // Of a source with an open end: what is worth knowing before records are read that nobody counted (source->text_bytes). It may find the end. NULL: nothing.
+    hdst_status (*begin)(hdst__source *source, hdst_error *error);
+    // Of one whose rows are not read: goes on until it is known whether there is this record.
+    hdst_status (*look)(hdst__source *source, uint64_t record, hdst_error *error);
     // Writes `count` raw rows (columns at their offsets) to `rows`. NULL when the source has `direct` rows. `as` is NULL unless `is_text`.
     hdst_status (*read)(hdst__source *source, const hdst__row_form *as, uint64_t first, uint64_t count, void *rows, hdst_error *error);
     // Of a source whose numbers lie column by column: `count` numbers of a column's element, one behind the other, of the column's kind.
@@ -83,7 +87,7 @@ struct hdst__source {
     bool is_counted;
     bool skips_malformed;       // rows that are none for their number of fields do not count
     hdst__open_end *open_end;   // not NULL: they can be read before they are counted, and this tells where they end
-    uint64_t text_bytes;        // of a row's texts, about, once the rows are counted
+    uint64_t text_bytes;        // of a row's texts, about, once the rows are counted, or begun
     hdst__thread_pool *threads; // for counting; NULL: the calling thread alone
     uint64_t row_bytes;         // of a raw row
     hdst__column *columns;      // NULL: rows are C structs of the record it is bound to
@@ -91,6 +95,7 @@ struct hdst__source {
     uint64_t width;             // numbers in a row: the columns' counts added up
     bool in_order;              // the user chose the columns: they fill the fields in that order, whatever their names
     bool concurrent;            // what reads may be called from several threads at once
+    bool parts_itself;          // before rows are counted, each call of fill reads by all of `threads`: their pieces are cut as they are read
     bool by_column;             // through format->read_numbers; else
     const void *direct;         // rows in memory, row_bytes apart; NULL: through format->read
     char note[512];             // what a reader should know, or ""
@@ -140,6 +145,10 @@ void hdst__source_close(hdst__source *source);
 // Finds source->rows, unless they are known: a text file is gone through, by all threads of the pool (NULL: the calling one), a callback that does not
 // tell is asked for all that it has not given yet, once the source was bound.
 hdst_status hdst__source_count(hdst__source *source, hdst__thread_pool *threads, hdst_error *error);
+
+// Of one with an open end that is read without being counted: before records are read, by the threads of the pool too (NULL: the calling one). It may find
+// the end, which of short texts costs nothing.
+hdst_status hdst__source_begin(hdst__source *source, hdst__thread_pool *threads, hdst_error *error);
 
 // Of one with an open end that was bound: asks for this record, of which the end then knows whether it is there.
 hdst_status hdst__source_look(hdst__source *source, uint64_t record, hdst_error *error);

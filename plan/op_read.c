@@ -54,17 +54,28 @@ static hdst_status count(const hdst__node *node, hdst__run_stats *stats, hdst_er
     return HDST_OK;
 }
 
+// Whoever reads it can do without the number of records, and nobody knows it yet.
+static bool is_open(const hdst__node *node)
+{
+    hdst__open_end *end = ((const read_own *)node->dataset->own)->source->source->open_end;
+    return end && node->uncounted && !hdst__open_end_is_found(end);
+}
+
 static hdst_status run(hdst__plan *plan, hdst__node *node, hdst_error *error)
 {
     const read_own *own = node->dataset->own;
-    hdst__open_end *end = own->source->source->open_end;
-    const bool open = end && node->uncounted && !hdst__open_end_is_found(end);
-    const hdst_status status = open ? HDST_OK : count(node, &plan->stats, error);
+    hdst__source *source = own->source->source;
+    const bool open = is_open(node);
+    hdst_status status = open ? hdst__source_begin(source, hdst__engine_threads(plan->context->engine), error) : HDST_OK;
+    const bool stays_open = open && is_open(node);
+    if (status == HDST_OK && !stays_open) status = count(node, &plan->stats, error);
     node->reader = own->reader;
-    if (!open) return status;
+    if (!stays_open) return status;
     node->reader.records = HDST__OPEN_RECORDS;
-    node->reader.open_end = end;
-    return HDST_OK;
+    node->reader.open_end = source->open_end;
+    node->reader.parts_itself = source->parts_itself;
+    node->reader.text_bytes = hdst__bound_source_text_bytes(own->bound);
+    return status;
 }
 
 // Before a run nobody asks a callback for all of its records only to tell how many there are.

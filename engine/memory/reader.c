@@ -59,7 +59,7 @@ hdst_status hdst__reader_fill(const hdst__reader *reader, hdst__thread_pool *poo
 {
     filling f = {.reader = reader, .first = first, .count = count, .to_first = to_first, .storage = storage, .buffers = buffers,
                  .each = part_records(storage), .error = error, .failed = UINT64_MAX};
-    if (!reader->concurrent || hdst__thread_pool_size(pool) < 2 || count <= 2 * f.each)
+    if (!reader->concurrent || reader->parts_itself || hdst__thread_pool_size(pool) < 2 || count <= 2 * f.each)
         return reader->fill(reader->user, first, count, storage, buffers, to_first, error);
     f.lead = f.each - to_first % f.each;
     pthread_mutex_init(&f.lock, NULL);

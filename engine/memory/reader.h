@@ -23,6 +23,7 @@ typedef struct hdst__reader {
     bool held;                      // they are computed or cached: with more memory more of them are there. For errors
     bool concurrent;                // fill may be called from several threads at once, for different records
     const void *rows;               // where all records lie in memory of the program's, as C structs that a device may read; NULL: only fill knows
+    bool parts_itself;              // fill reads by all threads, whatever range it is asked for: nobody cuts it for them
     bool on_device;                 // fill copies them from a device, which nobody else may work with meanwhile
     bool makes_texts;               // the bytes of texts are read too: fill wants memory for them (storage->text)
     bool copies_texts;              // kernels look at texts that a device with memory of its own gets copies of: a stage says so of its input

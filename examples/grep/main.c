@@ -103,6 +103,7 @@ static hdst_status run_filter(program_run *run, job *w, hdst_module *module, hds
     hdst_result *result = hdst_result_create(hdst_filter(lines, spec));
     hdst_status status = program_run_result(run, result, NULL, error);
     const hdst_text_span *found = status == HDST_OK ? hdst_result_rows(result, NULL, &w->found) : NULL;
+    if (status == HDST_OK) status = program_rows(run, &w->lines, error);        // the run has counted them
     if (status == HDST_OK) status = program_show(run, w->lines, write_json, write_text, w, error);
     if (status == HDST_OK && run->common->output) status = save(found, w->found, run->common->output, error);
     hdst_result_destroy(result);
@@ -115,7 +116,6 @@ static hdst_status work(program_run *run, void *from, hdst_error *error)
     const hdst_param params[] = {{"IGNORE_CASE", w->ignore_case}};
     hdst_module *module = NULL;
     hdst_status status = w->regex ? try_expression(w, error) : HDST_OK;
-    if (status == HDST_OK) status = program_rows(run, &w->lines, error);
     if (status == HDST_OK) status = program_load(run, "grep.hk", params, 1, &module, error);
     if (status != HDST_OK) return status;
     hdst_map_spec *spec = hdst_map_spec_create(module, w->regex ? "matches" : "has");

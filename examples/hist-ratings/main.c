@@ -44,14 +44,13 @@ static hdst_dataset *ratings_of(program_run *run, hdst_module *module, bool line
 static hdst_status count_values(program_run *run, hdst_module *module, bool lines, hdst_error *error)
 {
     uint64_t ratings;
-    hdst_status status = program_rows(run, &ratings, error);
-    if (status != HDST_OK) return status;
-    if (ratings == 0) return program_fail(error, HDST_E_USAGE, 0, "there is nothing to count", "the input has no rows");
     hdst_dataset *counts = hdst_sort(program_contained(run, hdst_count_by_key(ratings_of(run, module, lines), module, "count")), "value");
     if (run->common->output) counts = hdst_cache(counts);
     hdst_result *result = hdst_result_create(counts);
     answer a;
-    status = program_run_result(run, result, NULL, error);
+    hdst_status status = program_run_result(run, result, NULL, error);
+    if (status == HDST_OK) status = program_rows(run, &ratings, error);         // the run has counted them
+    if (status == HDST_OK && ratings == 0) status = program_fail(error, HDST_E_USAGE, 0, "there is nothing to count", "the input has no rows");
     if (status == HDST_OK && run->common->output) status = hdst_save(counts, run->common->output, error);
     if (status == HDST_OK && !(a.rows = hdst_result_rows(result, NULL, &a.values))) status = hdst_result_status(result, error);
     if (status == HDST_OK) status = program_show(run, ratings, write_json, write_text, &a, error);

@@ -65,14 +65,14 @@ static hdst_status work(program_run *run, void *from, hdst_error *error)
     const hdst_param params[] = {{"LOWER", w->lower}, {"BLANKS", w->pattern == 1}};
     hdst_module *module = NULL;
     hdst_result *index = NULL;
-    hdst_status status = program_rows(run, &w->lines, error);
-    if (status == HDST_OK) status = program_load(run, "inverted-index.hk", params, 2, &module, error);
+    hdst_status status = program_load(run, "inverted-index.hk", params, 2, &module, error);
     if (status == HDST_OK) {
         hdst_dataset *lines = hdst_with_layout(hdst_read(run->source, module, "entry"), program_layout(run, HDST_AOS));
         hdst_dataset *found = hdst_flat_map_function(lines, module, "postings");
         index = hdst_result_create(hdst_sort(program_contained(run, hdst_distinct(found)), "word, file, line"));
         status = program_run_result(run, index, NULL, error);
     }
+    if (status == HDST_OK) status = program_rows(run, &w->lines, error);        // the run has counted them
     const posting *rows = status == HDST_OK ? hdst_result_rows(index, NULL, &w->postings) : NULL;
     if (rows) count_terms(w, rows);
     if (status == HDST_OK) status = program_show(run, w->lines, write_json, write_text, w, error);

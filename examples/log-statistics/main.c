@@ -57,7 +57,6 @@ static hdst_status open_lines(program_run *run, job *w, hdst_dataset **each, hds
     int64_t key, value = 0;
     hdst_status status = find_field("key", w->key, &key, error);
     if (status == HDST_OK) status = find_field("value", w->value, &value, error);
-    if (status == HDST_OK) status = program_rows(run, &w->lines, error);
     const hdst_param params[] = {{"KEY", (double)key}, {"VALUE", (double)value}};
     if (status == HDST_OK) status = program_load(run, "log-lines.hk", params, 2, &w->module, error);
     if (status != HDST_OK) return status;
@@ -77,7 +76,6 @@ static hdst_status open_table(program_run *run, job *w, hdst_dataset **each, hds
     if (status == HDST_OK && key == value) status = options_misuse(error, "choose two columns", "--key and --value are one column");
     snprintf(list, sizeof list, "%" PRId64 ",%" PRId64, key, value);
     if (status == HDST_OK) status = columns_reopen(run, list, error);
-    if (status == HDST_OK) status = program_rows(run, &w->lines, error);
     if (status != HDST_OK) return status;
     status = program_load(run, "log-statistics.hk", HDST_NO_PARAMS, &w->module, error);
     if (status != HDST_OK) return status;
@@ -91,7 +89,6 @@ static hdst_status open_job(program_run *run, job *w, hdst_error *error)
     hdst_dataset *each = NULL;
     const hdst_status status = (w->raw ? open_lines : open_table)(run, w, &each, error);
     if (status != HDST_OK) return status;
-    if (w->lines == 0) return program_fail(error, HDST_E_USAGE, 0, "there is nothing to total", "the input has no rows");
     w->totals = hdst_cache(program_contained(run, hdst_reduce_by_key(each, w->module, "add")));
     return HDST_OK;
 }
@@ -130,6 +127,8 @@ static hdst_status work(program_run *run, void *from, hdst_error *error)
         top = hdst_result_create(hdst_slice(hdst_sort(w->totals, w->by ? "sum desc, key" : "count desc, key"), 0, w->top));
         status = program_run_result(run, top, NULL, error);
     }
+    if (status == HDST_OK) status = program_rows(run, &w->lines, error);        // the run has counted them
+    if (status == HDST_OK && w->lines == 0) status = program_fail(error, HDST_E_USAGE, 0, "there is nothing to total", "the input has no rows");
     if (status == HDST_OK && !(w->rows = hdst_result_rows(top, NULL, &w->shown))) status = hdst_result_status(top, error);
     if (status == HDST_OK) status = hdst_count(w->totals, &w->keys, error);
     if (status == HDST_OK && run->common->output) status = hdst_save(hdst_sort(w->totals, "key"), run->common->output, error);

@@ -128,14 +128,14 @@ static hdst_status work(program_run *run, void *from, hdst_error *error)
     const hdst_param params[] = {{"LOWER", w->lower}, {"BLANKS", w->pattern == 1}};
     hdst_module *module = NULL;
     hdst_result *counts = NULL;
-    hdst_status status = program_rows(run, &w->lines, error);
-    if (status == HDST_OK) status = program_load(run, "word-count.hk", params, 2, &module, error);
+    hdst_status status = program_load(run, "word-count.hk", params, 2, &module, error);
     if (status == HDST_OK) {
         hdst_dataset *lines = hdst_with_layout(hdst_read(run->source, module, "text"), program_layout(run, HDST_AOS));
         hdst_dataset *words = hdst_flat_map_function(lines, module, "words");
         counts = hdst_result_create(program_contained(run, hdst_reduce_by_key(words, module, "add")));
         status = program_run_result(run, counts, NULL, error);
     }
+    if (status == HDST_OK) status = program_rows(run, &w->lines, error);        // the run has counted them
     if (status == HDST_OK) status = take_totals(w, counts, error);
     if (status == HDST_OK) status = program_show(run, w->lines, write_json, write_text, w, error);
     if (status == HDST_OK && run->common->output) status = save(w, run->common->output, error);

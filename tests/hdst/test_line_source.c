@@ -120,3 +120,68 @@ Test(line_source, mistakes)
     cr_assert(strstr(error.message, "ends within its gzip data, at byte 20"), "%s", error.message);
     hdst_context_destroy(context);
 }
+
+// --- Texts that are longer than what is counted before it is read ---
+
+enum { LONG_LINES = 70001 };
+
+static const char entries[] = "struct entry { text text; uint64_t line; uint64_t offset; };\n"
+                              "filter some(entry e) { return e.line % 7u == 3u && len(e.text) > 2u; }\n";
+
+typedef struct entry {
+    hdst_text_span text;
+    uint64_t line, offset;
+} entry;
+
+static size_t length_of(uint64_t line) { return line * 2654435761u % 67; }
+static char letter_of(uint64_t line, size_t at) { return (char)('a' + (line + at * at) % 26); }
+
+static void write_long(const char *path)
+{
+    FILE *file = fopen(path, "w");
+    for (uint64_t line = 1; line <= LONG_LINES; line++) {
+        for (size_t i = 0; i < length_of(line); i++) putc(letter_of(line, i), file);
+        if (line < LONG_LINES) putc('\n', file);
+    }
+    cr_assert_eq(fclose(file), 0);
+}
+
+static void expect_some(hdst_result *result)
+{
+    uint64_t count, at = 0, offset = 0;
+    const entry *got = hdst_result_rows(result, NULL, &count);
+    for (uint64_t line = 1; line <= LONG_LINES; offset += length_of(line++) + 1) {
+        if (line % 7 != 3 || length_of(line) <= 2) continue;
+        cr_assert_lt(at, count);
+        const entry *e = &got[at++];
+        cr_assert(e->line == line && e->offset == offset && e->text.length == length_of(line), "line %u", (unsigned)line);
+        for (size_t i = 0; i < length_of(line); i++) cr_assert_eq(hdst_text_bytes(&e->text)[i], letter_of(line, i));
+    }
+    cr_assert_eq(at, count);
+}
+
+// The first run counts them as it reads, the second one has them counted.
+Test(line_source, long_texts_are_counted_as_they_are_read, .timeout = 300)
+{
+    static const char *const forms[] = {"interp", "cpu", "gpu-form", "team"};
+    const char *path = path_of("long");
+    write_long(path);
+    for (int i = 0; i < 4; i++) {
+        if ((i && !have_cpu()) || (i == 3 && !have_team())) continue;
+        hdst_context *context = context_in_form(forms[i]);
+        hdst_error error = HDST_ERROR_INIT;
+        hdst_source *source = hdst_source_open_lines(context, path);
+        hdst_module *module = module_of(context, entries);
+        hdst_result *result = hdst_result_create(hdst_filter_function(hdst_read(source, module, "entry"), module, "some"));
+        for (int turn = 0; turn < 2; turn++) {
+            cr_assert((strstr(hdst_explain(result, &error), "records of entry that come") != NULL) == (turn == 0), "%s", hdst_explain(result, &error));
+            cr_assert_eq(hdst_run(result, &error), HDST_OK, "%s", error.message);
+            expect_some(result);
+            cr_assert_eq(hdst_source_rows(source), LONG_LINES);
+        }
+        entry last[2];
+        cr_assert_eq(hdst_dataset_take(hdst_read(hdst_source_open_lines(context, path), module, "entry"), LONG_LINES - 2, 2, last, &error), HDST_OK);
+        cr_assert_eq(last[1].line, LONG_LINES);
+        hdst_context_destroy(context);
+    }
+}

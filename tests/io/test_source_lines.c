@@ -137,6 +137,61 @@ static void expect_source(hdst__source *source, const line *lines, size_t count,
     hdst__source_close(source);
 }
 
+// --- Before they are counted ---
+
+// Fills `count` records from `first` on into C structs; behind the end they are nothing.
+static void expect_range(hdst__bound_source *bound, const line *lines, size_t all, uint64_t first, uint64_t count)
+{
+    const hdst__storage *structs = hdst__storage_make(&arena, bound->record, HDST__AOS, 0, count);
+    hdst__storage storage = *structs;
+    bytes_place *place = make_place();
+    row *rows = malloc(count * sizeof *rows);
+    storage.text = &place->place;
+    memset(rows, 0xAA, count * sizeof *rows);
+    cr_assert_eq(hdst__bound_source_fill(bound, first, count, &storage, (void *[]){rows}, 0, &failed), HDST_OK, "%s", failed.message);
+    const line nothing = {"", 0, 0, 0, 0};
+    for (uint64_t i = 0; i < count; i++) expect_row(&rows[i], first + i < all ? &lines[first + i] : &nothing, first + i);
+    cr_assert_eq(hdst__open_end_within(bound->source->open_end, first, count), first >= all ? 0 : all - first < count ? all - first : count);
+    free(rows);
+    free_place(place);
+}
+
+enum { FORWARD, BACKWARD, ANYHOW, ORDERS };
+
+static uint64_t range_at(int order, uint64_t i, uint64_t ranges)
+{
+    return order == FORWARD ? i : order == BACKWARD ? ranges - 1 - i : (i * 7919 + 3) % ranges;
+}
+
+// All of them, and some behind the end, in ranges of `piece`.
+static void expect_order(hdst__source *source, const line *lines, size_t count, uint64_t piece, int order)
+{
+    hdst__bound_source *bound;
+    const uint64_t ranges = (count + piece - 1) / piece + 2;
+    cr_assert_eq(hdst__source_bind_uncounted(source, scalars_record(4, names, kinds), &bound, &failed), HDST_OK, "%s", failed.message);
+    cr_assert(!hdst__source_knows_rows(source));
+    for (uint64_t i = 0; i < ranges; i++) expect_range(bound, lines, count, range_at(order, i, ranges) * piece, piece);
+    cr_assert(hdst__open_end_is_found(source->open_end));
+    cr_assert_eq(hdst__source_count(source, NULL, &failed), HDST_OK);
+    cr_assert_eq(source->rows, count);
+    expect_range(bound, lines, count, count / 2, count - count / 2);        // now that they are counted
+    hdst__source_unbind(bound);
+    hdst__source_close(source);
+}
+
+static hdst__source *open_lines(const char *const *paths, size_t count, bool strip);
+
+static void expect_open(const char *const *paths, size_t files, bool strip, const line *lines, size_t count, hdst__thread_pool *pool)
+{
+    const uint64_t piece[] = {count > 2000 ? 997 : 1, count > 2000 ? 9001 : 4, count + 1};
+    for (size_t i = 0; i < sizeof piece / sizeof *piece; i++)
+        for (int order = 0; order < ORDERS; order++) {
+            hdst__source *source = open_lines(paths, files, strip);
+            source->threads = i % 2 ? NULL : pool;
+            expect_order(source, lines, count, piece[i], order);
+        }
+}
+
 static hdst__source *open_lines(const char *const *paths, size_t count, bool strip)
 {
     return OPEN_OK(hdst__source_lines(NULL, paths, count, &(hdst__lines_options){.strip_returns = strip}, error));
@@ -162,6 +217,7 @@ Test(source_lines, files_packed_and_not)
             count = split(lines, count, texts[i].bytes, texts[i].count, i, strip);
         }
         expect_source(open_lines(paths, 8, strip), lines, count, strip ? NULL : pool);
+        expect_open(paths, 8, strip, lines, count, pool);
     }
     hdst__thread_pool_destroy(pool);
 }
@@ -179,6 +235,7 @@ Test(source_lines, every_length_around_what_a_span_holds)
     for (size_t cut = 0; cut < 14; cut++) {         // nothing but what was read lies behind the last line
         const char *path = write_file("t", text, count - cut);
         expect_source(open_lines(&path, 1, false), lines, split(lines, 0, text, count - cut, 0, false), NULL);
+        expect_open(&path, 1, false, lines, split(lines, 0, text, count - cut, 0, false), NULL);
     }
 }
 
@@ -220,6 +277,7 @@ Test(source_lines, a_record_that_is_one_text_and_one_that_is_none)
 }
 
 static uint32_t longest;
+static bool uncounted;
 
 // A bound source over one text, filled into structs of one text.
 static hdst_status fill_texts(const char *path, uint64_t first, uint64_t count, uint64_t room, void (*before)(const char *path))
@@ -228,8 +286,8 @@ static hdst_status fill_texts(const char *path, uint64_t first, uint64_t count, 
     hdst__bound_source *bound;
     bytes_place *place = make_place();
     place->most = room;
-    cr_assert_eq(hdst__source_count(source, NULL, NULL), HDST_OK);
-    cr_assert_eq(hdst__source_bind(source, one_field("text", HDST__TEXT), &bound, NULL), HDST_OK);
+    if (!uncounted) cr_assert_eq(hdst__source_count(source, NULL, NULL), HDST_OK);
+    cr_assert_eq(hdst__source_bind_uncounted(source, one_field("text", HDST__TEXT), &bound, NULL), HDST_OK);
     hdst__storage storage = *hdst__storage_make(&arena, bound->record, HDST__AOS, 0, count);
     storage.text = &place->place;
     void *buffer = malloc(count * 16);
@@ -249,12 +307,15 @@ Test(source_lines, no_room_for_a_line)
     memcpy(text, "a\nb\n", 4);
     memset(text + 4, 'c', 99999);
     const char *path = write_file("t", text, 100003);
-    cr_assert_eq(fill_texts(path, 2, 1, 99998, NULL), HDST_E_MEMORY);
-    cr_assert(strstr(failed.message, "line 3 of '") && strstr(failed.message, "has 99999 bytes, for which there is no room"), "%s", failed.message);
-    cr_assert(failed.line == 3 && !strcmp(failed.file, path) && strstr(failed.hint, "--memory") && *failed.cause);
-    cr_assert_eq(fill_texts(path, 1, 2, 99999, NULL), HDST_E_MEMORY);
-    cr_assert(strstr(failed.message, "line 2 of '") && strstr(failed.message, "and those behind it have 100001 bytes"), "%s", failed.message);
-    cr_assert_eq(fill_texts(path, 0, 3, 100003, NULL), HDST_OK);
+    for (int i = 0; i < 2; i++) {
+        uncounted = i;
+        cr_assert_eq(fill_texts(path, 2, 1, 99998, NULL), HDST_E_MEMORY);
+        cr_assert(strstr(failed.message, "line 3 of '") && strstr(failed.message, "has 99999 bytes, for which there is no room"), "%s", failed.message);
+        cr_assert(failed.line == 3 && !strcmp(failed.file, path) && strstr(failed.hint, "--memory") && *failed.cause);
+        cr_assert_eq(fill_texts(path, 1, 2, 99999, NULL), HDST_E_MEMORY);
+        cr_assert(strstr(failed.message, "line 2 of '") && strstr(failed.message, "and those behind it have 100001 bytes"), "%s", failed.message);
+        cr_assert_eq(fill_texts(path, 0, 3, 100003 * (1 + 2 * (uint64_t)i), NULL), HDST_OK);       // not counted: guesses come before it
+    }
 }
 
 Test(source_lines, a_line_that_is_too_long)
@@ -269,9 +330,12 @@ Test(source_lines, a_line_that_is_too_long)
         cr_assert(error.line == (strip ? 3 : 2) && !strcmp(error.file, path) && *error.hint);
     }
     longest = 3;
-    cr_assert_eq(fill_texts(path, 0, 1, 0, NULL), HDST_E_FORMAT);        // it is told though there is no room
-    cr_assert_eq(fill_texts(path, 4, 1, 100, NULL), HDST_E_FORMAT);
-    cr_assert_eq(fill_texts(path, 3, 1, 100, NULL), HDST_OK);
+    for (int i = 0; i < 2; i++) {
+        uncounted = i;
+        cr_assert_eq(fill_texts(path, 0, 1, 0, NULL), HDST_E_FORMAT);        // it is told though there is no room
+        cr_assert_eq(fill_texts(path, 4, 1, 100, NULL), HDST_E_FORMAT);
+        cr_assert_eq(fill_texts(path, 3, 1, 100, NULL), HDST_OK);
+    }
 }
 
 // The same size and the same time, but other lines: what stands in memory is never written beyond.
@@ -300,9 +364,70 @@ static void lengthen(const char *path) { cr_assert_eq(truncate(path, 100), 0); }
 Test(source_lines, files_that_change)
 {
     static void (*const ways[])(const char *) = {swap_lines, join_lines, lengthen};
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 4; i++) {
+        uncounted = i == 3;         // of which only its size and time can tell it
         const char *path = write_text("t", "one\ntwo\nthree\n");
-        cr_assert_eq(fill_texts(path, 0, 3, UINT64_MAX, ways[i]), HDST_E_IO, "way %zu", i);
+        cr_assert_eq(fill_texts(path, 0, 3, UINT64_MAX, ways[i % 4 == 3 ? 2 : i]), HDST_E_IO, "way %zu", i);
         cr_assert(strstr(failed.message, "changed while it was read"), "%s", failed.message);
     }
+}
+
+// --- What is begun ---
+
+// A text of some MiB, short lines in front and long ones behind.
+static char *uneven_text(size_t *count)
+{
+    enum { BYTES = 3 << 20 };
+    char *text = hdst__arena_alloc(&arena, BYTES);
+    memset(text, 'x', BYTES);
+    for (size_t at = 0, i = 0; at < BYTES; i++, at += at < BYTES / 2 ? i % 30 + 1 : 20000 + i % 777) text[at] = '\n';
+    *count = BYTES;
+    return text;
+}
+
+Test(source_lines, begun_they_are_about_so_long)
+{
+    static line lines[MOST_LINES];
+    size_t bytes;
+    const char *text = uneven_text(&bytes), *short_text = "one\ntwo\n";
+    const char *paths[] = {write_file("big", text, bytes), write_file("small", short_text, 8)};
+    size_t count = split(lines, 0, text, bytes, 0, false);
+    hdst__thread_pool *pool = hdst__thread_pool_create(NULL, 3);
+    hdst__source *source = open_lines(paths, 1, false);
+    cr_assert_eq(hdst__source_begin(source, pool, &failed), HDST_OK, "%s", failed.message);
+    cr_assert(!hdst__open_end_is_found(source->open_end));
+    cr_assert(source->text_bytes > bytes / count / 2 && source->text_bytes < 2 * bytes / count, "%zu", (size_t)source->text_bytes);
+    expect_order(source, lines, count, 30011, FORWARD);
+    source = open_lines(paths, 1, false);
+    cr_assert_eq(hdst__source_begin(source, pool, &failed), HDST_OK);
+    cr_assert_eq(hdst__source_look(source, count - 1, &failed), HDST_OK);
+    cr_assert_eq(atomic_load(&source->open_end->given), count);
+    expect_order(source, lines, count, 5003, ANYHOW);
+    source = open_lines(&paths[1], 1, false);
+    cr_assert_eq(hdst__source_begin(source, pool, &failed), HDST_OK);
+    cr_assert(hdst__open_end_is_found(source->open_end) && atomic_load(&source->open_end->records) == 2);       // a short one is at its end
+    hdst__source_close(source);
+    hdst__thread_pool_destroy(pool);
+}
+
+// What was counted is not read again: nobody notices that it is gone.
+Test(source_lines, counted_as_they_were_read)
+{
+    size_t bytes;
+    hdst__bound_source *bound;
+    const char *text = uneven_text(&bytes), *path = write_file("t", text, bytes);
+    uint64_t count = 0;
+    for (size_t i = 0; i < bytes; i++) count += text[i] == '\n';
+    count += text[bytes - 1] != '\n';
+    hdst__source *source = open_lines(&path, 1, false);
+    cr_assert_eq(hdst__source_bind_uncounted(source, one_field("offset", HDST__U64), &bound, &failed), HDST_OK);
+    hdst__storage storage = *hdst__storage_make(&arena, bound->record, HDST__AOS, 0, count + 1);
+    uint64_t *offsets = malloc((count + 1) * sizeof *offsets);
+    cr_assert_eq(hdst__bound_source_fill(bound, 0, count + 1, &storage, (void *[]){offsets}, 0, &failed), HDST_OK);
+    cr_assert_eq(truncate(path, 0), 0);
+    cr_assert_eq(hdst__source_count(source, NULL, &failed), HDST_OK, "%s", failed.message);
+    cr_assert_eq(source->rows, count);
+    free(offsets);
+    hdst__source_unbind(bound);
+    hdst__source_close(source);
 }

@@ -45,6 +45,8 @@ enum {
     HDST__CPU_COLUMN_BYTES = 256 << 10,         //     and whose columns are to stay in the second-level cache
     HDST__CPU_LAYOUT_BLOCK = 512,               // records of the layout's blocks that are read whole, at most: with half of one at a time the processor's
                                                 // prefetching loses the thread (KMeans 1.2 times slower)
+    HDST__CPU_AHEAD_BYTES = 2 << 10,            // of C structs, that are asked for ahead of a block of them
+    HDST__CPU_AHEAD_BLOCK_BYTES = 4 << 10,      //     of no more bytes: more at once hold up what is to be read now
     HDST__CPU_STRIP_STEP = 64,                  // records: strips begin at a multiple of it, or of a block
 
     // Vectors.

@@ -14,3 +14,4 @@
 #define TEXT_VECTORS __AVX512BW__
 #define PREFETCH_ROW(AT) __builtin_prefetch((const void *)(ulong)(AT), 1)
 #define PREFETCH(FIRST, SIZE) for (int r = 0; r < BLOCK; r += 64 / (SIZE)) __builtin_prefetch((FIRST) + r);
+#define PREFETCH_BYTES(FIRST, BYTES) for (int b = 0; b < (BYTES); b += 64) __builtin_prefetch((FIRST) + b);

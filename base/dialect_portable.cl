@@ -10,4 +10,5 @@
 #define TRUNC_DOUBLE trunc
 #define PREFETCH_ROW(AT)
 #define PREFETCH(FIRST, SIZE)
+#define PREFETCH_BYTES(FIRST, BYTES)
 #define TEXT_VECTORS 0

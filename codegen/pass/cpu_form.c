@@ -40,6 +40,13 @@ static const char *blocks_or_rows(ir_func *func, const hdst__tables *tables, con
     return hdst__passes_row(func, tables);
 }
 
+static bool reads_most(const ir_func *func)
+{
+    for (size_t i = 0; i < func->param_count && !func->emits; i++)
+        if (func->params[i].kind == IR_OUTPUT) return false;
+    return !func->emits || hdst__ir_emit_bound(func) <= 1;
+}
+
 static const char *make_block(const ir_func *func, hdst__tables *tables, const hdst__cpu_limits *limits, hdst__cpu_forms *forms)
 {
     forms->block = hdst__ir_copy_func(func->arena, func);
@@ -49,6 +56,7 @@ static const char *make_block(const ir_func *func, hdst__tables *tables, const h
     const bool split = !wrong && !singly && with_row_sums(func, tables, limits, forms, &wrong);
     if (wrong) return wrong;
     forms->reads_ahead = forms->block->block > HDST__CPU_LAYOUT_BLOCK / 2;     // blocks of many records: little is kept for each
+    forms->reads_most = reads_most(func);
     follow_layout(forms->block, limits->input);
     forms->strip_step = forms->block->block > HDST__CPU_STRIP_STEP ? forms->block->block : HDST__CPU_STRIP_STEP;
     hdst__place_limits place = limits->place;

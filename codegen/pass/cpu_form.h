@@ -22,6 +22,7 @@ typedef struct hdst__cpu_forms {        // of one function; they share placement
     hdst__row_sums row_sums;            // of row form: what is added up over blocks of records; none: count is 0
     uint32_t strip_step;                // records: strips begin at a multiple of so many
     bool reads_ahead;                   // little is computed for a record, so memory is what counts
+    bool reads_most;                    // far more is read than comes out: totals, or some of the records
 } hdst__cpu_forms;
 
 // `func`: scalar passes done; it gets the way of its output. `tables`: of its accumulators; which sums are fast and

@@ -297,12 +297,14 @@ Test(kernel_text, records_are_read_where_they_lie_unless_a_loop_reads_them_again
     static const char *const arrays[] = {"_Of[2][BLOCK]", "_Of[1][BLOCK]", "_Of[1][BLOCK]"};
     // Read again for each center; 23 bytes apart, two in a vector loop and of these one to count; one of two doubles would be gathered.
     static const size_t expected[] = {1, 3, 1};
+    static const size_t ahead[] = {1, 2, 0};            // totals; a filter, counted and written; a record for each
     const uint64_t rows[] = {0, 50, 50, 1};
     for (int i = 0; i < 3; i++) {
         cr_assert_null(hdst__passes_scalar(funcs[i]));
         const hdst__record *record = funcs[i]->params[0].record;
         const hdst__kernel *aos = make(funcs[i], 0, hdst__storage_make(&arena, record, HDST__AOS, 0, 1000), rows);
         cr_expect_eq(count_of(aos->source, arrays[i]), expected[i], "%d: %s", i, aos->source);
+        cr_expect_eq(count_of(aos->source, "PREFETCH_BYTES(p_At + i * "), ahead[i], "%d: %s", i, aos->source);
         const hdst__kernel *aosoa = make(funcs[i], 0, hdst__storage_make(&arena, record, HDST__AOSOA, 256, 1000), rows);
         cr_expect_eq(count_of(aosoa->source, arrays[i]), 0);
         cr_expect_eq(count_of(aosoa->source, "#define BLOCK 256"), aosoa->count_name ? 2 : 1, "a block of the layout at a time");

@@ -35,7 +35,17 @@ enum {
     HDST__GPU_SORT_LEAST = 1 << 18,         // sorted
     HDST__GPU_PICK_LEAST = 1 << 19,         // looked through for candidates for the largest values
     HDST__GPU_BY_KEY_LEAST = 1 << 18,       // reduced by key
-    HDST__GPU_BY_KEY_SLICE_LEAST = 1 << 14, //     of a slice, with texts in their keys, to be fewer on the way to the host
+    HDST__GPU_BY_KEY_SLICE_LEAST = 1 << 14, //     of a slice, with texts in their keys, to be added to rows there
+
+    // Rows by keys with texts, which stay on a device from slice to slice. Chosen, not measured
+    HDST__GPU_SLICE_GROUPS_PER_UNIT = 8,    // work-groups that look for keys: no more than have room at once, as each has values of its own to add up
+    HDST__GPU_SLICE_HOT_ROWS = 512, HDST__GPU_SLICE_HOT_BYTES = 8 << 10,        // rows that came first, whose values those are
+    HDST__GPU_SLICE_SHARE = 64,             // of what the device, and the host, have left: for rows and their table; for bytes of keys
+    HDST__GPU_SLICE_ROWS = 1 << 22,         // at most
+    HDST__GPU_SLICE_HEAP_BYTES = 32 << 20,  // of keys, at most
+    HDST__GPU_SLICE_KEY_BYTES = 1 << 12,    // of a text, at most: a work-item goes through its bytes one by one
+    HDST__GPU_SLICE_PIECE_BYTES = 4 << 20,  // of rows on their way to the host
+    HDST__GPU_SLICE_LOOKS = 64,             // times the least records of a slice: once it has seen so many one can tell whether it pays
 
     // A search for the quickest shape (engine/stage/shape_search.h). Chosen, not measured
     HDST__GPU_TUNING_LEAST = 1 << 20,       // records of a slice whose time says something of its shape: a tenth of a millisecond or more on a large GPU,

@@ -9,9 +9,10 @@
 
 enum {
     HDST__HOST_STREAM_BYTES = 32 << 20,         // a segment of the ring
-    HDST__HOST_TEXT_STREAM_BYTES = 8 << 20,     // of texts, which are read by pieces and need no long transfers
+    HDST__HOST_TEXT_STREAM_BYTES = 8 << 20,     // of texts, which are read by pieces and need no long transfers; GPUs compute more lines at once
     HDST__HOST_STREAM_LEAST_BYTES = 4 << 20,    // a segment of the ring, which is not cut smaller for the sake of overlap
     HDST__HOST_OUTPUT_BYTES = 32 << 20,         // output records of a slice
+    HDST__HOST_LANDING_BYTES = 16 << 20,        // of a slice's output that is a device's alone, on their way to the host: chosen, not measured
     // Shares of what is left of the budgets: three segments and four slices' outputs leave half of it to tables and results.
     HDST__HOST_STREAM_SHARE = 8, HDST__HOST_OUTPUT_SHARE = 32,
     HDST__HOST_FIRST_RECORDS = 1 << 18,         // of a slice, while nothing is known of the time of a record

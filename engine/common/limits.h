@@ -35,6 +35,7 @@ typedef struct hdst__limits {
     uint64_t sort_least;                // records that a device sorts; fewer are sorted on the host, without a compiler
     uint64_t by_key_device_least;       // records that a device reduces by key
     uint64_t by_key_slice_least;        // records of a slice with texts in their keys that it does
+    uint64_t by_key_slice_rows, by_key_slice_homes;     // of them: rows that stay there; values of their hash. 0: as many as there is room for
     uint32_t by_key_table_bits, by_key_partition_bits;       // sizes of tables and number of parts; 0: chosen
     uint64_t by_key_look_after, by_key_full;            // hdst__aggregation_layout's, in host memory; 0: as they are
     uint64_t by_key_least_cells;        // from how many cells on hdst__aggregate_suits_rows, on any device; 0: chosen

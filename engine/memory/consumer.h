@@ -14,6 +14,8 @@ typedef struct hdst__slice_records {
     uint64_t count;
     const struct hdst__memory *texts;   // NULL, or a copy of the stretch of the host's memory that long texts in them refer to:
     uint64_t text_bytes, text_host;     // so many bytes from this address on
+    const struct hdst__memory *own_texts;       // NULL, or the same of texts of the function and of values:
+    uint64_t own_host;                  // from this address on
 } hdst__slice_records;
 
 // Where records go that a stage gives, in place of its output: slice by slice, in the order of the input, from memory that is the stage's and is
@@ -27,7 +29,8 @@ typedef struct hdst__consumer {
     // `records` on. NULL: they are moved together.
     hdst_status (*take_runs)(void *user, const void *records, const uint64_t *run, uint64_t runs, uint64_t expected, hdst_error *error);
     void *user;
-    // NULL, or: makes fewer records of a slice's that are the same to it, on the device. *records are those then, until the next call.
+    // NULL, or: makes fewer records of a slice's that are the same to it, on the device, where some may stay. *records are what is left of them for `take`,
+    // until the next call.
     hdst_status (*combine)(void *user, hdst__slice_records *records, hdst_error *error);
     const struct hdst__combining *combining;    // NULL, or how a kernel may make them fewer itself (accum/combining.h); then, before those records come that
     void (*combined)(void *user, uint64_t keys);    //     it kept for the end: hardly two of them are of one key, of which there are so many at least

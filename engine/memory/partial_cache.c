@@ -56,7 +56,7 @@ static bool lies_there(const hdst__dataset_cache *cache, uint64_t count)
 void hdst__partial_cache_cut(hdst__dataset_cache *cache)
 {
     const hdst__reader *reader = &cache->reader;
-    const uint64_t each = hdst__segment_stream_records(reader, bytes_left(cache));
+    const uint64_t each = hdst__segment_stream_records(reader, cache->device, bytes_left(cache));
     if (cache->whole || each >= reader->records || reader->record->leaf_count == 0) return;
     cache->count = (reader->records + each - 1) / each;
     cache->each = each;

@@ -21,10 +21,10 @@ uint64_t hdst__segment_records(const hdst__reader *reader, uint64_t bytes, uint6
 }
 
 // A few pieces, so that reading and computing overlap.
-uint64_t hdst__segment_stream_records(const hdst__reader *reader, uint64_t left)
+uint64_t hdst__segment_stream_records(const hdst__reader *reader, const hdst__device *device, uint64_t left)
 {
     const uint64_t least = hdst__segment_records(reader, HDST__HOST_STREAM_LEAST_BYTES, reader->records), share = left / HDST__HOST_STREAM_SHARE;
-    const uint64_t wanted = reader->makes_texts ? HDST__HOST_TEXT_STREAM_BYTES : HDST__HOST_STREAM_BYTES;
+    const uint64_t wanted = reader->makes_texts && device->facts.target != HDST__TARGET_GPU ? HDST__HOST_TEXT_STREAM_BYTES : HDST__HOST_STREAM_BYTES;
     const uint64_t most = hdst__segment_records(reader, share < wanted ? share : wanted, reader->records);
     const uint64_t unit = hdst__segment_records(reader, 0, 0), quarter = (reader->records / 4 + unit - 1) / unit * unit, border = HDST__SUB_BUFFER_BYTES;
     const uint64_t capacity = quarter > most ? most : quarter < least ? (least < most ? least : most) : quarter;

@@ -30,7 +30,7 @@ typedef struct hdst__ring {         // made at first use, kept for all runs of a
 // Bytes that a record takes in any layout, padding of arrays and blocks aside.
 uint64_t hdst__segment_record_bytes(const hdst__record *record);
 // Of a segment through which an input streams, where so much is left of the budgets.
-uint64_t hdst__segment_stream_records(const hdst__reader *reader, uint64_t left);
+uint64_t hdst__segment_stream_records(const hdst__reader *reader, const hdst__device *device, uint64_t left);
 // How many records of this layout go into `bytes`: at least one row of 64 (or block), a multiple of it, and no more than `records` needs.
 uint64_t hdst__segment_records(const hdst__reader *reader, uint64_t bytes, uint64_t records);
 

@@ -29,7 +29,8 @@ static hdst_status take_slot_memory(hdst__executor *executor, hdst__slot *slot, 
     hdst__device *device = executor->device;
     hdst_status status = HDST_OK;
     if (sizes->output_bytes)
-        status = device->ops->alloc(device, HDST__MEMORY_SHARED, HDST__OWNER_OUTPUT, sizes->output_bytes, "output records", &slot->output, error);
+        status = device->ops->alloc(device, sizes->lands ? HDST__MEMORY_DEVICE : HDST__MEMORY_SHARED, HDST__OWNER_OUTPUT, sizes->output_bytes,
+                                    "output records", &slot->output, error);
     if (status == HDST_OK && slot->output) status = device->ops->to_device(device, slot->output, error);
     if (status != HDST_OK || !sizes->place_words) return status;
     hdst__slot *before = sizes->in_window && slot != executor->slot ? executor->slot : NULL;
@@ -41,6 +42,14 @@ static hdst_status take_slot_memory(hdst__executor *executor, hdst__slot *slot, 
     return slot->readback ? HDST_OK : hdst__error_memory(error, "the places of output records");
 }
 
+static hdst_status take_landing(hdst__executor *executor, const hdst__slot_sizes *sizes, hdst_error *error)
+{
+    hdst__device *device = executor->device;
+    const uint64_t bytes = sizes->output_bytes < HDST__HOST_LANDING_BYTES ? sizes->output_bytes : HDST__HOST_LANDING_BYTES;
+    if (!sizes->lands || !bytes) return HDST_OK;
+    return device->ops->alloc(device, HDST__MEMORY_SHARED, HDST__OWNER_OUTPUT, bytes, "output records", &executor->landing, error);
+}
+
 hdst_status hdst__executor_create(hdst__device *device, const hdst__slot_sizes *sizes, hdst__executor **out, hdst_error *error)
 {
     hdst__executor *executor = hdst__alloc_zero(device->runtime->allocator, sizeof *executor);
@@ -50,7 +59,7 @@ hdst_status hdst__executor_create(hdst__device *device, const hdst__slot_sizes *
     executor->slots = sizes->slots;
     pthread_mutex_init(&executor->mutex, NULL);
     hdst__pieces_init(&executor->finished);
-    hdst_status status = HDST_OK;
+    hdst_status status = take_landing(executor, sizes, error);
     for (uint32_t i = 0; i < executor->slots; i++) {
         hdst__slot *slot = &executor->slot[i];
         slot->executor = executor;
@@ -72,6 +81,7 @@ void hdst__executor_destroy(hdst__executor *executor)
         if (i == 0 || executor->slot[i].places != executor->slot[0].places) device->ops->release(device, executor->slot[i].places);
         hdst__free(device->runtime->allocator, executor->slot[i].readback);
     }
+    device->ops->release(device, executor->landing);
     pthread_cond_destroy(&executor->finished);
     pthread_mutex_destroy(&executor->mutex);
     hdst__free(device->runtime->allocator, executor);
@@ -115,6 +125,7 @@ static hdst_status read_results(hdst__executor *executor, hdst__slot *slot, hdst
     }
     // how much came out is not known yet
     if (!pass->output || pass->output->store || pass->window || device->unified || pass->way != IR_OUTPUT_DENSE) return status;
+    if (hdst__slot_combines(slot, pass)) return status;
     uint64_t bytes = hdst__slot_dense_records(slot, pass) * pass->row_bytes;
     if (status == HDST_OK) status = device->ops->read(device, slot->output, 0, slot->output->host, bytes, false, error);
     pass->stats->bytes_from_device += bytes;

@@ -45,6 +45,7 @@ struct hdst__executor {
     hdst__slot slot[HDST__HOST_SLICES_IN_FLIGHT];       // a queue: a device finishes slices in the order of submission
     uint32_t slots, oldest, in_flight;  // of them: there are so many
     uint64_t readback_words;
+    hdst__memory *landing;              // NULL, or where output that is the device's alone comes to the host, piece by piece
 };
 
 typedef struct hdst__pass {
@@ -105,6 +106,7 @@ typedef struct hdst__slot_sizes {
     uint32_t slots;                     // slices in flight at most
     bool counts_on_host;                // a C function writes PLACES
     bool in_window;                     // all slots' outputs lie one behind another: they have one PLACES
+    bool lands;                         // outputs are the device's alone: what the host takes of them lands in a piece of its memory
 } hdst__slot_sizes;
 
 enum { HDST__TOO_MANY = 0xffff };       // in place of a check in the error word: the record emits more than fits
@@ -128,6 +130,8 @@ hdst_status hdst__execute(hdst__executor *executor, hdst__pass *pass, hdst_error
 hdst_status hdst__executor_take_output(hdst__executor *executor, const hdst__slot *slot, hdst__pass *pass, hdst_error *error);
 // Once all slices have ended: what kernels have kept in tables goes on, too.
 hdst_status hdst__executor_give_combined(hdst__pass *pass, hdst_error *error);
+// Whether the consumer may make fewer of a slice's records on the device, before they cross the link.
+bool hdst__slot_combines(const hdst__slot *slot, const hdst__pass *pass);
 // Of a slice of which each record, or each group of them, gives one: how many come out.
 static inline uint64_t hdst__slot_dense_records(const hdst__slot *slot, const hdst__pass *pass) { return (slot->count + pass->group - 1) / pass->group; }
 

@@ -133,24 +133,38 @@ static hdst_status read_output(const hdst__executor *executor, const hdst__slot 
     return status;
 }
 
-// A consumer may make fewer of a slice's records on the device, before they cross the link.
-static bool combines(const hdst__slot *slot, const hdst__pass *pass)
+bool hdst__slot_combines(const hdst__slot *slot, const hdst__pass *pass)
 {
-    const hdst__consumer *to = pass->output->consumer;
-    return to && to->combine && !pass->built && !slot->chunk && pass->way == IR_OUTPUT_COUNTED && !pass->runs_at && !slot->executor->device->unified;
+    const hdst__consumer *to = pass->output ? pass->output->consumer : NULL;
+    return to && to->combine && !pass->built && !slot->chunk && pass->way != IR_OUTPUT_BOUNDED && !pass->runs_at && !slot->executor->device->unified;
+}
+
+// Records that lie on the device go to the consumer, as many at once as have room on the host.
+static hdst_status take_pieces(hdst__executor *executor, const hdst__slot *slot, hdst__pass *pass, const hdst__memory *from, uint64_t count,
+                               hdst_error *error)
+{
+    const uint64_t size = pass->row_bytes;
+    const hdst__memory *to = executor->landing ? executor->landing : slot->output;
+    const uint64_t most = to->bytes / size;
+    hdst_status status = HDST_OK;
+    for (uint64_t first = 0; first < count && status == HDST_OK; first += most) {
+        const uint64_t now = count - first < most ? count - first : most;
+        status = executor->device->ops->read(executor->device, (hdst__memory *)from, first * size, to->host, now * size, true, error);
+        pass->stats->bytes_from_device += now * size;
+        if (status == HDST_OK) status = pass_on(pass, to->host, now, error);
+    }
+    return status;
 }
 
 static hdst_status take_combined(hdst__executor *executor, const hdst__slot *slot, hdst__pass *pass, hdst_error *error)
 {
     const hdst__text_mirror *mirror = &slot->segment->mirror;
-    hdst__slice_records records = {.device = executor->device, .memory = slot->output, .count = slot->readback[0], .texts = mirror->memory,
-                                   .text_bytes = mirror->used, .text_host = mirror->memory ? (uint64_t)(uintptr_t)mirror->memory->host : 0};
-    hdst_status status = records.count ? pass->output->consumer->combine(pass->output->consumer->user, &records, error) : HDST_OK;
-    const uint64_t bytes = records.count * pass->output->record_bytes;
-    hdst__memory *from = (hdst__memory *)records.memory;
-    if (status == HDST_OK && bytes) status = executor->device->ops->read(executor->device, from, 0, slot->output->host, bytes, true, error);
-    pass->stats->bytes_from_device += bytes;
-    return status == HDST_OK ? pass_on(pass, slot->output->host, records.count, error) : status;
+    const uint64_t count = pass->way == IR_OUTPUT_DENSE ? hdst__slot_dense_records(slot, pass) : slot->readback[0];
+    hdst__slice_records records = {.device = executor->device, .memory = slot->output, .count = count, .texts = mirror->memory,
+                                   .text_bytes = mirror->used, .text_host = mirror->memory ? (uint64_t)(uintptr_t)mirror->memory->host : 0,
+                                   .own_texts = pass->launch.text_constants, .own_host = pass->launch.text_constants_host};
+    const hdst_status status = records.count ? pass->output->consumer->combine(pass->output->consumer->user, &records, error) : HDST_OK;
+    return status == HDST_OK ? take_pieces(executor, slot, pass, records.memory, records.count, error) : status;
 }
 
 hdst_status hdst__executor_take_output(hdst__executor *executor, const hdst__slot *slot, hdst__pass *pass, hdst_error *error)
@@ -164,7 +178,8 @@ hdst_status hdst__executor_take_output(hdst__executor *executor, const hdst__slo
         return HDST_OK;
     }
     if (pass->output->store) return add_runs(executor, slot, pass, error);
-    if (combines(slot, pass)) return take_combined(executor, slot, pass, error);
+    if (hdst__slot_combines(slot, pass)) return take_combined(executor, slot, pass, error);
+    if (executor->landing) return take_pieces(executor, slot, pass, slot->output, slot->readback[0], error);
     if (pass->way != IR_OUTPUT_DENSE && !device->unified) status = read_output(executor, slot, pass, error);
     if (status == HDST_OK) status = device->ops->to_host(device, slot->output, error);
     if (status == HDST_OK) status = add_runs(executor, slot, pass, error);

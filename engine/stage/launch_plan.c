@@ -223,7 +223,8 @@ static uint64_t round_to_64(uint64_t records)
 static void choose_room(hdst__launch_plan *plan, bool fold)
 {
     const uint64_t share = bytes_left(plan) / HDST__HOST_OUTPUT_SHARE;
-    const uint64_t most_bytes = plan->reader.makes_texts ? HDST__CPU_TEXT_OUTPUT_BYTES
+    const uint64_t most_bytes = plan->reader.makes_texts && plan->passes_on && !plan->device->unified ? HDST__GPU_OUTPUT_BYTES / 2
+        : plan->reader.makes_texts ? HDST__CPU_TEXT_OUTPUT_BYTES
         : plan->way == IR_OUTPUT_BOUNDED ? HDST__CPU_STRIP_OUTPUT_BYTES : plan->device->facts.target == HDST__TARGET_GPU
         ? HDST__GPU_OUTPUT_BYTES : HDST__HOST_OUTPUT_BYTES,
         bytes = share < most_bytes ? share : most_bytes;
@@ -309,7 +310,7 @@ static void choose_pieces(hdst__launch_plan *plan, hdst__arena *arena)
         choose_one_piece(plan, arena);
         return;
     }
-    const uint64_t capacity = plan->piece_records ? plan->piece_records : hdst__segment_stream_records(reader, bytes_left(plan));
+    const uint64_t capacity = plan->piece_records ? plan->piece_records : hdst__segment_stream_records(reader, plan->device, bytes_left(plan));
     uint64_t rest = reader->records % capacity ? reader->records % capacity : capacity;
     plan->piece = hdst__storage_make(arena, reader->record, reader->layout, reader->block, capacity);
     plan->last = hdst__storage_make(arena, reader->record, reader->layout, reader->block, rest);
@@ -411,10 +412,17 @@ uint32_t hdst__plan_slices_in_flight(const hdst__launch_plan *plan)
     return plan->reader.makes_texts && plan->device->unified ? HDST__HOST_TEXT_SLICES_IN_FLIGHT : HDST__HOST_SLICES_IN_FLIGHT;
 }
 
+// Records of which the data says how many come out, and which a consumer takes piece by piece, or makes fewer where they lie, need no memory of the host's.
+static bool lands(const hdst__launch_plan *plan)
+{
+    return plan->passes_on && !plan->shares && !plan->device->unified && plan->way == IR_OUTPUT_COUNTED && plan->kernel && !plan->kernel->at_most &&
+           !plan->output_param->given && !plan->in_window && plan->output_param->record->size <= HDST__HOST_LANDING_BYTES;
+}
+
 hdst_status hdst__launch_plan_slots(hdst__launch_plan *plan, hdst_error *error)
 {
     hdst__slot_sizes sizes = {.in_window = plan->in_window, .slots = hdst__plan_slices_in_flight(plan),
-                              .counts_on_host = plan->code.callback && plan->code.callback->filters};
+                              .counts_on_host = plan->code.callback && plan->code.callback->filters, .lands = lands(plan)};
     const uint64_t spare = plan->kernel ? hdst__kernel_spare(plan->kernel, plan->items) : 0;
     if (plan->output_param && !plan->in_place && !plan->in_window && !hdst__plan_wraps_output(plan))
         sizes.output_bytes = (plan->room + spare) * plan->output_param->record->size;

@@ -7,6 +7,7 @@
 #include "base/writer.h"
 
 enum { HDST__SLICE_LANES = 256 };
+#define HDST__SLICE_HEAP_BIT (UINT64_C(1) << 61)        // of an address in the heap (slice_key.cl): no address of the host has it
 
 // NULL, or why records of this layout are none that a device could reduce slice by slice with the same bits.
 const char *hdst__aggregate_slice_why_not(const hdst__aggregation_layout *layout);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slices reduced on the device that made them (shuffle/aggregate/aggregate_slices.h).
+// Rows by keys with texts that stay on the device whose slices they come from (shuffle/aggregate/aggregate_slices.h).
 #include "shuffle/aggregate/aggregate_slices.h"
 
 #include "engine/device/device.h"
@@ -11,10 +11,15 @@
 #include <stdio.h>
 
 enum { FIND, ROWS, ADD, KERNELS };
-enum { TABLE, PLACES, COUNT, RESULT, MEMORIES };
-enum { MOST_RECORDS = 1 << 30 };        // numbers of records have 32 bits, the table twice as many places
+enum { TABLE, KEPT, HEAP, PIECE, STAYING, PLACES = STAYING, COUNTERS, LEFT, MEMORIES };     // the first ones stay from slice to slice
+enum { MOST_RECORDS = 1 << 30 };        // numbers of records, and places of the table, have so many bits
 
 static const char *const kernel_name[KERNELS] = {"slice_find", "slice_rows", "slice_add"};
+static const char what[] = "a reduce by key";
+
+typedef struct counters {               // as slice_gpu.cl has them
+    uint64_t left, rows, bytes;
+} counters;
 
 struct hdst__aggregate_slices {
     hdst__engine *engine;
@@ -25,7 +30,12 @@ struct hdst__aggregate_slices {
     hdst__kernel kernel[KERNELS];
     hdst__program *program[KERNELS];
     hdst__memory *memory[MEMORIES];
-    uint64_t in, out;                   // in this run
+    char *heap;                         // on the host, for what the device's has
+    uint64_t row_room, heap_room, places, piece_rows;       // places of the table
+    bool clear;                         // there are no rows yet, and the table is to be cleared
+    counters kept;                      // on the device now; `left`: of the last slice
+    uint64_t in, out;                   // in this run: records, and what the host had of them so far
+    uint64_t emptied;                   // how often the rows went to the host
     bool ended;                         // it does not pay, or there is no memory
     char why[160];
 };
@@ -36,14 +46,25 @@ hdst__aggregate_slices *hdst__aggregate_slices_create(hdst__engine *engine, cons
     if (!s) return NULL;
     s->engine = engine;
     s->layout = layout;
+    s->clear = true;
     hdst__arena_init(&s->arena, hdst__engine_owned(engine, HDST__OWNER_BY_KEY), NULL);
     return s;
 }
 
+static void release_memory(hdst__aggregate_slices *s)
+{
+    for (int m = 0; s->device && m < MEMORIES; m++) s->device->ops->release(s->device, s->memory[m]), s->memory[m] = NULL;
+    hdst__free(hdst__engine_owned(s->engine, HDST__OWNER_BY_KEY), s->heap);
+    s->heap = NULL;
+    s->row_room = 0;
+    s->kept = (counters){0};
+    s->clear = true;
+}
+
 static void release(hdst__aggregate_slices *s)
 {
+    release_memory(s);
     for (int k = 0; s->device && k < KERNELS; k++) s->device->ops->unload(s->device, s->program[k]), s->program[k] = NULL;
-    for (int m = 0; s->device && m < MEMORIES; m++) s->device->ops->release(s->device, s->memory[m]), s->memory[m] = NULL;
     s->device = NULL;
 }
 
@@ -57,7 +78,9 @@ void hdst__aggregate_slices_destroy(hdst__aggregate_slices *s)
 
 void hdst__aggregate_slices_begin(hdst__aggregate_slices *s)
 {
-    s->in = s->out = 0;
+    s->in = s->out = s->emptied = 0;
+    s->kept = (counters){0};
+    s->clear = true;
     s->ended = false;
     s->why[0] = 0;
 }
@@ -68,7 +91,7 @@ static void end(hdst__aggregate_slices *s, const char *why)
     snprintf(s->why, sizeof s->why, "%.150s", why);
 }
 
-// --- Kernels and memory ---
+// --- Kernels ---
 
 static bool make_text(hdst__aggregate_slices *s)
 {
@@ -98,31 +121,63 @@ static hdst_status load(hdst__aggregate_slices *s, hdst__device *device, hdst_er
     return status;
 }
 
+// --- Memory ---
+
 static hdst_status provide(hdst__aggregate_slices *s, int which, uint64_t bytes, hdst_error *error)
 {
     const uint64_t rounded = (bytes / 8 + 1) * 8;
+    const hdst__memory_kind kind = which == PIECE ? HDST__MEMORY_SHARED : HDST__MEMORY_DEVICE;
     if (s->memory[which] && s->memory[which]->bytes >= rounded) return HDST_OK;
     s->device->ops->release(s->device, s->memory[which]);
     s->memory[which] = NULL;
-    return s->device->ops->alloc(s->device, HDST__MEMORY_DEVICE, HDST__OWNER_BY_KEY, rounded, "a reduce by key", &s->memory[which], error);
+    return s->device->ops->alloc(s->device, kind, HDST__OWNER_BY_KEY, rounded, what, &s->memory[which], error);
 }
 
-static uint64_t places_for(uint64_t records)
+static uint64_t least_of(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+// Twice as many places as rows, or more.
+static uint64_t places_for(uint64_t rows)
 {
     uint64_t places = 64;
-    while (places < 2 * records) places *= 2;
+    while (places < 2 * rows) places *= 2;
     return places;
 }
 
-static hdst_status take_memory(hdst__aggregate_slices *s, uint64_t records, hdst_error *error)
+// What stays from slice to slice: shares of what is left when the first one comes. Bytes of keys have as much room on the host, where they go in the end.
+static hdst_status take_memory(hdst__aggregate_slices *s, hdst_error *error)
 {
-    const uint64_t places = places_for(records);
-    hdst_status status = provide(s, TABLE, places * sizeof(uint32_t), error);
+    const hdst__limits *limits = hdst__engine_limits(s->engine);
+    hdst__budget *host = hdst__engine_memory(s->engine);
+    const uint64_t size = s->layout->record->size, share = hdst__budget_left(&s->device->budget) / HDST__GPU_SLICE_SHARE,
+                   host_share = hdst__budget_left(host) / HDST__GPU_SLICE_SHARE;
+    if (s->row_room) return HDST_OK;
+    uint64_t rows = least_of(share / (size + 4 * sizeof(uint32_t)), HDST__GPU_SLICE_ROWS);
+    if (limits->by_key_slice_rows) rows = least_of(rows, limits->by_key_slice_rows);
+    s->heap_room = least_of(least_of(share, host_share), HDST__GPU_SLICE_HEAP_BYTES) / 8 * 8;
+    s->places = places_for(rows + 1);
+    s->piece_rows = least_of(least_of(host_share, HDST__GPU_SLICE_PIECE_BYTES) / size + 1, rows + 1);
+    s->heap = hdst__budget_alloc(host, HDST__OWNER_BY_KEY, s->heap_room + 1, what, error);
+    hdst_status status = s->heap ? HDST_OK : HDST_E_MEMORY;
+    if (status == HDST_OK) status = provide(s, TABLE, s->places * sizeof(uint32_t), error);
+    if (status == HDST_OK) status = provide(s, KEPT, (rows + 1) * size, error);
+    if (status == HDST_OK) status = provide(s, HEAP, s->heap_room, error);
+    if (status == HDST_OK) status = provide(s, PIECE, s->piece_rows * size, error);
+    if (status == HDST_OK) status = provide(s, COUNTERS, sizeof(counters), error);
+    if (status == HDST_OK) s->row_room = rows;
+    return status;
+}
+
+static hdst_status prepare(hdst__aggregate_slices *s, uint64_t records, hdst_error *error)
+{
+    const hdst__device_ops *ops = s->device->ops;
+    hdst_status status = take_memory(s, error);
     if (status == HDST_OK) status = provide(s, PLACES, records * sizeof(uint32_t), error);
-    if (status == HDST_OK) status = provide(s, COUNT, sizeof(uint64_t), error);
-    if (status == HDST_OK) status = provide(s, RESULT, records * s->layout->record->size, error);
-    if (status == HDST_OK) status = s->device->ops->fill(s->device, s->memory[TABLE], places * sizeof(uint32_t) / sizeof(uint64_t), 0, error);
-    return status == HDST_OK ? s->device->ops->fill(s->device, s->memory[COUNT], 1, 0, error) : status;
+    if (status == HDST_OK) status = provide(s, LEFT, records * s->layout->record->size, error);
+    if (status != HDST_OK) return status;
+    if (s->clear) status = ops->fill(s->device, s->memory[TABLE], s->places * sizeof(uint32_t) / sizeof(uint64_t), 0, error);
+    if (s->clear && status == HDST_OK) status = ops->fill(s->device, s->memory[COUNTERS], sizeof(counters) / sizeof(uint64_t), 0, error);
+    if (status == HDST_OK) s->clear = false;
+    return status;
 }
 
 // --- A slice ---
@@ -130,61 +185,155 @@ static hdst_status take_memory(hdst__aggregate_slices *s, uint64_t records, hdst
 static hdst__work_arg memory_of(const hdst__aggregate_slices *s, int which) { return (hdst__work_arg){.memory = s->memory[which]}; }
 static hdst__work_arg number(uint64_t n) { return (hdst__work_arg){.number = n}; }
 
+// Where long texts are that no memory of the device has, there is some memory all the same, of which nothing is looked at.
+enum { TEXT_ARGS = 7, MOST_ARGS = 16 };
+
+static size_t add_texts(hdst__work_arg *to, const hdst__aggregate_slices *s, const hdst__slice_records *records)
+{
+    const hdst__memory *texts = records->texts ? records->texts : records->memory, *own = records->own_texts ? records->own_texts : records->memory;
+    to[0] = (hdst__work_arg){.memory = texts};
+    to[1] = number(records->texts ? records->text_bytes : 0);
+    to[2] = number(records->text_host);
+    to[3] = (hdst__work_arg){.memory = own};
+    to[4] = number(records->own_texts ? records->own_texts->bytes : 0);
+    to[5] = number(records->own_host);
+    to[6] = memory_of(s, HEAP);
+    return TEXT_ARGS;
+}
+
 static hdst_status work(hdst__aggregate_slices *s, int kernel, const hdst__work_arg *args, size_t count, uint64_t items, hdst_error *error)
 {
-    const uint64_t most = (uint64_t)s->device->facts.compute_units * HDST__GPU_HASH_GROUPS_PER_UNIT, wanted = items / HDST__SLICE_LANES + 1;
+    const uint64_t most = (uint64_t)s->device->facts.compute_units * HDST__GPU_SLICE_GROUPS_PER_UNIT, wanted = items / HDST__SLICE_LANES + 1;
     return s->device->ops->work(s->device, s->program[kernel], args, count, wanted < most ? wanted : most, HDST__SLICE_LANES, error);
 }
 
-static hdst_status reduce(hdst__aggregate_slices *s, const hdst__slice_records *records, uint64_t *rows, hdst_error *error)
+static uint64_t homes_of(const hdst__aggregate_slices *s)
 {
-    const uint64_t count = records->count, places = places_for(count);
-    const hdst__work_arg all = {.memory = records->memory}, texts = {.memory = records->texts ? records->texts : records->memory};
-    const hdst__work_arg find[] = {number(count), number(places - 1), all, texts, number(records->texts ? records->text_bytes : 0),
-                                   number(records->text_host), memory_of(s, TABLE), memory_of(s, PLACES)};
-    const hdst__work_arg write[] = {number(places), all, memory_of(s, TABLE), memory_of(s, PLACES), memory_of(s, COUNT), memory_of(s, RESULT)};
-    const hdst__work_arg add[] = {number(count), all, memory_of(s, TABLE), memory_of(s, PLACES), memory_of(s, COUNT), memory_of(s, RESULT)};
-    *rows = 0;
-    hdst_status status = work(s, FIND, find, sizeof find / sizeof *find, count, error);
-    if (status == HDST_OK) status = work(s, ROWS, write, sizeof write / sizeof *write, places, error);
-    if (status == HDST_OK) status = work(s, ADD, add, sizeof add / sizeof *add, count, error);
-    return status == HDST_OK ? s->device->ops->read(s->device, s->memory[COUNT], 0, rows, sizeof(uint32_t), true, error) : status;
+    const uint64_t homes = hdst__engine_limits(s->engine)->by_key_slice_homes;
+    return (homes ? least_of(homes, s->places) : s->places) - 1;
+}
+
+static hdst_status find(hdst__aggregate_slices *s, const hdst__slice_records *records, hdst_error *error)
+{
+    hdst__work_arg args[MOST_ARGS] = {number(records->count), number(homes_of(s)), number(s->places - 1), {.memory = records->memory}};
+    size_t n = 4;
+    n += add_texts(args + n, s, records);
+    args[n++] = memory_of(s, KEPT);
+    args[n++] = memory_of(s, TABLE);
+    for (int m = PLACES; m <= COUNTERS; m++) args[n++] = memory_of(s, m);
+    return work(s, FIND, args, n, records->count, error);
+}
+
+static hdst_status make_rows(hdst__aggregate_slices *s, const hdst__slice_records *records, hdst_error *error)
+{
+    hdst__work_arg args[MOST_ARGS] = {number(records->count), number(s->row_room), number(s->heap_room), {.memory = records->memory}};
+    const int rest[] = {KEPT, TABLE, PLACES, COUNTERS};
+    size_t n = 4;
+    n += add_texts(args + n, s, records);
+    for (size_t m = 0; m < sizeof rest / sizeof *rest; m++) args[n++] = memory_of(s, rest[m]);
+    return work(s, ROWS, args, n, records->count, error);
+}
+
+static hdst_status reduce(hdst__aggregate_slices *s, const hdst__slice_records *records, hdst_error *error)
+{
+    const hdst__work_arg add[] = {number(records->count), {.memory = records->memory}, memory_of(s, KEPT), memory_of(s, TABLE), memory_of(s, PLACES),
+                                  memory_of(s, COUNTERS), memory_of(s, LEFT)};
+    hdst_status status = find(s, records, error);
+    if (status == HDST_OK) status = make_rows(s, records, error);
+    if (status == HDST_OK) status = work(s, ADD, add, sizeof add / sizeof *add, records->count, error);
+    if (status == HDST_OK) status = s->device->ops->read(s->device, s->memory[COUNTERS], 0, &s->kept, sizeof s->kept, true, error);
+    return status;
 }
 
 static bool can(const hdst__aggregate_slices *s, const hdst__slice_records *records)
 {
     const hdst__device *device = records->device;
     return !s->ended && records->count >= hdst__engine_limits(s->engine)->by_key_slice_least && records->count <= MOST_RECORDS && device->ops->work &&
-           device->facts.target == HDST__TARGET_GPU && device->facts.has_int64_atomics && device->facts.max_group >= HDST__SLICE_LANES;
+           device->facts.target == HDST__TARGET_GPU && device->facts.has_int64_atomics && device->facts.max_group >= HDST__SLICE_LANES &&
+           (device == s->device || !s->kept.rows);
+}
+
+static uint64_t rows_of(const hdst__aggregate_slices *s) { return least_of(s->kept.rows, s->row_room); }
+
+// Few records say little: all of their keys are new.
+static bool pays(const hdst__aggregate_slices *s)
+{
+    return s->in < HDST__GPU_SLICE_LOOKS * hdst__engine_limits(s->engine)->by_key_slice_least || (s->out + rows_of(s)) * 2 <= s->in;
 }
 
 hdst_status hdst__aggregate_slices_combine(hdst__aggregate_slices *s, hdst__slice_records *records, hdst_error *error)
 {
-    uint64_t rows = 0;
     hdst_error full = HDST_ERROR_INIT;
     if (!can(s, records)) return HDST_OK;
     hdst_status status = load(s, records->device, &full);
-    if (status == HDST_OK) status = take_memory(s, records->count, &full);
-    if (status == HDST_OK) status = reduce(s, records, &rows, &full);
+    if (status == HDST_OK) status = prepare(s, records->count, &full);
     if (status == HDST_E_MEMORY) {
-        release(s);
         end(s, full.message);
+        if (!s->kept.rows) release(s);
         return HDST_OK;
     }
+    if (status == HDST_OK) status = reduce(s, records, &full);
     if (status != HDST_OK) {
         if (error) *error = full;
         return status;
     }
     s->in += records->count;
-    s->out += rows;
-    if (rows * 2 > records->count) end(s, "more than half of a slice's records had a key of their own");
-    records->memory = s->memory[RESULT];
-    records->count = rows;
+    s->out += s->kept.left;
+    if (!pays(s)) end(s, "more than half of the records had a key of their own");
+    records->memory = s->memory[LEFT];
+    records->count = s->kept.left;
     return HDST_OK;
+}
+
+// --- To the host ---
+
+bool hdst__aggregate_slices_is_full(const hdst__aggregate_slices *s)
+{
+    const bool no_room = s->kept.rows >= s->row_room, no_bytes = s->kept.bytes > s->heap_room;
+    return s->kept.rows && (s->ended || no_room || (no_bytes && s->kept.left > rows_of(s)));
+}
+
+static bool refer_to_host(void *user, hdst__text_span *span)
+{
+    const hdst__aggregate_slices *s = user;
+    if (!hdst__text_is_inline(span)) span->address = (uint64_t)(uintptr_t)s->heap + (span->address ^ HDST__SLICE_HEAP_BIT);
+    return true;
+}
+
+static hdst_status read_texts(hdst__aggregate_slices *s, hdst__run_stats *stats, hdst_error *error)
+{
+    const uint64_t bytes = least_of(s->kept.bytes, s->heap_room);
+    if (!bytes) return HDST_OK;
+    stats->bytes_from_device += bytes;
+    return s->device->ops->read(s->device, s->memory[HEAP], 0, s->heap, bytes, true, error);
+}
+
+hdst_status hdst__aggregate_slices_give(hdst__aggregate_slices *s, hdst__run_stats *stats, hdst__take_rows take, void *user, hdst_error *error)
+{
+    const uint64_t rows = rows_of(s), size = s->layout->record->size;
+    if (!rows) return HDST_OK;
+    char *const piece = s->memory[PIECE]->host;
+    hdst_status status = read_texts(s, stats, error);
+    for (uint64_t first = 0; first < rows && status == HDST_OK; first += s->piece_rows) {
+        const uint64_t count = least_of(rows - first, s->piece_rows);
+        status = s->device->ops->read(s->device, s->memory[KEPT], first * size, piece, count * size, true, error);
+        stats->bytes_from_device += count * size;
+        if (status == HDST_OK) hdst__record_texts(s->layout->record, piece, count, refer_to_host, s);
+        if (status == HDST_OK) status = take(user, piece, count, rows, error);
+    }
+    s->out += rows;
+    s->emptied++;
+    s->kept = (counters){0};
+    s->clear = true;
+    return status;
 }
 
 void hdst__aggregate_slices_explain(const hdst__aggregate_slices *s, hdst__buffer *out)
 {
-    if (s->in) hdst__buffer_printf(out, "    slices reduced on the device first: %" PRIu64 " records to %" PRIu64 "\n", s->in, s->out);
+    if (s->in) {
+        hdst__buffer_printf(out, "    slices reduced on the device first: %" PRIu64 " records to %" PRIu64 "\n", s->in, s->out);
+        hdst__buffer_printf(out, "    container there: a hash table, whose rows stay from slice to slice: up to %" PRIu64 " of them\n", s->row_room);
+    }
+    if (s->emptied > 1) hdst__buffer_printf(out, "    its rows went to the host %" PRIu64 " times, as there was no room for more\n", s->emptied);
     if (s->ended) hdst__buffer_printf(out, "    slices not reduced on the device any more: %s\n", s->why);
 }

@@ -188,12 +188,18 @@ static hdst_status take_runs(void *user, const void *records, const uint64_t *ru
     return status;
 }
 
+static hdst_status take_rows(hdst__aggregate *aggregate, hdst_error *error)
+{
+    return aggregate->slices ? hdst__aggregate_slices_give(aggregate->slices, &aggregate->stats, take, aggregate, error) : HDST_OK;
+}
+
 static hdst_status end(hdst__aggregate *aggregate, hdst_error *error)
 {
     stream *s = aggregate->stream;
     if (!s) return hdst__error_set(error, HDST_E_INTERNAL, "no records were given to a reduce by key");
+    hdst_status status = take_rows(aggregate, error);
     if (!s->has_begun) s->run.records = s->kept;
-    hdst_status status = s->has_begun ? HDST_OK : add_first(s, error);
+    if (status == HDST_OK && !s->has_begun) status = add_first(s, error);
     if (status == HDST_OK) status = hdst__aggregate_finish(&s->run, error);
     hdst__aggregate_drop(aggregate);
     return status;
@@ -203,7 +209,9 @@ static hdst_status combine(void *user, hdst__slice_records *records, hdst_error 
 {
     hdst__aggregate *aggregate = user;
     if (!aggregate->slices) aggregate->slices = hdst__aggregate_slices_create(aggregate->engine, aggregate->layout);
-    return aggregate->slices ? hdst__aggregate_slices_combine(aggregate->slices, records, error) : hdst__error_memory(error, "a reduce by key");
+    if (!aggregate->slices) return hdst__error_memory(error, "a reduce by key");
+    const hdst_status status = hdst__aggregate_slices_combine(aggregate->slices, records, error);
+    return status == HDST_OK && hdst__aggregate_slices_is_full(aggregate->slices) ? take_rows(aggregate, error) : status;
 }
 
 // Tables of threads would only grow, for records that are those of one kernel's table after another's.

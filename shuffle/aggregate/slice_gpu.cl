@@ -1,28 +1,65 @@
 //# LANES 256u
 #pragma once
-#include "shuffle/aggregate/slice_example.cl"
-// What a slice gave, by key, in fewer records that come to the same. A hash table in the device's memory has, for each key, the number of the record that came
-// first, which stands for it; whoever finds another record at its place compares the keys, so equal hashes do no harm. Who finds no place in a few tries
-// remains as it is. The host meets whatever has the same key in the end.
+#include "shuffle/aggregate/slice_key.cl"
+// What slices give, by key, in rows that stay on the device until the run ends. A hash table has for each key a record that stands for it: in the slice where
+// it comes first its number there, later its row. Who finds another one at its place compares the keys, so equal hashes do no harm. Who finds no place in a
+// few tries, or may not stay, is left as it is, and so is who would need a row or bytes that there is no room for: the host takes those.
 #define GROUP __attribute__((reqd_work_group_size(LANES, 1, 1)))
 #define TRIES 64u
+// What the table has: 0, a row's number and 1, a record's number and this bit, or a key that got no row.
+#define NEW 0x80000000u
+#define NO_ROW 0x7fffffffu
+// Where a record's key is: a place in the table, with this bit if it brought the key; it has been added; nowhere.
+#define FIRST 0x80000000u
+#define ADDED 0xfffffffeu
 #define ALONE 0xffffffffu
-#define FIRST 0xfffffffeu
+enum { LEFT, ROWS, BYTES };         // counters: the slice's records that are left; rows and bytes of the heap that were asked for
 
-// The place of each record's key.
-__kernel GROUP void slice_find(ulong count, ulong mask, __global const uchar *restrict records, TEXTS, volatile __global uint *table,
-    __global uint *restrict places)
+// Rows that came first are those of frequent keys more often than not: a work-group adds to these in its local memory.
+inline void add_to_row(__global uchar *rows, __local uint *hot, uint row, __global const uchar *record)
 {
+    if (row < HOT_ROWS) add_to_hot(hot + row, record);
+    else add_values(rows + (ulong)row * RECORD_BYTES, record);
+}
+
+inline void hot_begin(__local uint *hot)
+{
+    for (uint row = (uint)get_local_id(0); row < HOT_ROWS; row += LANES) start_hot(hot + row);
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+inline void hot_end(__global uchar *rows, __local uint *hot)
+{
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint row = (uint)get_local_id(0); row < HOT_ROWS; row += LANES) end_hot(rows + (ulong)row * RECORD_BYTES, hot + row);
+}
+
+// Of a slice: those whose keys have rows are added to them; of the others, the places of their keys.
+__kernel GROUP void slice_find(ulong count, ulong homes, ulong mask, __global const uchar *restrict records, TEXTS, __global uchar *rows,
+    volatile __global uint *table, __global uint *restrict places, __global ulong *restrict counter)
+{
+    __local uint hot[HOT_WORDS];
+    if (get_global_id(0) == 0) counter[LEFT] = 0;
+    hot_begin(hot);
     for (ulong i = get_global_id(0); i < count; i += get_global_size(0)) {
         __global const uchar *record = records + i * RECORD_BYTES;
-        ulong at = hash_of_key(record, TEXTS_OF) & mask;
         uint place = ALONE;
-        for (uint tries = 0; tries < TRIES && place == ALONE; tries++, at = (at + 1) & mask) {
-            const uint first = atomic_cmpxchg(table + at, 0u, (uint)i + 1);
-            if (first == 0 || same_key(records + (ulong)(first - 1) * RECORD_BYTES, record, TEXTS_OF)) place = (uint)at;
+        if (can_stay(record, TEXTS_OF)) {
+            ulong at = hash_of_key(record, TEXTS_OF) & homes;
+            for (uint tries = 0; tries < TRIES && place == ALONE; tries++, at = (at + 1) & mask) {
+                uint entry = table[at];
+                if (entry == 0) entry = atomic_cmpxchg(table + at, 0u, NEW | (uint)i);
+                if (entry == 0) place = FIRST | (uint)at;
+                else if (entry & NEW) place = same_key(records + (ulong)(entry ^ NEW) * RECORD_BYTES, record, TEXTS_OF) ? (uint)at : ALONE;
+                else if (entry != NO_ROW && same_key(rows + (ulong)(entry - 1) * RECORD_BYTES, record, TEXTS_OF)) {
+                    add_to_row(rows, hot, entry - 1, record);
+                    place = ADDED;
+                }
+            }
         }
         places[i] = place;
     }
+    hot_end(rows, hot);
 }
 
 inline void copy_record(__global uchar *to, __global const uchar *from)
@@ -30,29 +67,37 @@ inline void copy_record(__global uchar *to, __global const uchar *from)
     for (uint w = 0; w < (uint)(RECORD_BYTES / 8); w++) ((__global ulong *)to)[w] = ((__global const ulong *)from)[w];
 }
 
-// A row for each key: the record that came first. The table has the rows' numbers then.
-__kernel GROUP void slice_rows(ulong size, __global const uchar *restrict records, __global uint *restrict table, __global uint *restrict places,
-    volatile __global uint *count, __global uchar *restrict rows)
+// Rows for the keys that are new.
+__kernel GROUP void slice_rows(ulong count, ulong row_room, ulong heap_room, __global const uchar *restrict records, TEXTS, __global uchar *rows,
+    __global uint *restrict table, __global uint *restrict places, volatile __global ulong *counter)
 {
-    for (ulong at = get_global_id(0); at < size; at += get_global_size(0)) {
-        const uint first = table[at];
-        if (first == 0) continue;
-        const uint row = atomic_inc(count);
-        copy_record(rows + (ulong)row * RECORD_BYTES, records + (ulong)(first - 1) * RECORD_BYTES);
-        table[at] = row;
-        places[first - 1] = FIRST;
+    for (ulong i = get_global_id(0); i < count; i += get_global_size(0)) {
+        if (places[i] >= ADDED || !(places[i] & FIRST)) continue;
+        __global const uchar *record = records + i * RECORD_BYTES;
+        const ulong bytes = heap_bytes(record), at = bytes ? atom_add(counter + BYTES, bytes) : 0;
+        const ulong row = bytes <= heap_room && at <= heap_room - bytes ? atom_inc(counter + ROWS) : row_room;
+        const uint place = places[i] ^ FIRST;
+        places[i] = row < row_room ? ADDED : ALONE;
+        table[place] = row < row_room ? (uint)row + 1 : NO_ROW;
+        if (row >= row_room) continue;
+        copy_record(rows + row * RECORD_BYTES, record);
+        stay(rows + row * RECORD_BYTES, heap, at, TEXTS_OF);
     }
 }
 
-// All others go to the row of their key.
-__kernel GROUP void slice_add(ulong count, __global const uchar *restrict records, __global const uint *restrict table, __global const uint *restrict places,
-    volatile __global uint *row_count, __global uchar *rows)
+// The slice's other records go to these rows, or are left.
+__kernel GROUP void slice_add(ulong count, __global const uchar *restrict records, __global uchar *rows, __global const uint *restrict table,
+    __global const uint *restrict places, volatile __global ulong *counter, __global uchar *left)
 {
+    __local uint hot[HOT_WORDS];
+    hot_begin(hot);
     for (ulong i = get_global_id(0); i < count; i += get_global_size(0)) {
         __global const uchar *record = records + i * RECORD_BYTES;
         const uint place = places[i];
-        if (place == FIRST) continue;
-        if (place == ALONE) copy_record(rows + (ulong)atomic_inc(row_count) * RECORD_BYTES, record);
-        else add_values(rows + (ulong)table[place] * RECORD_BYTES, record);
+        if (place == ADDED) continue;
+        const uint entry = place == ALONE ? NO_ROW : table[place];
+        if (entry == NO_ROW) copy_record(left + (ulong)atom_inc(counter + LEFT) * RECORD_BYTES, record);
+        else add_to_row(rows, hot, entry - 1, record);
     }
+    hot_end(rows, hot);
 }

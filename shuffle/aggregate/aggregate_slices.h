@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records with texts in their keys, reduced on the GPU whose slices they come from (shuffle/aggregate/slice_gpu.cl): rows by key, which stay there from slice to
-// slice and go to the host in the end, or when there is no room for more. The host reduces them with what was left: the same bits, for only values that may be
-// reduced in any grouping are.
+// Records with texts in their keys, reduced on the GPU whose slices they come from (shuffle/aggregate/slice_gpu.cl): rows by key, which stay there from slice
+// to slice and go to the host in the end, or when there is no room for more. The host reduces them with what was left: the same bits, for only values that may
+// be reduced in any grouping are.
 #ifndef HDST_SHUFFLE_AGGREGATE_AGGREGATE_SLICES_H
 #define HDST_SHUFFLE_AGGREGATE_AGGREGATE_SLICES_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys with texts that come from a GPU: slices are reduced there, to rows that stay until the run ends. The rows are those of the interpreter, bit for bit and in
-// its order, and counts are those of a sort of the lines; as many cross the link as there are keys, long ones too. What has no room there, no place, or more
-// bytes than a work-item goes through, the host reduces; what is not reduced there says so.
+// Keys with texts that come from a GPU: slices are reduced there, to rows that stay until the run ends. The rows are those of the interpreter, bit for bit and
+// in its order, and counts are those of a sort of the lines; as many cross the link as there are keys, long ones too. What has no room there, no place, or
+// more bytes than a work-item goes through, the host reduces; what is not reduced there says so.
 #include "tests/hdst/support.h"
 
 #include <stdlib.h>

@@ -7,9 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct posting {        // as inverted-index.hk gives it
+typedef struct numbered {       // these as inverted-index.hk has them
     hdst_text_span word;
-    uint32_t file;
+    uint32_t number;
+} numbered;
+
+typedef struct posting {
+    uint32_t word, file;
     uint64_t line;
 } posting;
 
@@ -17,6 +21,10 @@ typedef struct job {
     bool lower;
     int pattern;                // 0: word; 1: space
     uint64_t lines, terms, postings;
+    const hdst_text_span *term; // all words in order
+    numbered *number;           // and with their places in it
+    const posting *found;       // by word; a word that is on a line several times is there as often, one behind the other
+    uint64_t all_found;
 } job;
 
 static void write_json(json *j, const void *from)
@@ -33,30 +41,57 @@ static void write_text(FILE *out, const void *from)
             w->terms, w->terms == 1 ? "" : "s", w->postings, w->postings == 1 ? "" : "s");
 }
 
-static bool same_word(const hdst_text_span *a, const hdst_text_span *b)
+static bool is_first(const posting *rows, uint64_t i)
 {
-    return a->length == b->length && !memcmp(hdst_text_bytes(a), hdst_text_bytes(b), a->length);
+    return i == 0 || rows[i].word != rows[i - 1].word || rows[i].line != rows[i - 1].line || rows[i].file != rows[i - 1].file;
 }
 
-// The postings lie by word.
-static void count_terms(job *w, const posting *rows)
+static void count_postings(job *w)
 {
-    for (uint64_t i = 0; i < w->postings; i++) w->terms += i == 0 || !same_word(&rows[i].word, &rows[i - 1].word);
+    for (uint64_t i = 0; i < w->all_found; i++) w->postings += is_first(w->found, i);
 }
 
 // A line for each posting: the word, a tab, the file, a tab, the number of the line.
-static hdst_status save(const job *w, const posting *rows, const hdst_source *source, const char *path, hdst_error *error)
+static hdst_status save(const job *w, const hdst_source *source, const char *path, hdst_error *error)
 {
     const bool standard = !strcmp(path, "-");
     FILE *out = standard ? stdout : fopen(path, "w");
     if (!out) return program_fail(error, HDST_E_IO, 0, "", "'%s' cannot be written: %s", path, strerror(errno));
-    for (uint64_t i = 0; i < w->postings && !ferror(out); i++) {
-        fwrite(hdst_text_bytes(&rows[i].word), 1, rows[i].word.length, out);
-        fprintf(out, "\t%s\t%" PRIu64 "\n", hdst_source_file(source, rows[i].file), rows[i].line);
+    for (uint64_t i = 0; i < w->all_found && !ferror(out); i++) {
+        if (!is_first(w->found, i)) continue;
+        const hdst_text_span *word = &w->term[w->found[i].word];
+        fwrite(hdst_text_bytes(word), 1, word->length, out);
+        fprintf(out, "\t%s\t%" PRIu64 "\n", hdst_source_file(source, w->found[i].file), w->found[i].line);
     }
     const bool failed = fflush(out) || ferror(out), closed = standard || !fclose(out);
     if (!failed && closed) return HDST_OK;
     return program_fail(error, HDST_E_IO, 0, "is the disk full?", "'%s' cannot be written: %s", path, strerror(errno));
+}
+
+// All words, in the order of their bytes, get numbers: postings are small then, and in order without a look at bytes.
+static hdst_status number_words(program_run *run, job *w, hdst_result *words, hdst_error *error)
+{
+    const hdst_status status = program_run_result(run, words, NULL, error);
+    if (status != HDST_OK) return status;
+    w->term = hdst_result_rows(words, NULL, &w->terms);
+    if (w->terms > UINT32_MAX) return program_fail(error, HDST_E_MEMORY, 0, "", "more than 2^32 different words");
+    w->number = malloc((w->terms + 1) * sizeof *w->number);
+    if (!w->number) return program_fail(error, HDST_E_MEMORY, 0, "", "out of memory: the numbers of the words");
+    for (uint64_t i = 0; i < w->terms; i++) w->number[i] = (numbered){w->term[i], (uint32_t)i};
+    return HDST_OK;
+}
+
+// Lines come in the order of files and numbers, and sorts leave postings of a word as they came.
+static hdst_status find_postings(program_run *run, job *w, hdst_module *module, hdst_dataset *lines, hdst_result **index, hdst_error *error)
+{
+    hdst_source *words = hdst_source_from_memory(run->context, w->number, w->terms, sizeof *w->number);
+    hdst_map_spec *postings = hdst_map_spec_create(module, "postings");
+    hdst_bind_lookup(postings, "number", hdst_read(words, module, "numbered"), "word");
+    *index = hdst_result_create(hdst_sort(hdst_flat_map(lines, postings), "word"));
+    const hdst_status status = program_run_result(run, *index, NULL, error);
+    if (status == HDST_OK) w->found = hdst_result_rows(*index, NULL, &w->all_found);
+    count_postings(w);
+    return status;
 }
 
 static hdst_status work(program_run *run, void *from, hdst_error *error)
@@ -64,21 +99,23 @@ static hdst_status work(program_run *run, void *from, hdst_error *error)
     job *w = from;
     const hdst_param params[] = {{"LOWER", w->lower}, {"BLANKS", w->pattern == 1}};
     hdst_module *module = NULL;
-    hdst_result *index = NULL;
+    hdst_result *words = NULL, *index = NULL;
+    hdst_dataset *lines = NULL;
     hdst_status status = program_load(run, "inverted-index.hk", params, 2, &module, error);
     if (status == HDST_OK) {
-        hdst_dataset *lines = hdst_with_layout(hdst_read(run->source, module, "entry"), program_layout(run, HDST_AOS));
-        hdst_dataset *found = hdst_flat_map_function(lines, module, "postings");
-        index = hdst_result_create(hdst_sort(program_contained(run, hdst_distinct(found)), "word, file, line"));
-        status = program_run_result(run, index, NULL, error);
+        lines = hdst_with_layout(hdst_read(run->source, module, "entry"), program_layout(run, HDST_AOS));
+        hdst_dataset *found = hdst_flat_map_function(lines, module, "words");
+        words = hdst_result_create(hdst_sort(program_contained(run, hdst_distinct(found)), "word"));
+        status = number_words(run, w, words, error);
     }
     if (status == HDST_OK) status = program_rows(run, &w->lines, error);        // the run has counted them
-    const posting *rows = status == HDST_OK ? hdst_result_rows(index, NULL, &w->postings) : NULL;
-    if (rows) count_terms(w, rows);
+    if (status == HDST_OK) status = find_postings(run, w, module, lines, &index, error);
     if (status == HDST_OK) status = program_show(run, w->lines, write_json, write_text, w, error);
-    if (status == HDST_OK && run->common->output) status = save(w, rows, run->source, run->common->output, error);
+    if (status == HDST_OK && run->common->output) status = save(w, run->source, run->common->output, error);
     hdst_result_destroy(index);
+    hdst_result_destroy(words);
     hdst_module_destroy(module);
+    free(w->number);
     return status;
 }
 

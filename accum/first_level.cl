@@ -16,6 +16,13 @@ inline bool first_level_add(volatile __global long *word, long v)
     const long old = atom_add(word, v), now = (long)((ulong)old + (ulong)v);
     return ((old ^ now) & (v ^ now)) < 0;
 }
+// The same of a word to which nobody else adds meanwhile.
+inline bool first_level_add_alone(__global long *word, long v)
+{
+    const long old = *word, now = (long)((ulong)old + (ulong)v);
+    *word = now;
+    return ((old ^ now) & (v ^ now)) < 0;
+}
 __attribute__((noinline)) void first_level_carry(volatile __global long *cell, uint last, int lowest, long v, int s)
 {
     for (int n = 0; n < 4; n++) superaccumulator_add_fixed(cell, last, lowest, v < 0 ? -(1L << 62) : 1L << 62, s);

@@ -38,6 +38,9 @@ enum {
                                                 // other's latency
     HDST__CPU_SUMMING_BLOCK = 512,              // records, where a few addends are kept for each and no loop turns around records: what a block needs once
     HDST__CPU_SUMMING_BLOCK_BYTES = 24,         //     is shared by more; bytes kept of a record, at most
+    HDST__CPU_RUNS_BLOCK = 2048,                // records that add to rows in order: what is read and written of each row has left the caches when the next
+                                                // block begins, so fewer blocks wait for it (PageRank of 2^20 vertices 1.15 times quicker); half where
+    HDST__CPU_RUNS_BLOCK_BYTES = 12,            //     more is kept of a record
     HDST__CPU_LONGER_BLOCK = 256,               // the same where more is kept: running sums are read and written less often
     HDST__CPU_LONGER_BLOCK_BYTES = 64,
     HDST__CPU_LEAST_BLOCK = 32,                 // records of a block of wide rows,

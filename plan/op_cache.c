@@ -9,19 +9,21 @@ static cache_own *own_of(const hdst__node *node) { return node->dataset->own; }
 // --- What it holds ---
 
 // Gives the memory back; the next run fills it again.
-static void forget(cache_own *own)
+static void forget(const hdst_dataset *dataset, cache_own *own)
 {
+    hdst__key_starts_forget(&own->starts, hdst__engine_runtime(dataset->object.context->engine));
     if (own->made) hdst__dataset_cache_destroy(own->made);
     own->resident = own->made = NULL;
     own->filled = false;
     hdst__plan_release(&own->plan);
 }
 
-static void end_plan(cache_own *own)
+// Who reads it still wants to know where keys begin.
+static void end_plan(const hdst_dataset *dataset, cache_own *own)
 {
-    forget(own);
+    forget(dataset, own);
     hdst__arena_destroy(&own->arena);
-    *own = (cache_own){.fills = own->fills};
+    *own = (cache_own){.fills = own->fills, .starts = own->starts};
 }
 
 static hdst_status make_plan(const hdst_dataset *dataset, cache_own *own, hdst_error *error)
@@ -31,7 +33,7 @@ static hdst_status make_plan(const hdst_dataset *dataset, cache_own *own, hdst_e
     const hdst_status status = hdst__plan_make(&own->arena, dataset->parent, &own->plan, error);
     own->planned = status == HDST_OK;
     if (own->planned) own->plan.target->keeps = true;
-    else end_plan(own);
+    else end_plan(dataset, own);
     return status;
 }
 
@@ -39,7 +41,7 @@ static hdst_status fill(const hdst_dataset *dataset, cache_own *own, hdst__run_s
 {
     hdst_status status = hdst__plan_run(&own->plan, error);
     while (status != HDST_OK && hdst__plan_runs_otherwise(&own->plan, status)) {
-        end_plan(own);
+        end_plan(dataset, own);
         *error = (hdst_error)HDST_ERROR_INIT;
         status = make_plan(dataset, own, error);
         if (status == HDST_OK) status = hdst__plan_run(&own->plan, error);
@@ -67,19 +69,36 @@ hdst_status hdst__cache_build(hdst__arena *arena, hdst__node *node, hdst_error *
     return own->planned ? HDST_OK : make_plan(node->dataset, own, error);
 }
 
+static hdst__reader reader_of(const cache_own *own) { return own->made ? hdst__dataset_cache_reader(own->made) : own->plan.target->reader; }
+
+static hdst_status find_starts(const hdst_dataset *dataset, cache_own *own, hdst_error *error)
+{
+    const hdst__reader reader = reader_of(own);
+    return hdst__key_starts_make(&own->starts, hdst__engine_runtime(dataset->object.context->engine), &reader, dataset->arranged - 1, error);
+}
+
+const hdst__plan_rows *hdst__cache_key_starts(const hdst_dataset *dataset, uint64_t keys)
+{
+    cache_own *own = dataset->own;
+    if (!dataset->arranged) return NULL;
+    if (keys > own->starts.limit) own->starts.limit = keys;
+    return &own->starts.rows;
+}
+
 // A stage finds the records at `resident` after its first scan of them.
 hdst_status hdst__cache_run(hdst__plan *plan, hdst__node *node, hdst_error *error)
 {
     cache_own *own = own_of(node);
     const bool was_filled = own->filled;
-    const hdst_status status = was_filled ? HDST_OK : fill(node->dataset, own, &plan->stats, error);
+    hdst_status status = was_filled ? HDST_OK : fill(node->dataset, own, &plan->stats, error);
+    if (status == HDST_OK) status = find_starts(node->dataset, own, error);
     own->filled = status == HDST_OK;
     own->fills += !was_filled;
     if (!own->filled) {
-        forget(own);        // what those of its stages hold that came to their end
+        forget(node->dataset, own);        // what those of its stages hold that came to their end
         return status;
     }
-    node->reader = own->made ? hdst__dataset_cache_reader(own->made) : own->plan.target->reader;
+    node->reader = reader_of(own);
     node->resident = own->resident;
     return HDST_OK;
 }
@@ -91,12 +110,13 @@ bool hdst__cache_known(const hdst__node *node) { return own_of(node)->filled || 
 void hdst__cache_end(hdst_dataset *dataset)
 {
     cache_own *own = dataset->own;
-    if (own->planned) end_plan(own);
+    if (own->planned) end_plan(dataset, own);
 }
 
 const hdst__operator hdst__op_cache = {
     .name = "hdst_cache", .gives = HDST__GIVES_EACH, .own_bytes = sizeof(cache_own), .line = line, .build = hdst__cache_build,
-    .run = hdst__cache_run, .known = hdst__cache_known, .below = hdst__cache_below, .version = hdst__cache_version,
+    .run = hdst__cache_run, .known = hdst__cache_known, .below = hdst__cache_below, .key_starts = hdst__cache_key_starts,
+    .version = hdst__cache_version,
     .end = hdst__cache_end,
 };
 
@@ -131,6 +151,6 @@ void hdst_uncache(hdst_dataset *dataset)
 {
     if (!dataset || !dataset->object.context) return;
     hdst__lock(dataset->object.context);
-    if (dataset->op->run == hdst__cache_run) forget(dataset->own);
+    if (dataset->op->run == hdst__cache_run) forget(dataset, dataset->own);
     hdst__unlock(dataset->object.context);
 }

@@ -3,7 +3,7 @@
 #ifndef HDST_PLAN_OP_CACHE_H
 #define HDST_PLAN_OP_CACHE_H
 
-#include "plan/plan.h"
+#include "plan/key_starts.h"
 
 // What it holds between runs, whichever results read it.
 typedef struct hdst__cache_own {
@@ -14,6 +14,7 @@ typedef struct hdst__cache_own {
     hdst__dataset_cache *resident;      // the target stage's, or made for its reader
     hdst__dataset_cache *made;
     uint64_t fills;                 // how often it was
+    hdst__key_starts starts;            // of records that are in the order of a key
 } hdst__cache_own;
 
 // Functions of an operator (plan/operator.h) whose datasets' own structs begin with it.
@@ -23,6 +24,7 @@ bool hdst__cache_known(const hdst__node *node);
 uint64_t hdst__cache_version(const hdst__node *node);
 hdst__plan *hdst__cache_below(const hdst__node *node);
 void hdst__cache_end(hdst_dataset *dataset);
+const hdst__plan_rows *hdst__cache_key_starts(const hdst_dataset *dataset, uint64_t keys);
 
 // The dataset is a cache below others. HDST_E_USAGE: too many are below one another.
 hdst_status hdst__cache_nest(hdst_dataset *dataset, hdst_error *error);

@@ -148,7 +148,7 @@ static const hdst__container_rule containers = {
 const hdst__operator hdst__op_reduce_dense = {
     .name = "hdst_reduce_dense", .gives = HDST__GIVES_OTHERS, .own_bytes = sizeof(dense_own), .containers = &containers, .describe = describe,
     .lower = lower, .bind = bind, .runs_as = runs_as, .runs_otherwise = runs_otherwise,
-    .in_front = in_front,
+    .in_front = in_front, .has_row_of_each_key = true,
 };
 
 // --- The check of the key, as a function ---

@@ -83,6 +83,9 @@ struct hdst__operator {
     bool may_stay_on_host;          // it runs without the device where its input is small; one that is not there is an error all the same
     // Its records are those of a plan of its own, which is made when the others no longer need what they note at datasets.
     hdst__plan *(*below)(const hdst__node *node);
+    bool has_row_of_each_key;       // a function whose accumulator has a row for each key, by its number
+    // Where the records of each key begin, for keys below `keys`, once a run has come by: of datasets in the order of a key. NULL: unknown.
+    const struct hdst__plan_rows *(*key_starts)(const hdst_dataset *dataset, uint64_t keys);
     // A consumer takes the records of the stage before it slice by slice, and runs it: where they go; NULL: no memory. And whether they had better
     // come in whole, at most so many.
     const hdst__consumer *(*consumer)(hdst__node *node, hdst_error *error);

@@ -74,7 +74,7 @@ static hdst_status fuse(hdst__arena *arena, hdst__node *node, ir_func *range, hd
     ir_func *func = hdst__fuse(arena, functions, before + own->item_count);
     node->call->func = func;
     if (func) {
-        if (!range) func->params[0].arranged = hdst__input_arranged_by(own->items[own->item_count - 1]);
+        if (!range) hdst__arranged_input_add(node, func);
         func->emits_few = node->dataset->op->gives == HDST__GIVES_FEW;
         return HDST_OK;
     }
@@ -120,6 +120,7 @@ static hdst_status build(hdst__arena *arena, hdst__node *node, hdst_error *error
     if (range) match_range(range, own);
     for (size_t i = 0; i < own->item_count; i++) match_params(own->items[i], &own->call);
     list_tables(arena, node);
+    hdst__arranged_input_bind(node);
     if (node->dataset->row_tuples) return hdst__row_tuples_make(arena, node, error);
     if (own->passes.count > 1) hdst__row_passes_bind(arena, &own->call, &own->passes);
     return declared ? HDST_OK : hdst__plan_passes((ir_func *)own->call.func, error);

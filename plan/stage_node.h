@@ -61,6 +61,10 @@ hdst_status hdst__stage_node_explain(hdst__node *node, hdst__buffer *out, hdst_e
 void hdst__stage_node_drop(hdst__node *node);
 void hdst__stage_node_release(hdst__node *node);
 
+// arranged_input.c: what the stage's function is told of the order of its input. Where keys begin is one more parameter of it.
+void hdst__arranged_input_add(const hdst__node *node, ir_func *func);
+void hdst__arranged_input_bind(hdst__node *node);              // once the others are
+
 // range_input.c
 ir_func *hdst__range_input_make(hdst__arena *arena, hdst__node *node);       // the function that makes the stage's numbers; NULL: it reads its input
 hdst__reader hdst__range_input_reader(const hdst__node *node);     // then, in place of its input's

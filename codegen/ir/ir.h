@@ -186,6 +186,8 @@ typedef struct ir_param {
     bool is_table;                  // declared with []; else one row
     bool is_lookup;                 // IR_BROADCAST_TABLE: large, a record reads few rows; it is read where it lies
     uint32_t arranged;              // IR_INPUT: records come in the order of this leaf, counted from 1; 0: in any. Advice: no result depends on it
+    uint32_t starts;                // IR_INPUT that is arranged: the parameter that says where each key's records begin (pass/arranged_rows.h); 0: none
+    uint32_t rows_from;             // IR_ACCUM_TABLE, block form: the same, if the input's keys are its rows, and no record's is looked at; 0: each is
     bool *leaf_used;                // IR_INPUT, IR_BROADCAST_TABLE: leaves that the body reads (set by the pass that drops unread fields); NULL: all
     hdst__accumulate_op *leaf_op;           // IR_ACCUM_TABLE: how each leaf accumulates. Leaves never accumulated are HDST__SUM.
     bool *leaf_from_float;          // IR_ACCUM_TABLE: every addend of this double leaf is a converted float (fits one word easily)

@@ -12,6 +12,7 @@
 #include "codegen/opencl/print_levels.h"
 #include "codegen/opencl/print_output.h"
 #include "codegen/opencl/print_row_sums.h"
+#include "codegen/opencl/print_run_totals.h"
 #include "codegen/opencl/print_stmt.h"
 #include "codegen/opencl/print_sum_loops.h"
 #include "codegen/opencl/print_text_copies.h"
@@ -131,7 +132,8 @@ static void print_chunk(hdst__printer *p)
 
 static void print_block_loop(hdst__printer *p)
 {
-    hdst__write_line(&p->out, "for (; i + BLOCK <= stop; i += BLOCK) {");
+    const char *unless = !p->func->counts && hdst__plan_with_starts(p) ? "!odd_keys && " : "";
+    hdst__write_line(&p->out, "for (; %si + BLOCK <= stop; i += BLOCK) {", unless);
     p->out.indent++;
     hdst__print_block_output(p);
     hdst__print_unpack(p);
@@ -270,8 +272,8 @@ const hdst__kernel *hdst__kernel_make_cpu(hdst__arena *arena, const ir_func *sca
     const uint64_t bytes = hdst__private_bytes(p, block) + (block->block ? hdst__private_bytes(p, func) : 0) + hdst__row_sums_bytes(&forms.row_sums);
     if (!hdst__private_fits(p, block, bytes, HDST__CPU_PRIVATE_BYTES, diags)) return NULL;
 
+    hdst__printer_use(p, block);        // where its accumulators are says what it is given
     hdst__kernel_add_common_args(p);
-    hdst__printer_use(p, block);
     const char *block_loop = block->block ? hdst__print_section(p, print_block_loop) : "", *sum_loops = hdst__print_section(p, hdst__print_sum_loops);
     hdst__printer_use(p, forms.single);
     const count_texts counts = print_counts(p, &forms);

@@ -122,18 +122,23 @@ static const char *group_why(const hdst__printer *p)
     return hdst__arena_printf(p->arena, "%" PRIu32 " table%s in device memory for all work-groups: too large for local memory", shared, shared > 1 ? "s" : "");
 }
 
-static const char *place_why(const hdst__printer *p, ir_place place, bool runs)
+static const char *place_why(const hdst__printer *p, const ir_placement *placement)
 {
+    const ir_place place = placement->place;
     switch (place) {
     case IR_PLACE_REGISTERS: return "in registers: one row";
-    case IR_PLACE_RUN: return "a key's records one behind the other, added up before they reach its row";
+    case IR_PLACE_RUN:
+        if (placement->starts)
+            return "a key's records one behind the other, added up before they reach its row; "
+                   "it is known where they begin, so no key is looked at";
+        return "a key's records one behind the other, added up before they reach its row";
     case IR_PLACE_STRIP:
         if (!p->func->tables->first_level) return "a table per strip";
         return "a table per strip; the device's has a strip's words too, its cells take what does not fit";
     case IR_PLACE_LOCAL: return "interleaved tables in local memory";
     case IR_PLACE_GROUP: return group_why(p);
     case IR_PLACE_FIXED_POINT:
-        if (runs) return "a key's records one behind the other, added up before they reach its row's words in device memory";
+        if (placement->runs) return "a key's records one behind the other, added up before they reach its row's words in device memory";
         return "straight to words in device memory: too large for local memory";
     case IR_PLACE_GLOBAL: case IR_PLACES: break;
     }
@@ -161,7 +166,7 @@ const char *hdst__tables_why(hdst__printer *p)
     for (size_t a = 0; a < p->tables->accum_count; a++) {
         const hdst__accum_plan *plan = &p->plan[a];
         const ir_param *param = &p->func->params[plan->accum->param];
-        hdst__write_line(&why, "accum %s: %s", param->name, place_why(p, param->placement->place, param->placement->runs));
+        hdst__write_line(&why, "accum %s: %s", param->name, place_why(p, param->placement));
         for (size_t l = 0; l < param->record->leaf_count; l++)
             hdst__write_line(&why, "    %s: %s", param->record->leaves[l].path, leaf_why(&plan->accum->cell[l], &param->placement->leaf[l]));
     }

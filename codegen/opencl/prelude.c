@@ -32,6 +32,7 @@ static const hdst__piece_file files[] = {
     {&hdst__accum_pieces, "fixed_point_double.cl"},
     {&hdst__accum_pieces, "integer_words_local.cl"},
     {&hdst__accum_pieces, "first_level.cl"},
+    {&hdst__accum_pieces, "run_starts.cl"},
     {&hdst__accum_pieces, "fixed_point_local.cl"},
     {&hdst__accum_pieces, "fixed_point_local_double.cl"},
     {&hdst__accum_pieces, "overflow_table.cl"},

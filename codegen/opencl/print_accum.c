@@ -4,6 +4,7 @@
 #include "codegen/opencl/print_accum.h"
 #include "codegen/opencl/print_cell.h"
 #include "codegen/opencl/print_expr.h"
+#include "codegen/opencl/print_run_totals.h"
 #include "codegen/opencl/print_runs.h"
 
 #include <inttypes.h>
@@ -276,6 +277,10 @@ static void print_row_add(hdst__printer *p, ir_stmt *const *stmts, size_t count)
 
 void hdst__print_accum_words(hdst__printer *p, const ir_stmt *stmt)
 {
+    if (p->run_totals) {
+        hdst__print_run_total(p, stmt);
+        return;
+    }
     hdst__print_add_word(p, stmt, stmt->word, hdst__expr_text(p, stmt->value, HDST__WHOLE));
 }
 

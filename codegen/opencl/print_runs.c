@@ -23,6 +23,13 @@ static const char *with_bases(hdst__printer *p, const hdst__accum_plan *plan, co
     return hdst__arena_printf(p->arena, "%smarks, %scells_at, %s%s%sFirstLevel, ", type, type, text, type, plan->name);
 }
 
+const char *hdst__run_end_alone_text(hdst__printer *p, const hdst__accum_plan *plan)
+{
+    if (!p->func->tables->first_level) return hdst__run_end_text(p, plan);
+    const char *bases = with_scales(p, plan, with_bases(p, plan, ""), "");
+    return hdst__arena_printf(p->arena, "%sRunEndAlone(%s%sRun, %sOwn)", plan->name, bases, plan->name, plan->name);
+}
+
 const char *hdst__run_end_text(hdst__printer *p, const hdst__accum_plan *plan)
 {
     return hdst__arena_printf(p->arena, "%sRunEnd(%s%sRun, %sOwn)", plan->name, with_scales(p, plan, with_bases(p, plan, ""), ""), plan->name, plan->name);
@@ -30,6 +37,7 @@ const char *hdst__run_end_text(hdst__printer *p, const hdst__accum_plan *plan)
 
 const char *hdst__run_end_head(hdst__printer *p, const hdst__accum_plan *plan)
 {
-    return hdst__arena_printf(p->arena, "inline void %sRunEnd(%sulong row, long *%sOwn)", plan->name,
+    const char *which = p->alone ? "Alone" : "";
+    return hdst__arena_printf(p->arena, "inline void %sRunEnd%s(%sulong row, long *%sOwn)", plan->name, which,
                               with_scales(p, plan, with_bases(p, plan, "__global long *"), "int "), plan->name);
 }

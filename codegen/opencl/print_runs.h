@@ -5,8 +5,10 @@
 
 #include "codegen/opencl/printer.h"
 
-// The call that ends the run of `row`, and the head of the function, whose parameters have the names that the kernel has for the same.
+// The call that ends the run of `row`, that of a row to which nobody else adds meanwhile, and the head of the function
+// (p->alone: of the second one), whose parameters have the names that the kernel has for the same.
 const char *hdst__run_end_text(hdst__printer *p, const hdst__accum_plan *plan);
+const char *hdst__run_end_alone_text(hdst__printer *p, const hdst__accum_plan *plan);
 const char *hdst__run_end_head(hdst__printer *p, const hdst__accum_plan *plan);
 
 #endif

@@ -7,6 +7,7 @@
 #include "codegen/opencl/print_expr.h"
 #include "codegen/opencl/print_homes.h"
 #include "codegen/opencl/print_output.h"
+#include "codegen/opencl/print_run_totals.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -254,7 +255,7 @@ static bool print_skip(hdst__printer *p, const ir_stmt *stmt)
 
 static void print_records(hdst__printer *p, const ir_stmt *stmt)
 {
-    const bool skips = print_skip(p, stmt);
+    const bool skips = print_skip(p, stmt), totals = hdst__begin_run_totals(p, stmt);
     if (stmt->scalar_why) hdst__write_line(&p->out, "// not vectorised: %s", stmt->scalar_why);
     hdst__write_line(&p->out, "%s", pragma_of(p, stmt));
     hdst__write_line(&p->out, "for (int r = 0; r < BLOCK; r++) {");
@@ -264,6 +265,7 @@ static void print_records(hdst__printer *p, const ir_stmt *stmt)
     p->homes = outer;
     p->out.indent--;
     hdst__write_line(&p->out, "}");
+    if (totals) hdst__end_run_totals(p, stmt);
     p->out.indent -= skips;
     if (skips) hdst__write_line(&p->out, "}");
 }

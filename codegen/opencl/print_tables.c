@@ -5,6 +5,7 @@
 #include "codegen/opencl/print_accum_pair.h"
 #include "codegen/opencl/print_accum_run.h"
 #include "codegen/opencl/print_cell.h"
+#include "codegen/opencl/print_run_totals.h"
 #include "codegen/opencl/print_runs.h"
 #include "codegen/pass/accumulator_placement.h"
 
@@ -116,7 +117,8 @@ static void print_private_bases(hdst__printer *p)
         const char *zeroes = "0";
         for (uint64_t w = 1; w < plan->accum->private_row_words; w++) zeroes = hdst__arena_printf(p->arena, "%s, 0", zeroes);
         hdst__write_line(&p->out, "long %sOwn[%" PRIu64 "] = {%s};", plan->name, plan->accum->private_row_words, zeroes);
-        if (runs) hdst__write_line(&p->out, "ulong %sRun = 0;", plan->name);
+        if (runs && hdst__placement(p, plan)->starts) hdst__print_run_starts(p, plan);
+        else if (runs) hdst__write_line(&p->out, "ulong %sRun = 0;", plan->name);
     }
 }
 
@@ -208,8 +210,10 @@ static void print_first_level_word(hdst__printer *p, const hdst__accum_plan *pla
         return;
     }
     const char *marked = hdst__arena_printf(p->arena, "marked(marks, cells_at, %s, %" PRIu32 ")", to, cell->device_words);
-    hdst__write_line(&p->out, "if (first_level_add(%s, %s)) first_level_carry(%s, %s_LAST, %s_LOWEST, %s, %sScale%s);", front, from, marked,
-        kind_name(cell), kind_name(cell), from, hdst__scale_name(p, plan->accum->param, leaf), word ? " + 40" : "");
+    const char *kind = kind_name(cell), *scale = hdst__scale_name(p, plan->accum->param, leaf);
+    const char *carry = hdst__arena_printf(p->arena, "first_level_carry(%s, %s_LAST, %s_LOWEST, %s, %sScale%s)", marked,
+                                           kind, kind, from, scale, word ? " + 40" : "");
+    hdst__write_line(&p->out, "if (first_level_add%s(%s, %s)) %s;", p->alone ? "_alone" : "", front, from, carry);
 }
 
 // "row * WORDS + " of a table; one row needs none.
@@ -271,19 +275,27 @@ static void print_run_words(hdst__printer *p, const hdst__accum_plan *plan, uint
     }
 }
 
+static void print_run_end(hdst__printer *p, const hdst__accum_plan *plan)
+{
+    hdst__write_line(&p->out, "%s", hdst__run_end_head(p, plan));
+    hdst__write_line(&p->out, "{");
+    p->out.indent++;
+    for (uint32_t l = 0; l < leaf_count(p, plan); l++)
+        if (p->gpu) print_run_words(p, plan, l);
+        else print_strip_leaf(p, plan, l);
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+}
+
 void hdst__print_run_ends(hdst__printer *p)
 {
     for (size_t a = 0; a < p->tables->accum_count; a++) {
         const hdst__accum_plan *plan = &p->plan[a];
         if (!hdst__placement(p, plan)->runs) continue;
-        hdst__write_line(&p->out, "%s", hdst__run_end_head(p, plan));
-        hdst__write_line(&p->out, "{");
-        p->out.indent++;
-        for (uint32_t l = 0; l < leaf_count(p, plan); l++)
-            if (p->gpu) print_run_words(p, plan, l);
-            else print_strip_leaf(p, plan, l);
-        p->out.indent--;
-        hdst__write_line(&p->out, "}");
+        print_run_end(p, plan);
+        p->alone = hdst__placement(p, plan)->starts && p->func->tables->first_level;
+        if (p->alone) print_run_end(p, plan);
+        p->alone = false;
     }
 }
 

@@ -75,6 +75,8 @@ struct hdst__printer {
     bool in_row;                        // inside a loop over the elements of a row: they are read where they lie
     bool in_records;                    // inside IR_RECORDS: `r` is the record of the block
     uint32_t lanes;                     // inside a loop over vectors of records: expressions are vectors of so many; else 0
+    bool run_totals;                    // CPU: inside a record loop of print_run_totals.h
+    bool alone;                         // CPU: what is printed adds to words that nobody else adds to meanwhile
     bool plain_loops;                   // GPU: what is printed now runs rarely, so nothing is loaded ahead
     const char *record;                 // the slice index of the current record: "i" or "i + r"
     uint32_t last_source, last_line;    // the position that the last comment named

@@ -138,6 +138,7 @@ void hdst__pass_accumulator_placement_cpu(ir_func *form, const ir_func *scalar, 
         ir_placement *placement = placement_of(form, accum);
         placement->place = place_on_cpu(form, scalar, accum, limits);
         placement->runs = placement->place == IR_PLACE_RUN;
+        placement->starts = placement->runs ? form->params[accum->param].rows_from : 0;
         for (size_t l = 0; l < accum->leaf_count; l++) placement->leaf[l].way = way_on_cpu(&accum->cell[l], placement->place);
     }
     level_search seek = {form, tables, limits->fast_sums};
@@ -159,6 +160,7 @@ void hdst__place_tail(ir_func *tail, const ir_func *block, const hdst__tables *t
         ir_placement *to = placement_of(tail, accum);
         to->place = from->place;
         to->runs = from->runs;
+        to->starts = from->starts;
         for (size_t l = 0; l < accum->leaf_count; l++) {
             const hdst__cell *cell = &accum->cell[l];
             to->leaf[l] = from->leaf[l];

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which accumulators' rows come in the order of the input's records (codegen/pass/arranged_rows.h).
+// Which accumulators' rows come in the order of the input's records (codegen/pass/arranged_rows.h), and the pass for those of which it is known where the
+// records of each row begin.
+//
+// Before: key = u64(e.to); check 1: lt(key, length(t)) of key; accum t[select(lt(key, length(t)), key, 0ul)].value += e.x
+// After:  accum t[u64(e.to)].value += e.x
 #include "codegen/pass/arranged_rows.h"
+
+#include "codegen/pass/passes.h"
 
 typedef struct search {
     const ir_func *func;
@@ -60,6 +66,69 @@ static bool look(ir_stmt *stmt, void *user)
     s->additions++;
     s->other |= stmt->kind == IR_ACCUM_BLOCK || !stmt->index || (stmt->index2 && stmt->index2->op != IR_CONST) || !only_arranged(s, stmt->index);
     return !s->other;
+}
+
+// --- Where keys begin ---
+
+static bool is_key_check(const ir_func *func, const ir_stmt *s)
+{
+    if (s->kind != IR_CHECK) return false;
+    const ir_check_kind kind = func->checks[s->check].kind;
+    return kind == IR_CHECK_KEY || kind == IR_CHECK_UNSIGNED_KEY;
+}
+
+static bool names_key(const ir_func *func, const ir_expr *e)
+{
+    search s = {.func = func};
+    return e && only_arranged(&s, e);
+}
+
+// Additions that each record makes, whatever it is.
+static bool adds_for_all(const ir_func *func, uint32_t param)
+{
+    size_t all = 0, here = 0;
+    const ir_block *body = &func->body;
+    for (size_t i = 0; i < body->count; i++) here += body->items[i]->kind == IR_ACCUM && body->items[i]->param == param;
+    search s = {.func = func, .param = param};
+    hdst__ir_visit_stmts((ir_block *)body, look, &s);
+    all = s.additions;
+    return all && all == here && !s.other;
+}
+
+static void name_rows(ir_func *func, uint32_t param)
+{
+    const uint32_t leaf = func->params[0].arranged - 1;
+    ir_block *body = &func->body;
+    size_t kept = 0;
+    for (size_t i = 0; i < body->count; i++) {
+        ir_stmt *s = body->items[i];
+        if (is_key_check(func, s) && names_key(func, s->index)) continue;
+        body->items[kept++] = s;
+        if (s->kind != IR_ACCUM || s->param != param) continue;
+        ir_expr *key = HDST__NEW(func->arena, ir_expr);
+        *key = (ir_expr){.op = IR_FIELD, .kind = func->params[0].record->leaves[leaf].kind, .leaf = leaf};
+        s->index = hdst__ir_convert(func, HDST__U64, key);
+    }
+    body->count = kept;
+    func->params[param].rows_from = func->params[0].starts;
+    hdst__pass_dead_code(func);         // a loop that only seems to read keys reads the other fields the wrong way
+}
+
+static bool has_key_check(const ir_func *func)
+{
+    for (size_t i = 0; i < func->body.count; i++)
+        if (is_key_check(func, func->body.items[i])) return true;
+    return false;
+}
+
+void hdst__pass_arranged_rows(ir_func *func, const hdst__tables *tables)
+{
+    const hdst__accum *only = NULL;
+    size_t count = 0;
+    for (size_t a = 0; a < tables->accum_count; a++)
+        if (tables->accum[a].is_table) only = &tables->accum[a], count++;
+    if (!func->params[0].starts || count != 1 || !only->private_row_words || only->private_row_words > HDST__RUN_WORDS) return;
+    if (has_key_check(func) && adds_for_all(func, only->param)) name_rows(func, only->param);
 }
 
 bool hdst__rows_are_arranged(const ir_func *func, uint32_t param)

@@ -8,6 +8,7 @@
 
 #include "base/costs_cpu.h"
 #include "codegen/ir/accum_tables.h"
+#include "codegen/pass/arranged_rows.h"
 #include "codegen/pass/passes.h"
 #include "codegen/pass/sum_loops.h"
 
@@ -47,12 +48,24 @@ static bool reads_most(const ir_func *func)
     return !func->emits || hdst__ir_emit_bound(func) <= 1;
 }
 
+// Where keys are looked at all together, if blocks of records come of it.
+static const char *blocks_of_arranged(ir_func *func, const hdst__tables *tables, const hdst__cpu_limits *limits)
+{
+    ir_func *arranged = hdst__ir_copy_func(func->arena, func);
+    if (!limits->no_vectors) hdst__pass_arranged_rows(arranged, tables);
+    const char *wrong = blocks_or_rows(arranged, tables, limits);
+    if (!wrong && !arranged->block) return blocks_or_rows(func, tables, limits);
+    if (!wrong) *func = *arranged;
+    return wrong;
+}
+
 static const char *make_block(const ir_func *func, hdst__tables *tables, const hdst__cpu_limits *limits, hdst__cpu_forms *forms)
 {
     forms->block = hdst__ir_copy_func(func->arena, func);
     const bool singly = limits->place.no_blocks && tables->accum_count;    // a block of records would combine them
     if (singly) forms->block->form_why = "record by record, each addend straight to the device's table";
-    const char *wrong = singly ? NULL : blocks_or_rows(forms->block, tables, limits);
+    const bool arranged = func->params[0].starts;
+    const char *wrong = singly ? NULL : (arranged ? blocks_of_arranged : blocks_or_rows)(forms->block, tables, limits);
     const bool split = !wrong && !singly && with_row_sums(func, tables, limits, forms, &wrong);
     if (wrong) return wrong;
     forms->reads_ahead = forms->block->block > HDST__CPU_LAYOUT_BLOCK / 2;     // blocks of many records: little is kept for each

@@ -136,6 +136,13 @@ static bool find_loop(ir_stmt *s, void *user)
 
 static bool has_loops(const ir_func *func) { return !hdst__ir_visit_stmts((ir_block *)&func->body, find_loop, NULL); }
 
+static bool has_rows_from(const ir_func *func)
+{
+    for (size_t i = 0; i < func->param_count; i++)
+        if (func->params[i].rows_from) return true;
+    return false;
+}
+
 const char *hdst__passes_block(ir_func *func, const hdst__tables *tables)
 {
     static const pass before[] = {
@@ -164,6 +171,8 @@ const char *hdst__passes_block(ir_func *func, const hdst__tables *tables)
     func->block = block;
     if (bytes <= HDST__CPU_LONGER_BLOCK_BYTES && most == HDST__CPU_BLOCK && tables->accum_count && !has_loops(func))
         func->block = bytes <= HDST__CPU_SUMMING_BLOCK_BYTES ? HDST__CPU_SUMMING_BLOCK : HDST__CPU_LONGER_BLOCK;
+    if (has_rows_from(func) && func->block == HDST__CPU_SUMMING_BLOCK)
+        func->block = bytes <= HDST__CPU_RUNS_BLOCK_BYTES ? HDST__CPU_RUNS_BLOCK : HDST__CPU_RUNS_BLOCK / 2;
     func->form_why = hdst__arena_printf(func->arena, "blocks of %u records, %llu bytes kept for each", func->block, (unsigned long long)bytes);
     return RUN(func, after);
 }

@@ -20,7 +20,9 @@ static const char kernels[] =
     "map weigh(item i, accum weight t[]) { t[i.key].w += i.x; t[i.key].n += 1; }\n"
     "map count(item i, accum uint64_t n[]) { n[i.key] += 1; }\n"
     "map send(item i, lookup double factor[]) -> (key int32_t key, double y) { return (i.key, i.y * factor[i.at % 4u]); }\n"
-    "reduce add(double a, double b) { return a + b; }\n";
+    "map tell(item i) -> (key int32_t key, uint64_t n) { return (i.key, (uint64_t)i.at + 1u); }\n"
+    "reduce add(double a, double b) { return a + b; }\n"
+    "reduce add_counts(uint64_t a, uint64_t b) { return a + b; }\n";
 
 enum { ITEMS = 30011, KEYS = 5000, ALONE = 4711, MANY = 17, LAST = KEYS - 1 };
 static item items[ITEMS];
@@ -152,6 +154,91 @@ Test(arrange, bits_of_records_in_any_order)
         }
         cr_expect(isinf(plain[2]) && isnan(plain[1]) && plain[1500] == -0x1p1001 && plain[ALONE] == 0x1p-1074);
         hdst_value_destroy(factors);
+        hdst_context_destroy(context);
+    }
+}
+
+// --- Where keys begin is known ---
+
+static hdst_result *sent(hdst_dataset *from, hdst_module *module, uint64_t rows)
+{
+    hdst_value *factors = hdst_value_create(module, "double", 4);
+    hdst_value_set(factors, factor, 4);
+    hdst_map_spec *spec = hdst_map_spec_create(module, "send");
+    hdst_bind_value(spec, "factor", factors);
+    hdst_result *r = hdst_result_create(hdst_reduce_dense(hdst_map(from, spec), module, "add", rows));
+    hdst_map_spec_destroy(spec);
+    hdst_value_destroy(factors);
+    return r;
+}
+
+static hdst_result *told(hdst_dataset *from, hdst_module *module, uint64_t rows)
+{
+    return hdst_result_create(hdst_reduce_dense(hdst_map_function(from, module, "tell"), module, "add_counts", rows));
+}
+
+static void expect_sent(hdst_result *r, uint64_t rows, const char *form)
+{
+    static __int128 want[2 * KEYS];
+    memset(want, 0, sizeof want);
+    for (int i = 0; i < ITEMS; i++) want[items[i].key] += (int64_t)(items[i].y / unit) * (__int128)(2 * factor[i % 4]);
+    RUN(r);
+    const double *got = hdst_result_rows(r, NULL, NULL);
+    for (uint64_t k = 0; k < rows; k++) cr_assert_eq(got[k], (double)want[k] * (unit / 2), "%s: key %d of %d", form, (int)k, (int)rows);
+}
+
+static void expect_told(hdst_result *r, uint64_t rows, const char *form)
+{
+    static uint64_t want[KEYS];
+    memset(want, 0, sizeof want);
+    for (uint64_t i = 0; i < ITEMS; i++) want[items[i].key] += i + 1;
+    RUN(r);
+    const uint64_t *got = hdst_result_rows(r, NULL, NULL);
+    for (uint64_t k = 0; k < rows; k++) cr_assert_eq(got[k], want[k], "%s: key %d", form, (int)k);
+}
+
+// Also of other records than the last time, and with more rows than there are keys.
+Test(arrange, keys_that_nobody_looks_at)
+{
+    for (size_t form = 0; form < 2 && (!form || have_cpu()); form++) {
+        make_items();
+        hdst_context *context = context_in_form(forms[form]);
+        hdst_module *module = module_of(context, kernels);
+        hdst_dataset *arranged = hdst_arrange(read_items(context, module, ITEMS), "key");
+        hdst_result *few = sent(arranged, module, KEYS), *many = sent(arranged, module, 2 * KEYS), *counts = told(arranged, module, KEYS);
+        expect_sent(few, KEYS, forms[form]);
+        if (form) cr_expect_not_null(strstr(hdst_explain(few, NULL), "so no key is looked at"), "%s", hdst_explain(few, NULL));
+        expect_sent(many, 2 * KEYS, forms[form]);
+        expect_told(counts, KEYS, forms[form]);
+        for (int i = 0; i < ITEMS; i++) items[i].key = (items[i].key + 7 * (i % 3)) % KEYS;
+        hdst_uncache(arranged);
+        expect_sent(few, KEYS, forms[form]);
+        expect_told(counts, KEYS, forms[form]);
+        hdst_context_destroy(context);
+    }
+}
+
+// Each result says which of its records has no row; others with more rows go on.
+Test(arrange, keys_without_rows)
+{
+    for (size_t form = 0; form < 2 && (!form || have_cpu()); form++) {
+        make_items();
+        hdst_context *context = context_in_form(forms[form]);
+        hdst_module *module = module_of(context, kernels);
+        hdst_dataset *arranged = hdst_arrange(read_items(context, module, ITEMS), "key");
+        hdst_result *few = sent(arranged, module, LAST), *all = sent(arranged, module, KEYS);
+        uint64_t below = 0;
+        for (int i = 0; i < ITEMS; i++) below += items[i].key < LAST;
+        hdst_error error;
+        for (int turn = 0; turn < 2; turn++) {
+            cr_expect_eq(hdst_run(few, &error), HDST_E_RECORD);
+            cr_expect_eq(error.record, below, "%s: record %d, not %d", forms[form], (int)error.record, (int)below);
+            expect_sent(all, KEYS, forms[form]);
+        }
+        items[77].key = -1;
+        hdst_uncache(arranged);
+        cr_expect_eq(hdst_run(all, &error), HDST_E_RECORD);
+        cr_expect_eq(error.record, 0, "%s: record %d", forms[form], (int)error.record);
         hdst_context_destroy(context);
     }
 }

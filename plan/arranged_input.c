@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stages whose input is in the order of a key.
+#include "plan/stage_node.h"
+
+#include "codegen/lower/operator_functions.h"
+
+static bool runs_on_cpu(const hdst__node *node)
+{
+    const hdst__device_info *device;
+    return hdst__engine_device(node->dataset->object.context->engine, &device, NULL) == HDST_OK && device->class_ == HDST__DEVICE_CPU;
+}
+
+// Only a dense reduce has a row for each key.
+void hdst__arranged_input_add(const hdst__node *node, ir_func *func)
+{
+    const hdst__stage_node *own = node->own;
+    const hdst_dataset *last = own->items[own->item_count - 1], *input = own->items[0]->parent;
+    func->params[0].arranged = hdst__input_arranged_by(last);
+    if (!func->params[0].arranged || own->passes.count > 1 || node->dataset->row_tuples || !last->op->has_row_of_each_key) return;
+    if (!input->op->key_starts || !input->op->key_starts(input, 0) || !runs_on_cpu(node)) return;
+    const ir_param starts = {.kind = IR_BROADCAST_TABLE, .name = "starts", .bind = "starts", .is_table = true, .is_lookup = true,
+                             .record = hdst__number_record(func->arena, HDST__U64)};
+    const uint32_t param = hdst__ir_add_param(func, starts);
+    func->params[0].starts = param;
+}
+
+void hdst__arranged_input_bind(hdst__node *node)
+{
+    hdst__stage_node *own = node->own;
+    const uint32_t param = own->call.func->params[0].starts;
+    if (!param) return;
+    const hdst_dataset *input = own->items[0]->parent;
+    const uint64_t rows = own->call.params[own->records_table->param].rows;
+    own->call.params[param] = (hdst__plan_param){.function = "hdst_arrange", .name = "starts", .held = input->op->key_starts(input, rows)};
+}

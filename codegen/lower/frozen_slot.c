@@ -5,7 +5,8 @@
 //        h = (h ^ word) * WORD;  h = h ^ h >> 32               for each word of the key
 //        h = h * LAST
 //        d = displacements[BUCKETS + ((h >> 32) * (len(displacements) - BUCKETS) >> 32)]
-//        slot = ((h ^ d * DISPLACE) * SLOT >> 32) * len(slots) >> 32
+//        slot = ((h >> 32) * displacements[PARTS] >> 32) * displacements[PART_SLOTS]
+//             + (((h ^ d * DISPLACE) * SLOT >> 32) * displacements[PART_SLOTS] >> 32)
 #include "codegen/lower/frozen_slot.h"
 
 #include "codegen/lower/operator_functions.h"
@@ -69,7 +70,10 @@ uint32_t hdst__frozen_find(ir_func *func, ir_block *block, const hdst__frozen_pa
     ir_expr *bucket = word(func, IR_ADD, part_of(func, var(func, h), buckets), number(func, HDST__FROZEN_BUCKETS));
     ir_expr *moved = word(func, IR_MUL, displacement(func, table, bucket), number(func, HDST__FROZEN_DISPLACE));
     ir_expr *all = word(func, IR_MUL, word(func, IR_XOR, var(func, h), moved), number(func, HDST__FROZEN_SLOT));
-    set(func, block, slot, part_of(func, all, length(func, table->slots)));
+    ir_expr *part = part_of(func, var(func, h), displacement(func, table, number(func, HDST__FROZEN_PARTS)));
+    ir_expr *first = word(func, IR_MUL, part, displacement(func, table, number(func, HDST__FROZEN_PART_SLOTS)));
+    ir_expr *within = part_of(func, all, displacement(func, table, number(func, HDST__FROZEN_PART_SLOTS)));
+    set(func, block, slot, word(func, IR_ADD, first, within));
     return slot;
 }
 

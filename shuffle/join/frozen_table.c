@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frozen hash tables (shuffle/join/frozen_table.h). Records are put into buckets by their hashes, and those of a bucket in order, so that equal keys meet; then
-// the buckets, large ones first, try one displacement after another until all their keys have free slots.
+// Frozen hash tables (shuffle/join/frozen_table.h). Records go to parts by their hashes, and of a part to buckets, in order, so that equal keys meet; then the
+// buckets of a part, large ones first, try one displacement after another until all their keys have free slots. Threads take a part each: what it works on is
+// in the thread's cache.
 #include "shuffle/join/frozen_table.h"
 
 #include "base/costs_host.h"
@@ -14,8 +15,8 @@ enum {
     MOST_OF_BUCKET = 64,            // keys; more than these come of keys that were chosen to meet
     MOST_TRIES = 1 << 22,           // displacements of a bucket
     FEW = 24,                       // records that are ordered by insertion
-    PIECE = 1 << 14,                // records that a thread takes
-    CANCEL_EVERY = 1 << 14,         // buckets between two looks
+    PIECE = 1 << 14, MOST_PIECES = 256,         // records that a thread takes at least; how many pieces
+    PART = 1 << 13, MOST_PARTS = 1024,          // records of a part, about; how many parts
 };
 
 typedef struct entry { uint64_t hash; uint32_t row, same; } entry;      // same: of equal keys, how many stand from here on; 0: not the first
@@ -25,24 +26,41 @@ typedef struct making {
     const hdst__frozen_spec *spec;
     hdst__thread_pool *pool;
     const hdst__cancel *cancel;
-    uint64_t bucket_count, keys;
+    uint64_t bucket_count, keys, parts, piece, part_slots;
     uint32_t seed;
-    uint64_t *hash;                 // by record
-    entry *entries;                 // by bucket
+    uint32_t *place;                // where the records of a part from a piece go: by piece, of each by part
+    entry *scattered, *entries;     // by part; by bucket
     uint32_t *begin;                // of each bucket, among the entries; one more
-    uint32_t *order;                // buckets, large ones first
-    uint64_t *taken;                // slots, a bit each
-    uint32_t next_row;              // of runs
+    uint32_t *order;                // buckets of each part, large ones first
+    uint64_t *part_keys;
+    uint64_t *taken;                // slots, a bit each; parts begin with a word
+    bool unfit;                     // the seed will not do; written by several threads, always true
 } making;
 
-static uint64_t buckets_of(uint64_t count) { return count / HDST__HOST_FROZEN_BUCKET + 1; }
+static uint64_t parts_of(uint64_t count)
+{
+    uint64_t parts = 1;
+    while (parts < MOST_PARTS && parts * PART < count) parts *= 2;
+    return parts;
+}
+
+static uint64_t buckets_of(uint64_t count)
+{
+    const uint64_t parts = parts_of(count);
+    return (count / HDST__HOST_FROZEN_BUCKET / parts + 1) * parts;
+}
+
+static uint64_t pieces_of(const making *m) { return (m->spec->count + m->piece - 1) / m->piece; }
 
 static uint64_t slots_of(uint64_t keys) { return keys * HDST__HOST_FROZEN_SLOTS / HDST__HOST_FROZEN_KEYS + 1; }
 
+// Parts are of unlike size: hashes vary, and the largest says how many slots all have.
+static uint64_t most_slots(uint64_t count) { return slots_of(count) + slots_of(count) / 16 + 64 * parts_of(count); }
+
 uint64_t hdst__frozen_table_bytes(uint64_t count, uint64_t row_bytes, hdst__frozen_form form)
 {
-    const uint64_t slots = slots_of(count), buckets = buckets_of(count);
-    const uint64_t beside = count * (sizeof(uint64_t) + sizeof(entry)) + (2 * buckets + 1) * sizeof(uint32_t) + slots / 8;
+    const uint64_t slots = most_slots(count), buckets = buckets_of(count), parts = parts_of(count);
+    const uint64_t beside = 2 * count * sizeof(entry) + (2 * buckets + 1) * sizeof(uint32_t) + slots / 8 + parts * (8 + 8 + MOST_PIECES * sizeof(uint32_t));
     const bool runs = form == HDST__FROZEN_RUNS;
     return beside + buckets * sizeof(uint32_t) + slots * (runs ? sizeof(hdst__frozen_run) : row_bytes) + (runs ? (count + 1) * row_bytes : 0);
 }
@@ -70,23 +88,65 @@ static uint64_t hash_of(const making *m, const char *row)
     return hdst__frozen_end(h);
 }
 
-static void hash_piece(void *user, uint64_t piece)
+static uint64_t end_of_piece(const making *m, uint64_t piece)
 {
-    const making *m = user;
-    const uint64_t first = piece * PIECE, end = m->spec->count - first < PIECE ? m->spec->count : first + PIECE;
-    for (uint64_t i = first; i < end; i++) m->hash[i] = hash_of(m, row_of(m, i));
+    const uint64_t first = piece * m->piece;
+    return m->spec->count - first < m->piece ? m->spec->count : first + m->piece;
 }
 
-static uint64_t bucket_of(const making *m, uint64_t hash) { return hdst__frozen_bucket(hash, m->bucket_count); }
-
-// A counting sort, which leaves records of a bucket in their order.
-static void fill_buckets(making *m)
+static void count_piece(void *user, uint64_t piece)
 {
-    memset(m->begin, 0, (m->bucket_count + 1) * sizeof *m->begin);
-    for (uint64_t i = 0; i < m->spec->count; i++) m->begin[bucket_of(m, m->hash[i])]++;
+    const making *m = user;
+    uint32_t *of_part = m->place + piece * m->parts;
+    memset(of_part, 0, m->parts * sizeof *of_part);
+    for (uint64_t i = piece * m->piece, end = end_of_piece(m, piece); i < end; i++) of_part[hdst__frozen_part(hash_of(m, row_of(m, i)), m->parts)]++;
+}
+
+static void sum_places(making *m)
+{
     uint32_t so_far = 0;
-    for (uint64_t b = 0; b <= m->bucket_count; b++) m->begin[b] = so_far += b < m->bucket_count ? m->begin[b] : 0;
-    for (uint64_t i = m->spec->count; i-- > 0;) m->entries[--m->begin[bucket_of(m, m->hash[i])]] = (entry){m->hash[i], (uint32_t)i, 1};
+    for (uint64_t p = 0; p < m->parts; p++) {
+        m->begin[p * (m->bucket_count / m->parts)] = so_far;
+        for (uint64_t piece = 0; piece < pieces_of(m); piece++) {
+            uint32_t *place = &m->place[piece * m->parts + p];
+            const uint32_t records = *place;
+            *place = so_far;
+            so_far += records;
+        }
+    }
+    m->begin[m->bucket_count] = so_far;
+}
+
+static void scatter_piece(void *user, uint64_t piece)
+{
+    const making *m = user;
+    uint32_t *place = m->place + piece * m->parts;
+    for (uint64_t i = piece * m->piece, end = end_of_piece(m, piece); i < end; i++) {
+        const uint64_t hash = hash_of(m, row_of(m, i));
+        m->scattered[place[hdst__frozen_part(hash, m->parts)]++] = (entry){hash, (uint32_t)i, 1};
+    }
+}
+
+// --- A part: buckets, and equal keys in them ---
+
+static uint64_t buckets_of_part(const making *m) { return m->bucket_count / m->parts; }
+
+// A counting sort, which leaves records of a bucket in their order. Where parts begin is known.
+static void fill_buckets(const making *m, uint64_t part)
+{
+    const uint64_t first = part * buckets_of_part(m), end = first + buckets_of_part(m);
+    const uint32_t from = m->begin[first], to = m->begin[end];
+    uint32_t *begin = m->order;             // by bucket, until the order is known
+    memset(begin + first, 0, (end - first) * sizeof *begin);
+    for (uint64_t i = from; i < to; i++) begin[hdst__frozen_bucket(m->scattered[i].hash, m->bucket_count)]++;
+    uint32_t so_far = from;
+    for (uint64_t b = first; b < end; b++) {
+        const uint32_t records = begin[b];
+        if (b > first) m->begin[b] = so_far;
+        begin[b] = so_far;
+        so_far += records;
+    }
+    for (uint64_t i = from; i < to; i++) m->entries[begin[hdst__frozen_bucket(m->scattered[i].hash, m->bucket_count)]++] = m->scattered[i];
 }
 
 static bool comes_before(const entry *a, const entry *b) { return a->hash != b->hash ? a->hash < b->hash : a->row < b->row; }
@@ -145,9 +205,9 @@ static uint64_t count_keys(const making *m, entry *e, uint64_t count)
     return keys <= MOST_OF_BUCKET ? keys : 0;
 }
 
-static void note_twice(making *m, const entry *e, uint64_t count)
+// Of two records with one key: the pair whose second one comes first.
+static void note_twice(uint32_t twice[2], const entry *e, uint64_t count)
 {
-    uint64_t *twice = m->table->twice;
     for (uint64_t i = 0; i + 1 < count; i++) {
         if (e[i].same < 2 || (twice[0] != twice[1] && twice[1] <= e[i + 1].row)) continue;
         twice[0] = e[i].row;
@@ -155,22 +215,42 @@ static void note_twice(making *m, const entry *e, uint64_t count)
     }
 }
 
-// Puts equal keys together and counts the keys. false: another seed.
-static bool order_buckets(making *m)
+// Puts equal keys together and counts the keys.
+static void order_part(void *user, uint64_t part)
 {
-    m->keys = 0;
-    m->table->twice[0] = m->table->twice[1] = 0;
-    for (uint64_t b = 0; b < m->bucket_count; b++) {
+    making *m = user;
+    const uint64_t first = part * buckets_of_part(m), end = first + buckets_of_part(m);
+    uint32_t twice[2] = {0};
+    if (hdst__cancel_asked(m->cancel)) return;
+    fill_buckets(m, part);
+    m->part_keys[part] = 0;
+    for (uint64_t b = first; b < end; b++) {
         entry *e = &m->entries[m->begin[b]];
         const uint64_t count = m->begin[b + 1] - m->begin[b];
         if (!count) continue;
         order_bucket(e, count);
         const uint64_t keys = count_keys(m, e, count);
-        if (!keys) return false;
-        if (keys < count && m->spec->form == HDST__FROZEN_ONLY) note_twice(m, e, count);
-        m->keys += keys;
+        if (!keys) __atomic_store_n(&m->unfit, true, __ATOMIC_RELAXED);
+        if (keys < count && m->spec->form == HDST__FROZEN_ONLY) note_twice(twice, e, count);
+        m->part_keys[part] += keys;
     }
-    return true;
+    memcpy(m->place + part * 2, twice, sizeof twice);       // which the parts no longer need
+}
+
+static void order_parts(making *m)
+{
+    uint64_t *twice = m->table->twice, most = 0;
+    hdst__thread_pool_run(m->pool, m->parts, order_part, m);
+    m->keys = twice[0] = twice[1] = 0;
+    for (uint64_t p = 0; p < m->parts; p++) {
+        const uint32_t *of = m->place + p * 2;
+        m->keys += m->part_keys[p];
+        if (m->part_keys[p] > most) most = m->part_keys[p];
+        if (of[0] != of[1] && (twice[0] == twice[1] || of[1] < twice[1])) twice[0] = of[0], twice[1] = of[1];
+    }
+    m->part_slots = slots_of(most);
+    // Of hashes that are spread none is so large.
+    if (m->part_slots > 2 * (slots_of(m->keys) / m->parts) + 64 || (m->parts > 1 && m->part_slots * m->parts > most_slots(m->spec->count))) m->unfit = true;
 }
 
 // --- Slots ---
@@ -182,48 +262,51 @@ static uint64_t keys_of(const making *m, uint64_t bucket)
     return keys;
 }
 
-static void order_by_size(making *m)
+static void order_by_size(const making *m, uint64_t part)
 {
+    const uint64_t first = part * buckets_of_part(m), end = first + buckets_of_part(m);
     uint64_t of_size[MOST_OF_BUCKET + 2] = {0};
-    for (uint64_t b = 0; b < m->bucket_count; b++) of_size[MOST_OF_BUCKET - keys_of(m, b) + 1]++;
+    for (uint64_t b = first; b < end; b++) of_size[MOST_OF_BUCKET - keys_of(m, b) + 1]++;
     for (int i = 0; i <= MOST_OF_BUCKET; i++) of_size[i + 1] += of_size[i];
-    for (uint64_t b = 0; b < m->bucket_count; b++) m->order[of_size[MOST_OF_BUCKET - keys_of(m, b)]++] = (uint32_t)b;
+    for (uint64_t b = first; b < end; b++) m->order[first + of_size[MOST_OF_BUCKET - keys_of(m, b)]++] = (uint32_t)b;
 }
 
-static bool take_slot(making *m, uint64_t slot)
+static bool take_slot(uint64_t *taken, uint64_t slot)
 {
     const uint64_t bit = UINT64_C(1) << slot % 64;
-    if (m->taken[slot / 64] & bit) return false;
-    m->taken[slot / 64] |= bit;
+    if (taken[slot / 64] & bit) return false;
+    taken[slot / 64] |= bit;
     return true;
 }
 
-// Takes slots for all of them, or none.
-static bool displace(making *m, const uint64_t *hashes, uint64_t keys, uint32_t displacement, uint64_t *slots)
+static uint64_t words_of_part(const making *m) { return m->part_slots / 64 + 1; }
+
+// Takes slots of the part for all of them, or none.
+static bool displace(const making *m, uint64_t *taken, const uint64_t *hashes, uint64_t keys, uint32_t displacement, uint64_t *slots)
 {
     for (uint64_t i = 0; i < keys; i++) {
-        slots[i] = hdst__frozen_slot(hashes[i], displacement, m->table->slot_count);
-        if (take_slot(m, slots[i])) continue;
-        while (i-- > 0) m->taken[slots[i] / 64] &= ~(UINT64_C(1) << slots[i] % 64);
+        slots[i] = hdst__frozen_slot(hashes[i], displacement, m->part_slots);
+        if (take_slot(taken, slots[i])) continue;
+        while (i-- > 0) taken[slots[i] / 64] &= ~(UINT64_C(1) << slots[i] % 64);
         return false;
     }
     return true;
 }
 
-static void put(making *m, uint64_t slot, const entry *e)
+static void put(const making *m, uint64_t slot, const entry *e)
 {
-    const uint64_t size = m->spec->step;
+    const uint64_t size = m->spec->step, first = (uint64_t)(e - m->entries);
     if (m->spec->form != HDST__FROZEN_RUNS) {
         memcpy((char *)m->table->slots + slot * size, row_of(m, e->row), size);
         return;
     }
-    ((hdst__frozen_run *)m->table->slots)[slot] = (hdst__frozen_run){m->next_row, e->same};
-    for (uint32_t i = 0; i < e->same; i++) memcpy((char *)m->table->rows + m->next_row++ * size, row_of(m, e[i].row), size);
+    ((hdst__frozen_run *)m->table->slots)[slot] = (hdst__frozen_run){(uint32_t)first, e->same};
+    for (uint32_t i = 0; i < e->same; i++) memcpy((char *)m->table->rows + (first + i) * size, row_of(m, e[i].row), size);
 }
 
-static bool place_bucket(making *m, uint64_t bucket)
+static bool place_bucket(const making *m, uint64_t part, uint64_t bucket)
 {
-    uint64_t hashes[MOST_OF_BUCKET], slots[MOST_OF_BUCKET], keys = 0;
+    uint64_t hashes[MOST_OF_BUCKET], slots[MOST_OF_BUCKET], keys = 0, *taken = m->taken + part * words_of_part(m);
     const entry *first[MOST_OF_BUCKET];
     for (uint64_t i = m->begin[bucket]; i < m->begin[bucket + 1]; i++) {
         if (!m->entries[i].same) continue;
@@ -231,33 +314,33 @@ static bool place_bucket(making *m, uint64_t bucket)
         hashes[keys++] = m->entries[i].hash;
     }
     uint32_t displacement = 0;
-    while (keys && !displace(m, hashes, keys, displacement, slots))
+    while (keys && !displace(m, taken, hashes, keys, displacement, slots))
         if (++displacement == MOST_TRIES) return false;
     m->table->displacements[HDST__FROZEN_BUCKETS + bucket] = displacement;
-    for (uint64_t i = 0; i < keys; i++) put(m, slots[i], first[i]);
+    for (uint64_t i = 0; i < keys; i++) put(m, part * m->part_slots + slots[i], first[i]);
     return true;
 }
 
 // Rows of slots that nobody took: some record's.
-static void fill_the_rest(making *m)
+static void fill_the_rest(const making *m, uint64_t part)
 {
+    const uint64_t *taken = m->taken + part * words_of_part(m), size = m->spec->step;
     if (m->spec->form == HDST__FROZEN_RUNS || !m->spec->count) return;
-    for (uint64_t i = 0; i < m->table->slot_count; i++)
-        if (!(m->taken[i / 64] >> i % 64 & 1)) memcpy((char *)m->table->slots + i * m->spec->step, m->spec->rows, m->spec->step);
+    for (uint64_t i = 0; i < m->part_slots; i++)
+        if (!(taken[i / 64] >> i % 64 & 1)) memcpy((char *)m->table->slots + (part * m->part_slots + i) * size, m->spec->rows, size);
 }
 
-static hdst_status place_all(making *m, bool *placed, hdst_error *error)
+static void place_part(void *user, uint64_t part)
 {
-    memset(m->taken, 0, (m->table->slot_count / 64 + 1) * sizeof *m->taken);
-    m->next_row = 0;
-    order_by_size(m);
-    *placed = true;
-    for (uint64_t b = 0; b < m->bucket_count && *placed; b++) {
-        if (b % CANCEL_EVERY == 0 && hdst__cancel_asked(m->cancel)) return hdst__cancel_check(m->cancel, 0, 0, error);
-        *placed = place_bucket(m, m->order[b]);
-    }
-    if (*placed) fill_the_rest(m);
-    return HDST_OK;
+    making *m = user;
+    const uint64_t first = part * buckets_of_part(m), end = first + buckets_of_part(m);
+    bool placed = true;
+    if (hdst__cancel_asked(m->cancel)) return;
+    memset(m->taken + part * words_of_part(m), 0, words_of_part(m) * sizeof *m->taken);
+    order_by_size(m, part);
+    for (uint64_t b = first; b < end && placed; b++) placed = place_bucket(m, part, m->order[b]);
+    if (placed) fill_the_rest(m, part);
+    else __atomic_store_n(&m->unfit, true, __ATOMIC_RELAXED);
 }
 
 // --- All of it ---
@@ -270,28 +353,71 @@ static void *take(const making *m, uint64_t bytes, hdst_error *error)
 static hdst_status take_memory(making *m, hdst_error *error)
 {
     const uint64_t count = m->spec->count;
+    m->parts = parts_of(count);
     m->bucket_count = buckets_of(count);
-    const bool all = (m->hash = take(m, (count + 1) * sizeof *m->hash, error)) && (m->entries = take(m, (count + 1) * sizeof *m->entries, error)) &&
-        (m->begin = take(m, (m->bucket_count + 1) * sizeof *m->begin, error)) && (m->order = take(m, m->bucket_count * sizeof *m->order, error));
+    m->piece = count / MOST_PIECES + 1 > PIECE ? count / MOST_PIECES + 1 : PIECE;
+    const uint64_t places = m->parts * (pieces_of(m) > 2 ? pieces_of(m) : 2);
+    const bool all = (m->scattered = take(m, (count + 1) * sizeof *m->scattered, error)) &&
+        (m->entries = take(m, (count + 1) * sizeof *m->entries, error)) && (m->place = take(m, places * sizeof *m->place, error)) &&
+        (m->begin = take(m, (m->bucket_count + 1) * sizeof *m->begin, error)) && (m->order = take(m, m->bucket_count * sizeof *m->order, error)) &&
+        (m->part_keys = take(m, m->parts * sizeof *m->part_keys, error));
     return all ? HDST_OK : HDST_E_MEMORY;
 }
 
-// Once it is known how many keys there are.
+static void let_slots_go(making *m)
+{
+    const hdst__allocator *allocator = hdst__budget_owned(m->table->memory, m->table->owner);
+    hdst__frozen_table_free(m->table);
+    hdst__free(allocator, m->taken);
+    m->taken = NULL;
+}
+
+// Once it is known how many keys the parts have.
 static hdst_status take_slots(making *m, hdst_error *error)
 {
     hdst__frozen_table *t = m->table;
     const uint64_t size = m->spec->step;
     const bool runs = m->spec->form == HDST__FROZEN_RUNS;
-    t->slot_count = slots_of(m->keys);
+    let_slots_go(m);
+    t->slot_count = m->parts * m->part_slots;
     t->displacement_count = HDST__FROZEN_BUCKETS + m->bucket_count;
     const uint64_t slot_bytes = runs ? sizeof(hdst__frozen_run) : size;
     if (!(t->slots = hdst__budget_alloc_zero(t->memory, t->owner, t->slot_count * slot_bytes, "a hash table", error)) ||
         !(t->displacements = hdst__budget_alloc_zero(t->memory, t->owner, t->displacement_count * sizeof *t->displacements, "a hash table", error)) ||
         (runs && !(t->rows = hdst__budget_alloc_zero(t->memory, t->owner, (m->spec->count + 1) * size, "a hash table", error))) ||
-        !(m->taken = take(m, (t->slot_count / 64 + 1) * sizeof *m->taken, error)))
+        !(m->taken = take(m, m->parts * words_of_part(m) * sizeof *m->taken, error)))
         return HDST_E_MEMORY;
     t->row_count = runs ? m->spec->count : 0;
     t->key_count = m->keys;
+    return HDST_OK;
+}
+
+static void write_head(const making *m)
+{
+    uint32_t *head = m->table->displacements;
+    head[HDST__FROZEN_SEED] = m->seed;
+    head[HDST__FROZEN_KEYS] = (uint32_t)m->keys;
+    head[HDST__FROZEN_PARTS] = (uint32_t)m->parts;
+    head[HDST__FROZEN_PART_SLOTS] = (uint32_t)m->part_slots;
+}
+
+// *placed: the seed did.
+static hdst_status try_seed(making *m, bool *placed, hdst_error *error)
+{
+    m->unfit = false;
+    hdst__thread_pool_run(m->pool, pieces_of(m), count_piece, m);
+    if (hdst__cancel_asked(m->cancel)) return hdst__cancel_check(m->cancel, 0, 0, error);
+    sum_places(m);
+    hdst__thread_pool_run(m->pool, pieces_of(m), scatter_piece, m);
+    order_parts(m);
+    if (hdst__cancel_asked(m->cancel)) return hdst__cancel_check(m->cancel, 0, 0, error);
+    if (m->unfit || (m->spec->form == HDST__FROZEN_ONLY && m->keys < m->spec->count)) return HDST_OK;
+    const hdst_status status = take_slots(m, error);
+    if (status != HDST_OK) return status;
+    hdst__thread_pool_run(m->pool, m->parts, place_part, m);
+    if (hdst__cancel_asked(m->cancel)) return hdst__cancel_check(m->cancel, 0, 0, error);
+    *placed = !m->unfit;
+    if (*placed) write_head(m);
     return HDST_OK;
 }
 
@@ -299,15 +425,9 @@ static hdst_status try_seeds(making *m, hdst_error *error)
 {
     bool placed = false;
     for (m->seed = 0; m->seed < SEEDS && !placed; m->seed++) {
-        hdst__thread_pool_run(m->pool, (m->spec->count + PIECE - 1) / PIECE, hash_piece, m);
-        fill_buckets(m);
-        if (!order_buckets(m)) continue;
-        if (m->spec->form == HDST__FROZEN_ONLY && m->keys < m->spec->count) return HDST_OK;
-        hdst_status status = m->table->slots ? HDST_OK : take_slots(m, error);
-        if (status == HDST_OK) status = place_all(m, &placed, error);
+        const hdst_status status = try_seed(m, &placed, error);
         if (status != HDST_OK) return status;
-        m->table->displacements[HDST__FROZEN_SEED] = m->seed;
-        m->table->displacements[HDST__FROZEN_KEYS] = (uint32_t)m->keys;
+        if (!placed && !m->unfit) return HDST_OK;       // keys that are there twice
     }
     return placed ? HDST_OK : hdst__error_set(error, HDST_E_UNSUPPORTED, "a hash table of keys that no hash keeps apart");
 }
@@ -315,8 +435,10 @@ static hdst_status try_seeds(making *m, hdst_error *error)
 static void end_making(making *m)
 {
     const hdst__allocator *allocator = hdst__budget_owned(m->table->memory, m->table->owner);
-    hdst__free(allocator, m->hash);
+    hdst__free(allocator, m->scattered);
     hdst__free(allocator, m->entries);
+    hdst__free(allocator, m->place);
+    hdst__free(allocator, m->part_keys);
     hdst__free(allocator, m->begin);
     hdst__free(allocator, m->order);
     hdst__free(allocator, m->taken);

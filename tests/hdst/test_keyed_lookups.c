@@ -48,7 +48,7 @@ static const char kernels[] =
     "reduce add(uint32_t a, uint32_t b) { return a + b; }\n"
     "map next(rate r, lookup rate of[uint64_t]) -> rate { return (rate){ r.key, r.value + of[(r.key + 1) % len(of)].value }; }\n";
 
-enum { SALES = 5000, PRICES = 700, RATES = 300, CODES = 60 };
+enum { SALES = 5000, PRICES = 700, RATES = 20000, CODES = 60 };       // a table of so many rates has several parts
 
 static sale sales[SALES];
 static price prices[PRICES];
@@ -76,8 +76,7 @@ static found expected(const sale *s)
     found f = {.rate = -1, .known = 4 * PRICES};
     for (int i = 0; i < PRICES; i++)
         if (prices[i].article == s->article && prices[i].shop == s->shop) f.price = prices[i].price, f.known += 1;
-    for (int i = 0; i < RATES; i++)
-        if (rates[i].key == s->wide) f.rate = rates[i].value;
+    if (s->wide >> 33 < RATES) f.rate = 1.5f * (float)(s->wide >> 33);      // which is where fill() put it
     for (int i = 0; i < CODES; i++)
         if (s->name.length == codes[i].name.length && !memcmp(hdst_text_bytes(&s->name), hdst_text_bytes(&codes[i].name), s->name.length))
             f.code = codes[i].code, f.known += 2;

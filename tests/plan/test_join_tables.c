@@ -231,6 +231,29 @@ Test(join_tables, a_pair_that_fails_is_told_as_ever)
     hdst_context_destroy(j.context);
 }
 
+// The table of a cached side is made once; records in the program's memory may be others in the next run.
+Test(join_tables, tables_of_cached_sides_are_kept)
+{
+    fill_rows(LARGE, 90, 90);
+    job j = begin(context_on("interp"));
+    hdst_result *fresh = splits(&j, hdst_join(j.large, "k", j.small, "user", j.module, "inner"));
+    hdst_result *kept = splits(&j, hdst_join(j.large, "k", hdst_cache(j.small), "user", j.module, "inner"));
+    const sums before = expected(false);
+    for (int run = 0; run < 2; run++) {
+        RUN(fresh);
+        RUN(kept);
+        const sums now = expected(false);
+        for (int k = 0; k < KEYS; k++) {
+            cr_assert_eq(((const uint64_t *)hdst_result_rows(fresh, "n", NULL))[k], now.n[k]);
+            cr_assert_eq(((const uint64_t *)hdst_result_rows(kept, "n", NULL))[k], before.n[k]);
+        }
+        for (uint32_t i = 0; i < small_count; i++) smalls[i].tag[2]++;
+    }
+    cr_expect(strstr(hdst_explain(kept, NULL), "the table of an earlier run"));
+    cr_expect_not(strstr(hdst_explain(fresh, NULL), "the table of an earlier run"));
+    hdst_context_destroy(j.context);
+}
+
 // A table that the budget has no room for.
 Test(join_tables, little_memory)
 {

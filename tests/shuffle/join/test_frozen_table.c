@@ -58,7 +58,8 @@ static uint64_t slot_of(const fixture *f, const row *r)
     const uint32_t *d = f->table.displacements;
     const uint64_t h = hash_of(&f->spec.key, r, d[HDST__FROZEN_SEED]);
     const uint64_t bucket = hdst__frozen_bucket(h, f->table.displacement_count - HDST__FROZEN_BUCKETS);
-    const uint64_t slot = hdst__frozen_slot(h, d[HDST__FROZEN_BUCKETS + bucket], f->table.slot_count);
+    const uint64_t part = hdst__frozen_part(h, d[HDST__FROZEN_PARTS]), slots = d[HDST__FROZEN_PART_SLOTS];
+    const uint64_t slot = part * slots + hdst__frozen_slot(h, d[HDST__FROZEN_BUCKETS + bucket], slots);
     cr_assert_lt(slot, f->table.slot_count);
     return slot;
 }

@@ -107,6 +107,7 @@ def workloads(at):
         ("pagerank", ["--input", f"{at}/graph.npy", "--output", "OUT"]),
         ("sort", points + ["--key", "2,0", "--output", "OUT"]),
         ("sssp", ["--input", f"{at}/weighted.npy", "--source", "1", "--vertices", "1000", "--output", "OUT"]),
+        ("triangles", ["--input", f"{at}/graph.npy", "--output", "OUT"]),
     ]
 
 

@@ -198,7 +198,7 @@ static hdst_status choose_forms(hdst__bound_source *bound, hdst_error *error)
         hdst__move *m = &bound->moves[i];
         const hdst__leaf *leaf = &bound->record->leaves[m->leaf];
         m->from = leaf->kind;
-        bound->as.cell[m->column] = (hdst__cell_form){leaf->kind, leaf->time, leaf->missing, 0};
+        bound->as.cell[m->column] = (hdst__cell_form){leaf->kind, leaf->time, leaf->missing, 0, leaf->null_values};
         bound->as.skips_missing |= leaf->missing == HDST__MISSING_SKIP;
         if (!source->format->match) add_validity(bound, i);
     }

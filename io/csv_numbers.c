@@ -153,14 +153,43 @@ static bool ends_here(const row_text *t, const char *p)
     return p < t->limit && (*p == t->delimiter || *p == '\n' || (*p == '\r' && p[1] == '\n'));
 }
 
+static const char *put_missing(const hdst__csv_wanted *wanted, const char *end, char *cells)
+{
+    hdst__csv_put_missing(&wanted->as, cells + wanted->cell);
+    if (wanted->as.valid) cells[wanted->valid] = 0;
+    return end;
+}
+
 // A field that is no number since it is empty, quoted or not. Its end, or NULL: it is something else, or must not be empty.
 static const char *read_missing(const row_text *t, const char *p, const hdst__csv_wanted *wanted, char *cells)
 {
     const char *end = *p == '"' && p[1] == '"' && p[2] != '"' ? p + 2 : p;
     if (!hdst__may_be_empty(&wanted->as) || (end == p && !ends_here(t, p))) return NULL;
-    hdst__csv_put_missing(&wanted->as, cells + wanted->cell);
-    if (wanted->as.valid) cells[wanted->valid] = 0;
-    return end;
+    return put_missing(wanted, end, cells);
+}
+
+// Whether a field ends behind what was read of it, but for blanks.
+static bool ends_behind(const row_text *t, const char *p)
+{
+    if (t->delimiter == ' ' && *p == '\t') return true;
+    return ends_here(t, t->delimiter == ' ' ? p : skip_blanks(t, p));
+}
+
+// The end of a field that is one of the words that say as much as an empty one. NULL: it is none. In quotes a text is what it says.
+static const char *read_null_value(const row_text *t, const char *p, const hdst__cell_form *as)
+{
+    const bool quoted = *p == '"';
+    if (quoted && as->kind == HDST__TEXT) return NULL;
+    const char *begin = p + quoted;
+    for (size_t i = 0; i < as->null_values->count && begin < t->limit; i++) {
+        const hdst__null_value *word = &as->null_values->value[i];
+        if ((size_t)(t->limit - begin) <= word->length || memcmp(begin, word->bytes, word->length)) continue;
+        const char *end = begin + word->length;
+        if (!quoted && memchr(word->bytes, t->delimiter, word->length)) continue;      // those are several fields
+        if (quoted && *end++ != '"') continue;
+        if (ends_behind(t, end)) return end;
+    }
+    return NULL;
 }
 
 static const char *read_wanted_text(row_text *t, const char *p, const hdst__csv_wanted *wanted, char *cells)
@@ -174,6 +203,8 @@ static const char *read_wanted_text(row_text *t, const char *p, const hdst__csv_
 static inline const char *read_field(row_text *t, const char *p, const hdst__csv_wanted *wanted, bool has_texts, char *cells)
 {
     if (wanted->as.kind == HDST__VOID) return pass_over(t, p);
+    const char *null = wanted->as.null_values ? read_null_value(t, p, &wanted->as) : NULL;
+    if (null) return hdst__may_be_empty(&wanted->as) ? put_missing(wanted, null, cells) : NULL;
     if (has_texts && wanted->as.kind == HDST__TEXT) return read_wanted_text(t, p, wanted, cells);
     const char *end = read_number(t, p, wanted->as, cells + wanted->cell);
     if (!end) return read_missing(t, p, wanted, cells);

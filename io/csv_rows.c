@@ -28,6 +28,17 @@ static void cell_text(const hdst__csv_field *field, char text[48])
 
 static const char no_value_hint[] = "choose the columns that hold values, or say in the schema what an empty cell is: `missing: zero`, `missing: nan`";
 
+static const char null_value_hint[] = "if it stands for no value, say so in the schema: `null_values: [\"%s\"]`, and what it becomes: `missing: zero`, `skip`";
+
+// What other programs write where they have no value.
+static bool is_usual_null_value(const hdst__csv_field *field)
+{
+    static const char *const usual[] = {"NA", "N/A", "n/a", "#N/A", "NULL", "null", "Null", "None", "none", "NaT", "nil", "-", "--", "?", "."};
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+        if (field->length == strlen(usual[i]) && !memcmp(field->text, usual[i], field->length)) return true;
+    return false;
+}
+
 static hdst_status bad_number(const hdst__csv_field *field, const char *words, hdst__decimal_status why, hdst__kind as, const hdst__csv_list *list,
                               hdst_error *error)
 {
@@ -43,6 +54,7 @@ static hdst_status bad_number(const hdst__csv_field *field, const char *words, h
     else if (what) hdst__error_hint(error, "declare the field with a type that holds it");
     else if (!field->length) hdst__error_hint(error, "%s", no_value_hint);
     else if (memchr(field->text, ',', field->length)) hdst__error_hint(error, "numbers are written with a point, as in 1.5");
+    else if (is_usual_null_value(field)) hdst__error_hint(error, null_value_hint, text);
     else hdst__error_hint(error, "choose the columns that hold numbers, by name or index");
     return HDST_E_FORMAT;
 }
@@ -72,15 +84,16 @@ static hdst_status bad_time(const hdst__csv_field *field, const char *words, hds
     }
     if (why == HDST__ISO_NOT_WHOLE) hdst__error_hint(error, "declare it as a timestamp whose unit (s, ms, us, ns) is fine enough");
     else if (why == HDST__ISO_TOO_FAR) hdst__error_hint(error, "a coarser unit reaches further; nanoseconds reach from 1677 to 2262");
+    else if (is_usual_null_value(field)) hdst__error_hint(error, null_value_hint, text);
     else hdst__error_hint(error, "%s", field->length ? example : no_value_hint);
     return HDST_E_FORMAT;
 }
 
 // A cell of a number or time by all rules; one of a text that must not be empty, and is.
-static hdst_status parse_cell(const hdst__source *source, const hdst__csv_reader *reader, size_t column, hdst__cell_form as, char *to, hdst_error *error)
+static hdst_status parse_cell(const hdst__source *source, const hdst__csv_reader *reader, size_t column, const hdst__csv_field *field, hdst__cell_form as,
+                              char *to, hdst_error *error)
 {
     const hdst__csv_state *state = source->state;
-    const hdst__csv_field *field = &reader->fields[state->fields[column]];
     char words[80];
     hdst_status status = HDST_OK;
     if (as.kind == HDST__TEXT) status = bad_text(column_words(source, column, words), error);
@@ -102,6 +115,16 @@ static hdst_status changed(const hdst__source *source, hdst_error *error)
     return HDST_E_IO;
 }
 
+static bool says_nothing(const hdst__cell_form *as, const hdst__csv_field *field, bool is_quoted_text)
+{
+    if (is_quoted_text) return false;
+    for (size_t i = 0; as->null_values && i < as->null_values->count; i++) {
+        const hdst__null_value *word = &as->null_values->value[i];
+        if (field->length == word->length && !memcmp(field->text, word->bytes, word->length)) return true;
+    }
+    return !field->length;
+}
+
 static hdst_status parse_row(const hdst__source *source, const hdst__csv_reader *reader, const hdst__csv_cells *cells, char *row, bool *may_skip,
                              hdst_error *error)
 {
@@ -111,14 +134,15 @@ static hdst_status parse_row(const hdst__source *source, const hdst__csv_reader 
     for (size_t c = 0; c < source->column_count && status == HDST_OK; c++, to += cells->cell_bytes) {
         const hdst__csv_field *field = &reader->fields[state->fields[c]];
         const hdst__cell_form *as = &cells->as->cell[c];
-        const bool is_text = as->kind == HDST__TEXT, empty = !field->length && !(is_text && hdst__csv_is_quoted(reader, field));
+        const bool is_text = as->kind == HDST__TEXT, empty = says_nothing(as, field, is_text && hdst__csv_is_quoted(reader, field));
         if (as->kind == HDST__VOID) continue;
         if (as->valid) row[(as->valid - 1) * cells->cell_bytes] = !empty;
         if (empty && hdst__may_be_empty(as)) hdst__csv_put_missing(as, to);
         else if (is_text && !empty)
             memcpy(to, &(hdst__csv_raw_text){(char *)field->text, (uint32_t)field->length, hdst__csv_is_quoted(reader, field)}, sizeof(hdst__csv_raw_text));
         else {
-            status = parse_cell(source, reader, c, *as, to, error);
+            const hdst__csv_field none = {field->text, 0};
+            status = parse_cell(source, reader, c, empty ? &none : field, *as, to, error);
             *may_skip = cells->as->skips_malformed || (empty && as->missing == HDST__MISSING_SKIP);
         }
     }

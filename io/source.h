@@ -30,6 +30,7 @@ typedef struct hdst__cell_form {        // as what a field of text is read
     hdst__time_unit time;       // of an integer that is written as a date or time
     hdst__missing missing;      // what it is where the field is empty (HDST__MISSING_ERROR: an error)
     uint32_t valid;             // the cell (uint8), plus 1, that says whether it was not; 0: none
+    const hdst__null_values *null_values;       // of the record: what says as much as an empty field does, but in quotes in a text; NULL: nothing
 } hdst__cell_form;
 
 static inline bool hdst__may_be_empty(const hdst__cell_form *form) { return form->missing == HDST__MISSING_ZERO || form->missing == HDST__MISSING_NAN; }

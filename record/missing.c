@@ -32,7 +32,7 @@ const char *hdst__missing_wrong(hdst__arena *arena, const hdst__record *record)
     for (size_t i = 0; i < record->field_count; i++) {
         const hdst__field *field = &record->fields[i];
         const hdst__kind kind = hdst__type_base(field->type)->kind;
-        if (!field->missing && !field->valid) continue;
+        if (!field->missing && !field->valid && !field->null_values) continue;
         if (kind == HDST__RECORD) return hdst__arena_printf(arena, "'%s' is a record: what is missing is said of its fields", field->name);
         if (field->missing == HDST__MISSING_NAN && !hdst__kind_is_float(kind))
             return hdst__arena_printf(arena, "'%s' cannot be nan: it is no float", field->name);

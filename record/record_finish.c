@@ -44,6 +44,7 @@ static const char *make_leaf(hdst__arena *arena, const hdst__field *field, const
     leaf->kind = inner->kind;
     leaf->time = field->time ? field->time : inner->time;
     leaf->missing = inner->missing ? inner->missing : hdst__missing_of(field);
+    leaf->null_values = inner->null_values ? inner->null_values : field->null_values;
     leaf->is_validity = inner->is_validity;
     leaf->elements = 1;
     leaf->offset = field->offset + inner->offset;

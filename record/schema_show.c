@@ -106,13 +106,21 @@ static void show_layout(hdst__arena *arena, const hdst__record *record, hdst__bu
     show_arrays(arena, record, out);
 }
 
+static void show_null_values(const hdst__null_values *values, hdst__buffer *out)
+{
+    for (size_t i = 0; i < values->count; i++)
+        hdst__buffer_printf(out, "%s'%.*s'", i ? ", " : "    as empty count: ", (int)values->value[i].length, values->value[i].bytes);
+    hdst__buffer_puts(out, "\n");
+}
+
 static void show_missing(const hdst__record *record, hdst__buffer *out)
 {
     for (size_t i = 0; i < record->field_count; i++) {
         const hdst__field *field = &record->fields[i];
-        if (!field->missing && !field->valid) continue;
+        if (!field->missing && !field->valid && !field->null_values) continue;
         hdst__buffer_printf(out, "  empty cells of %s: %s", field->name, hdst__missing_names[hdst__missing_of(field)]);
         hdst__buffer_printf(out, field->valid ? ", and 0 in %s\n" : "\n", field->valid);
+        if (field->null_values) show_null_values(field->null_values, out);
     }
 }
 

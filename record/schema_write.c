@@ -5,6 +5,19 @@
 
 typedef unsigned long long ull;
 
+// In single quotes, of which one within a word is written twice.
+static void write_null_values(const hdst__null_values *values, hdst__buffer *out)
+{
+    if (!values) return;
+    for (size_t i = 0; i < values->count; i++) {
+        hdst__buffer_puts(out, i ? ", '" : ", null_values: ['");
+        for (size_t k = 0; k < values->value[i].length; k++)
+            hdst__buffer_printf(out, "%s%c", values->value[i].bytes[k] == '\'' ? "'" : "", values->value[i].bytes[k]);
+        hdst__buffer_puts(out, "'");
+    }
+    hdst__buffer_puts(out, "]");
+}
+
 static void write_field(const hdst__field *field, hdst__buffer *out)
 {
     const hdst__type *type = field->type;
@@ -17,6 +30,7 @@ static void write_field(const hdst__field *field, hdst__buffer *out)
     if (hdst__time_unit_names[field->time]) hdst__buffer_printf(out, ", unit: %s", hdst__time_unit_names[field->time]);
     if (field->missing) hdst__buffer_printf(out, ", missing: %s", hdst__missing_names[field->missing]);
     if (field->valid) hdst__buffer_printf(out, ", valid: %s", field->valid);
+    write_null_values(field->null_values, out);
     hdst__buffer_puts(out, "}\n");
 }
 

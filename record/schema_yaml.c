@@ -11,7 +11,7 @@
 enum { ASSUMED_PARAM = 4, MAX_SCHEMA_LEAVES = 100000 };
 
 typedef struct declaration {
-    yaml_tree *name, *layout, *align, *fields;      // the last three NULL when not given
+    yaml_tree *name, *layout, *align, *fields, *null_values;        // all but the name NULL when not given
     hdst__record *record;                           // finished when DONE
     enum { NEW, ACTIVE, DONE, BAD } state;
     uint32_t asked_by;                              // ACTIVE: the declaration that nests this one
@@ -281,6 +281,40 @@ static void read_missing(reader *r, const key *missing, const key *valid, hdst__
                          "what an empty cell becomes is one of a few words");
 }
 
+static const char *null_value_wrong(const yaml_tree *word)
+{
+    enum { LONGEST = 64 };
+    if (word->kind != YAML_TREE_SCALAR) return "a null value is a word";
+    if (word->length == 0) return "a cell without anything is empty anyway";
+    if (word->length > LONGEST) return "a null value has 64 bytes at most";
+    if (word->text[0] == ' ' || word->text[word->length - 1] == ' ') return "blanks around a cell are no part of it, nor of a null value";
+    for (size_t i = 0; i < word->length; i++)
+        if ((unsigned char)word->text[i] < 32 || word->text[i] == 127 || word->text[i] == '"') return "a null value has no quotes or control characters";
+    return NULL;
+}
+
+// Which words say as much as an empty cell, `null_values: [NA, "-"]`. NULL: none are given, or there was an error.
+static const hdst__null_values *read_null_values(reader *r, const yaml_tree *list)
+{
+    static const char example[] = "null_values: [NA, \"-\"]";
+    enum { MOST = 64 };
+    if (!list) return NULL;
+    if (list->kind != YAML_TREE_LIST || !list->count || list->count > MOST) {
+        hdst__diag_error(r->diags, list->span, example, "'null_values' is a list of 1 to 64 words");
+        return NULL;
+    }
+    hdst__null_value *words = HDST__NEW_ARRAY(r->arena, hdst__null_value, list->count);
+    for (size_t i = 0; i < list->count; i++) {
+        const char *wrong = null_value_wrong(list->items[i]);
+        if (wrong) hdst__diag_error(r->diags, list->items[i]->span, example, "%s", wrong);
+        if (wrong) return NULL;
+        words[i] = (hdst__null_value){list->items[i]->text, list->items[i]->length};
+    }
+    hdst__null_values *values = HDST__NEW(r->arena, hdst__null_values);
+    *values = (hdst__null_values){words, list->count};
+    return values;
+}
+
 static bool read_field(reader *r, const yaml_tree *node, uint32_t record, uint32_t depth, hdst__name_set *names, hdst__field *field)
 {
     static const char example[] = "{name: x, type: float32}";
@@ -288,9 +322,9 @@ static bool read_field(reader *r, const yaml_tree *node, uint32_t record, uint32
         hdst__diag_error(r->diags, node->span, example, "a field is a mapping of name, type and count");
         return false;
     }
-    key keys[] = {{"name"}, {"type"}, {"count"}, {"unit"}, {"missing"}, {"valid"}};
+    key keys[] = {{"name"}, {"type"}, {"count"}, {"unit"}, {"missing"}, {"valid"}, {"null_values"}};
     size_t errors = r->diags->errors;
-    take_keys(r, node, "a field", keys, 6);
+    take_keys(r, node, "a field", keys, 7);
     const yaml_tree *name = keys[0].value, *type = keys[1].value, *count = keys[2].value;
     // A key that was misspelt is also missing: say so once.
     if (r->diags->errors == errors && !name) hdst__diag_error(r->diags, node->span, example, "the field has no name");
@@ -307,6 +341,7 @@ static bool read_field(reader *r, const yaml_tree *node, uint32_t record, uint32
     if (type) field->time = read_time(r, type, &keys[3]);
     if (type && r->diags->errors == before) field->type = field->time ? hdst__time_type(field->time) : read_type(r, type, record, depth);
     read_missing(r, &keys[4], &keys[5], field);
+    field->null_values = read_null_values(r, keys[6].value);
     if (type && count) {
         const hdst__type *wrapped = read_count(r, count, field->type ? field->type : hdst__type_scalar(HDST__U8));
         if (field->type) field->type = wrapped;
@@ -326,7 +361,12 @@ static bool read_fields(reader *r, uint32_t index, uint32_t depth)
         hdst__field *fields = HDST__NEW_ARRAY(r->arena, hdst__field, d->fields->count);
         hdst__name_set names = {0};
         bool good = true;
-        for (size_t i = 0; i < d->fields->count; i++) good &= read_field(r, d->fields->items[i], index, depth, &names, &fields[i]);
+        const hdst__null_values *of_all = read_null_values(r, d->null_values);
+        good = of_all || !d->null_values;
+        for (size_t i = 0; i < d->fields->count; i++) {
+            good &= read_field(r, d->fields->items[i], index, depth, &names, &fields[i]);
+            if (!fields[i].null_values && fields[i].type && hdst__type_base(fields[i].type)->kind != HDST__RECORD) fields[i].null_values = of_all;
+        }
         d->record->fields = fields;
         d->record->field_count = d->fields->count;
         return good;
@@ -437,7 +477,8 @@ static void declare(reader *r, yaml_tree *name, const key *layout_align_fields)
         hdst__diag_error(r->diags, name->span, NULL, "record '%s' is declared twice", name->text);
         return;
     }
-    declaration d = {.name = name, .layout = layout_align_fields[0].value, .align = layout_align_fields[1].value, .fields = layout_align_fields[2].value};
+    declaration d = {.name = name, .layout = layout_align_fields[0].value, .align = layout_align_fields[1].value, .fields = layout_align_fields[2].value,
+                     .null_values = layout_align_fields[3].value};
     HDST__PUSH(r->arena, r->declarations, r->count, r->capacity, d);
 }
 
@@ -450,8 +491,8 @@ static void declare_records(reader *r, const yaml_tree *records)
     }
     for (size_t i = 0; i + 1 < records->count; i += 2) {
         yaml_tree *name = records->items[i], *body = records->items[i + 1];
-        key keys[] = {{"layout"}, {"align"}, {"fields"}};
-        if (body->kind == YAML_TREE_MAPPING) take_keys(r, body, "a record", keys, 3);
+        key keys[] = {{"layout"}, {"align"}, {"fields"}, {"null_values"}};
+        if (body->kind == YAML_TREE_MAPPING) take_keys(r, body, "a record", keys, 4);
         else if (name->kind == YAML_TREE_SCALAR)
             hdst__diag_error(r->diags, name->span, example, "record %s must be a mapping of layout, align and fields", hdst__quoted(r->arena, name->text));
         if (body->kind == YAML_TREE_MAPPING || name->kind != YAML_TREE_SCALAR) declare(r, name, keys);
@@ -464,8 +505,8 @@ static void declare_all(reader *r, const yaml_tree *root)
         hdst__diag_error(r->diags, root->span, "it starts with 'records:', or with 'record: NAME' for a single one", "a schema must be a mapping");
         return;
     }
-    key keys[] = {{"params"}, {"records"}, {"record"}, {"layout"}, {"align"}, {"fields"}};
-    enum { PARAMS, RECORDS, RECORD, LAYOUT, KEYS = 6 };
+    key keys[] = {{"params"}, {"records"}, {"record"}, {"layout"}, {"align"}, {"fields"}, {"null_values"}};
+    enum { PARAMS, RECORDS, RECORD, LAYOUT, KEYS = 7 };
     size_t errors = r->diags->errors;
     take_keys(r, root, "a schema", keys, KEYS);
     if (keys[PARAMS].value) read_params(r, keys[PARAMS].value);

@@ -45,6 +45,17 @@ typedef enum hdst__missing {
     HDST__MISSING_SKIP,         // the row is left out
 } hdst__missing;
 
+// What a cell of a table may hold that says as much as an empty one: `NA`, `-`. Words are not ended by a NUL.
+typedef struct hdst__null_value {
+    const char *bytes;
+    size_t length;                  // 1 or more
+} hdst__null_value;
+
+typedef struct hdst__null_values {
+    const hdst__null_value *value;
+    size_t count;
+} hdst__null_values;
+
 typedef enum hdst__layout { HDST__AOS, HDST__SOA, HDST__AOSOA, HDST__AOP } hdst__layout;
 
 typedef struct hdst__field {
@@ -53,6 +64,7 @@ typedef struct hdst__field {
     uint64_t offset;                // bytes from the start of the C struct
     hdst__time_unit time;           // of `date32` (int32: days) and `timestamp` (int64), arrays of them too
     hdst__missing missing;
+    const hdst__null_values *null_values;   // cells that count as empty, too; NULL: none
     const char *valid;              // the field beside it that is 1 where its cell held a value, 0 where it was empty; NULL: none
     bool is_key;                    // declared `key` in an operator's output list
 } hdst__field;
@@ -67,6 +79,7 @@ typedef struct hdst__leaf {
     hdst__kind kind;                // a scalar
     hdst__time_unit time;           // of a date or time
     hdst__missing missing;          // never UNSAID
+    const hdst__null_values *null_values;   // NULL: none
     uint32_t valid;                 // the leaf, plus 1, that says whether it is valid, element by element; 0: none
     bool is_validity;               // it says so of another, so it takes no cell of a table
     uint64_t elements;              // product of the dimensions; 1 for a plain scalar

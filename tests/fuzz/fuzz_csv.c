@@ -29,10 +29,13 @@ static hdst__record *cell_record(hdst__arena *arena, uint8_t which, uint64_t wid
     hdst__record *record = HDST__NEW(arena, hdst__record);
     const hdst__missing missing = cells[which % 5].missing;
     const bool valid = missing == HDST__MISSING_ZERO || missing == HDST__MISSING_NAN;
+    static const hdst__null_value words[] = {{"NA", 2}, {"-", 1}, {"1", 1}, {"a b", 3}};
+    static const hdst__null_values null_values = {words, 4};
     fields[0] = (hdst__field){.name = "x",
                               .type = hdst__type_array(arena, hdst__type_scalar(cells[which % 5].kind), width),
                               .time = cells[which % 5].time,
                               .missing = missing,
+                              .null_values = which / 5 % 2 ? &null_values : NULL,
                               .valid = valid ? "ok" : NULL};
     fields[1] = (hdst__field){.name = "ok", .type = hdst__type_array(arena, hdst__type_scalar(HDST__BOOL), width)};
     *record = (hdst__record){.name = "row", .fields = fields, .field_count = valid ? 2 : 1};

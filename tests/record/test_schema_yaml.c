@@ -210,3 +210,31 @@ Test(schema_yaml, every_allocation_may_fail)
     cr_assert_gt(allowed, 10);
     free(text);
 }
+
+static const char *shown(const char *text, size_t length, hdst__buffer *again)
+{
+    hdst__diags some;
+    hdst__schema read;
+    hdst__buffer table;
+    hdst__diags_init(&some, &arena);
+    hdst__buffer_init(&table, NULL);
+    cr_assert(hdst__schema_read(&some, "t.yaml", text, length, NULL, 0, false, &read));
+    hdst__schema_show(&arena, read.records, read.record_count, &table);
+    if (again) hdst__schema_write(read.records, read.record_count, again);
+    const char *copy = hdst__arena_printf(&arena, "%s", hdst__buffer_text(&table));
+    hdst__buffer_destroy(&table);
+    return copy;
+}
+
+Test(schema_yaml, what_is_written_of_empty_cells_reads_back)
+{
+    static const char text[] = "record: a\nnull_values: [NA, \"it's\", 'no value']\nfields:\n  - {name: x, type: float32, missing: nan}\n"
+                               "  - {name: n, type: int32, null_values: [-, ~], valid: has_n}\n  - {name: has_n, type: bool}\n";
+    hdst__buffer written;
+    hdst__buffer_init(&written, NULL);
+    const char *first = shown(text, sizeof text - 1, &written);
+    cr_assert(strstr(first, "empty cells of x: nan\n    as empty count: 'NA', 'it's', 'no value'\n"), "%s", first);
+    cr_assert(strstr(first, "empty cells of n: zero, and 0 in has_n\n    as empty count: '-', '~'\n"), "%s", first);
+    cr_assert_str_eq(shown(hdst__buffer_text(&written), strlen(hdst__buffer_text(&written)), NULL), first);
+    hdst__buffer_destroy(&written);
+}

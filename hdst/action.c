@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Actions that need no result object: each makes a plan, runs it, gives back what it took. Caches that are filled on the way stay filled.
+#include "plan/join_node.h"
 #include "plan/op_slice.h"
 #include "plan/stage_node.h"
 
@@ -215,7 +216,11 @@ static hdst_dataset *same_count(hdst_dataset *dataset)
     return dataset;
 }
 
-static bool is_counted(const hdst_dataset *dataset) { return dataset->op->lower && dataset->op->gives != HDST__GIVES_OTHERS; }
+// Pairs of a join that can be a lookup are counted as they are found, so that neither side is ordered for it.
+static bool is_counted(const hdst_dataset *dataset)
+{
+    return hdst__join_looks_up(dataset) || (dataset->op->lower && dataset->op->gives != HDST__GIVES_OTHERS);
+}
 
 static hdst_dataset *counting(hdst_dataset *from, const void *user)
 {

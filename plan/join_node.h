@@ -18,6 +18,7 @@ typedef struct hdst__join_own {
 
 hdst_dataset *hdst__join_stands_in(hdst__arena *arena, const hdst__plan *plan, hdst_dataset *dataset);      // hdst__operator.stands_in of joins
 
+bool hdst__join_looks_up(const hdst_dataset *dataset);     // whether it is a join that can stand as a lookup where nobody asks for its order
 // A dataset over two, the second of which is still to be checked: `right` is called so in errors of `call`. Never NULL.
 hdst_dataset *hdst__join_dataset(const char *call, const hdst__operator *op, hdst_dataset *left, hdst_dataset *right);
 // Reads the keys, which both sides must have of the same types.

@@ -140,11 +140,20 @@ static hdst_dataset *make_stand_in(hdst__arena *arena, hdst_dataset *dataset, in
     return stand_in;
 }
 
+static bool may_look_up(const hdst_dataset *dataset)
+{
+    const bool leaves_out = hdst__engine_settings(dataset->object.context->engine)->skip_failed;
+    return !((const hdst__join_own *)dataset->own)->ordered && !leaves_out && keys_are_integers(dataset);
+}
+
+bool hdst__join_looks_up(const hdst_dataset *dataset)
+{
+    return is_join(dataset->op) && !dataset->object.error && may_look_up(dataset) && choose_table(dataset) >= 0;
+}
+
 hdst_dataset *hdst__join_stands_in(hdst__arena *arena, const hdst__plan *plan, hdst_dataset *dataset)
 {
-    const hdst__join_own *own = dataset->own;
-    const bool leaves_out = hdst__engine_settings(dataset->object.context->engine)->skip_failed;
-    if (own->ordered || leaves_out || !plan->may_run_again || plan->keeps_partials || !keys_are_integers(dataset)) return NULL;
+    if (!plan->may_run_again || plan->keeps_partials || !may_look_up(dataset)) return NULL;
     const int table = choose_table(dataset);
     return table >= 0 && !order_is_asked_for(arena, dataset) ? make_stand_in(arena, dataset, table) : NULL;
 }

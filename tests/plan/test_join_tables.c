@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Joins for whose order nobody asks, where one side is a hash table that kernels look up in: against nested loops in C, on every form of kernels; when that is
 // done, and when not; what is found out by a run; errors, which are those of the ordered result.
+#include "plan/join_node.h"
 #include "tests/hdst/support.h"
 
 typedef struct large { uint32_t k; int16_t a; uint64_t wide; double v; uint32_t at; } large;
@@ -252,6 +253,34 @@ Test(join_tables, tables_of_cached_sides_are_kept)
     cr_expect(strstr(hdst_explain(kept, NULL), "the table of an earlier run"));
     cr_expect_not(strstr(hdst_explain(fresh, NULL), "the table of an earlier run"));
     hdst_context_destroy(j.context);
+}
+
+// Who only counts does not ask for the order. That a run looked up is seen by what it found: keys that the small side has more than once.
+Test(join_tables, counts)
+{
+    const char *const where[] = {"interp", "cpu"};
+    fill_rows(LARGE, 90, 30);
+    const uint64_t inner = expected(false).pairs, outer = expected(true).pairs;
+    uint64_t with = 0;
+    for (uint32_t i = 0; i < large_count; i++) with += larges[i].k % 2 == 0;        // keys of the small side are the even ones below 60
+    for (int f = 0; f < (have_cpu() ? 2 : 1); f++) {
+        job j = begin(context_on(where[f]));
+        hdst_dataset *both = hdst_join(j.large, "k", j.small, "user", j.module, "inner");
+        hdst_dataset *semi = hdst_semi_join(j.large, "k", j.small, "user"), *anti = hdst_anti_join(j.large, "k", j.small, "user");
+        const hdst__join_own *own = both->parent->own;
+        uint64_t n;
+        cr_assert_not(own->repeats);
+        cr_assert_eq(hdst_count(both, &n, NULL), HDST_OK);
+        cr_assert_eq(n, inner);
+        cr_assert(own->repeats && !own->ordered);
+        cr_assert_eq(hdst_count(hdst_join(j.large, "k", j.small, "user", j.module, "outer"), &n, NULL), HDST_OK);
+        cr_assert_eq(n, outer);
+        cr_assert_eq(hdst_count(semi, &n, NULL), HDST_OK);
+        cr_assert_eq(n, with);
+        cr_assert_eq(hdst_count(anti, &n, NULL), HDST_OK);
+        cr_assert_eq(n, LARGE - with);
+        hdst_context_destroy(j.context);
+    }
 }
 
 // A table that the budget has no room for.

@@ -28,6 +28,18 @@ inline bool split_double(double v, double up, long *high, long *low)
     *low = fits ? (long)(as_ulong(whole_rest) - as_ulong(beside)) : 0;
     return fits;
 }
+// GPU form: a sum of floats in two doubles for the at most 1024 records of a work-group. The first begins as 1.5 * 2^52 units of the word, beside which an
+// addend below `most`, 2^40 of them, is rounded to whole units; the second takes what was cut off. Both are exact: at the end the one is a whole number
+// below 2^50, and the other one of 2^-40 units, for an addend of `least`, 2^-17 units, has its last bit there. Smaller ones do not fit.
+inline void twofold_add(double *high, double *low, float v, float most, float least, bool *fits)
+{
+    const float size = fabs(v);
+    *fits = (size < most) & ((size >= least) | (v == 0));
+    const double x = *fits ? v : 0.0f, sum = *high + x;
+    *low += x - (sum - *high);
+    *high = sum;
+}
+__attribute__((noinline)) void exception_twofold(volatile __global long *cell, float v) { superaccumulator_add_float(cell, v); }
 inline long likely_below_double(double v, double up, double down, double limit, bool *fits)
 {
     *fits = fits_double(v, up, down) & (fabs(v * up) < limit);

@@ -36,6 +36,7 @@ typedef struct ir_var {
     bool varying;               // set by the pass that marks: differs from record to record
     bool per_record;            // set by the block form: lives across record loops, one value per record of the block
     bool in_rows;               // of an array that is per_record: a record's elements lie side by side, not those of one number
+    bool in_tile;               // GPU form, of an array: loops with a tile fill it, in local memory
     const uint64_t *init;       // const arrays: the elements' bits; NULL otherwise
 } ir_var;
 
@@ -136,6 +137,12 @@ typedef struct ir_block {
     size_t count, capacity;
 } ir_block;
 
+// GPU form, of an IR_FOR: the work-group makes the loop for all its records together, before any of them goes on (codegen/pass/row_tiles.c). A lane has so
+// many records and turns of the loop at once in registers.
+typedef struct ir_tile {
+    uint32_t records, units;
+} ir_tile;
+
 struct ir_stmt {
     ir_stmt_kind kind;
     hdst__span span;
@@ -147,6 +154,7 @@ struct ir_stmt {
     ir_expr *value, *cond, *index, *index2;
     ir_expr *lo, *hi;               // IR_FOR; hi: IR_LOOP
     uint64_t step;                  // IR_FOR
+    const ir_tile *tile;            // IR_FOR, GPU form; NULL: each record makes its own
     ir_block body, then, otherwise; // IR_LOOP uses body; IR_IF then and otherwise
     ir_block head, after;           // IR_LOOP: head before cond, after = the step
     uint32_t unroll_hint;           // IR_FOR, GPU form: turns that the driver's compiler is asked to unroll; 0: it is not

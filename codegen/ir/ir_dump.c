@@ -224,6 +224,7 @@ static void dump_for(dumper *d, const ir_stmt *s)
     if (s->unroll > 1) hdst__buffer_printf(d->out, " jammed %u", s->unroll);
     if (s->unroll_hint) hdst__buffer_printf(d->out, " unroll %" PRIu32, s->unroll_hint);
     if (s->vectorize) hdst__buffer_puts(d->out, " vectorize");
+    if (s->tile) hdst__buffer_printf(d->out, " tile %" PRIu32 " by %" PRIu32, s->tile->records, s->tile->units);
     dump_body(d, &s->body);
 }
 
@@ -414,7 +415,9 @@ static void dump_places(const ir_func *func, hdst__buffer *out)
     for (size_t i = 0; i < func->param_count; i++)
         if (func->params[i].placement) dump_placement(&func->params[i], out);
     if (func->tables) dump_tables(func, out);
-    if (func->shape) hdst__buffer_printf(out, "  shape group %" PRIu32 " records %" PRIu32 "\n", func->shape->group, func->shape->records);
+    if (func->shape) hdst__buffer_printf(out, "  shape group %" PRIu32 " records %" PRIu32, func->shape->group, func->shape->records);
+    if (func->shape && func->shape->span) hdst__buffer_printf(out, " span %" PRIu32, func->shape->span);
+    if (func->shape) hdst__buffer_puts(out, "\n");
     if (func->together) hdst__buffer_puts(out, "  together\n");
     dump_output(hdst__ir_output(func), out);
 }
@@ -429,7 +432,8 @@ static void dump_vars(const ir_func *func, hdst__buffer *out)
             hdst__buffer_puts(out, e ? ", " : " const {");
             dump_const(out, v->kind, v->init[e]);
         }
-        hdst__buffer_printf(out, "%s%s%s\n", v->init ? "}" : "", v->varying ? " varying" : "", v->per_record ? " per record" : "");
+        hdst__buffer_printf(out, "%s%s%s", v->init ? "}" : "", v->varying ? " varying" : "", v->per_record ? " per record" : "");
+        hdst__buffer_puts(out, v->in_tile ? " in tile\n" : "\n");
     }
 }
 

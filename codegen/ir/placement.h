@@ -86,6 +86,7 @@ typedef struct ir_shape {
     uint32_t group;             // work-items of a work-group; a power of two
     uint32_t records;           // that a lane takes at once
     uint32_t unroll;            // turns of an innermost loop
+    uint32_t span;              // records of a work-group, fewer than work-items, where it makes tiles (row_tiles.c); 0: all of `group` * `records`
 } ir_shape;
 enum { IR_LANE_RECORDS = 8 };
 

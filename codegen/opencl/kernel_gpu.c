@@ -13,6 +13,7 @@
 #include "codegen/opencl/print_stmt.h"
 #include "codegen/opencl/print_text_copies.h"
 #include "codegen/opencl/print_tables.h"
+#include "codegen/opencl/print_tiles.h"
 #include "codegen/opencl/print_tuples.h"
 #include "codegen/opencl/print_vectors.h"
 #include "codegen/opencl/print_words.h"
@@ -38,7 +39,7 @@ static const hdst__form gpu_form = {
     .run = {[IR_ACCUM] = hdst__print_accum_run, [IR_STORE] = hdst__print_vector_stores},
     .begin_record = hdst__print_words, .end_record = hdst__print_cooperative_keep,
     .begin_loop = hdst__begin_gpu_loop, .end_loop = hdst__end_gpu_loop,
-    .carries = hdst__cooperative_carries, .home = hdst__cooperative_home,
+    .carries = hdst__cooperative_carries, .home = hdst__cooperative_home, .twofold = hdst__cooperative_twofold,
 };
 
 // --- What goes to local memory ---
@@ -105,6 +106,7 @@ static void print_setup(hdst__printer *p)
 {
     if (p->output.way == IR_OUTPUT_COUNTED) hdst__write_line(&p->out, "__local uint sums[LANES];\nif (places[0] > room) return;");
     hdst__print_cooperative_memory(p);
+    hdst__print_tile_memory(p);
     hdst__print_input_bases(p);
     print_broadcast_copies(p);
     hdst__print_table_bases(p);
@@ -123,7 +125,8 @@ static void print_chunk(hdst__printer *p)
     }
     const uint32_t adds = p->func->tables->lane_adds ? p->func->tables->lane_adds : HDST__FLUSH_ADDS >> HDST__LANE_BITS;
     hdst__write_line(&p->out, "// The tables are added to the device's before a word could overflow.");
-    hdst__write_line(&p->out, "ulong rounds = max(min(flush / SPAN, flush / %d / (SPAN / LANES)), 1UL);", (HDST__FLUSH_ADDS - 1) / adds + 1);
+    const char *records = p->func->shape->span ? "" : " / (SPAN / LANES)";     // of a lane
+    hdst__write_line(&p->out, "ulong rounds = max(min(flush / SPAN, flush / %d%s), 1UL);", (HDST__FLUSH_ADDS - 1) / adds + 1, records);
     hdst__write_line(&p->out, "for (; base < count && rounds; base += get_num_groups(0) * SPAN, rounds--) {");
 }
 
@@ -143,7 +146,10 @@ static const char *records_text(hdst__printer *p, const ir_func *single, const i
     const hdst__writer outer = p->out;
     const bool near = hdst__lanes_take_neighbours(spans);
     p->out = (hdst__writer){.arena = p->arena};
-    if (spans->lane_records <= 1) {
+    if (p->tiles) {
+        hdst__write_line(&p->out, "const ulong i = base + lane;\nconst bool active = lane < SPAN && i < count;");
+        print_record(p, spans, "{");
+    } else if (spans->lane_records <= 1) {
         hdst__write_line(&p->out, "const ulong i = base + lane;\n%s", place);
         print_record(p, spans, "if (i < count) {");
     } else {
@@ -223,6 +229,7 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *sca
     hdst__text_copies_begin(p, scalar);
     p->vectors = hdst__vectors_create(arena);
     if (forms.loops) p->cooperative = hdst__cooperative_create(arena, forms.loops);
+    if (shape.span) p->tiles = hdst__tiles_create(arena, single);
     const uint64_t bytes = hdst__private_bytes(p, spans);
     if (!hdst__private_fits(p, func, bytes, HDST__GPU_PRIVATE_BYTES, diags)) return NULL;
     hdst__plan_words(p);
@@ -236,7 +243,7 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *sca
     hdst__filling fillings[OWN_FILLINGS + HDST__FINISH_FILLINGS + HDST__TUPLE_FILLINGS] = {
         {"TITLE", func->name},
         {"GROUP_SIZE", hdst__arena_printf(arena, "%" PRIu32, shape.group)},
-        {"SPAN_SIZE", hdst__arena_printf(arena, "%" PRIu32, shape.group * shape.records)},
+        {"SPAN_SIZE", hdst__arena_printf(arena, "%" PRIu32, shape.span ? shape.span : shape.group * shape.records)},
         {"FILE_SCOPE", file_scope},
         {"SETUP", setup},
         {"CHUNK_LOOP", hdst__print_section(p, print_chunk)},
@@ -253,8 +260,8 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *sca
     *kernel = (hdst__kernel){.func = func, .local_size = shape.group, .shape = shape, .private_bytes = bytes, .merges = merges,
         .group_tables = func->tables->shared, .overflow_cell_words = func->tables->overflow_words,
         .tables_in_local = hdst__placed_anywhere(func, IR_PLACE_LOCAL)};
-    kernel->why = hdst__arena_printf(arena, "form: %" PRIu32 " record%s per lane%s, %" PRIu32 " copies of tables\n%s%s", shape.records,
-        shape.records > 1 ? "s" : "", local ? "" : ", no local memory", func->tables->copies, hdst__emit_why(p), hdst__tables_why(p));
+    kernel->why = hdst__arena_printf(arena, "form: %" PRIu32 " record%s per lane%s, %" PRIu32 " copies of tables\n%s%s%s", shape.records,
+        shape.records > 1 ? "s" : "", local ? "" : ", no local memory", func->tables->copies, hdst__tiles_why(p), hdst__emit_why(p), hdst__tables_why(p));
     if (func->tables->has_tuples) kernel->why = hdst__arena_printf(arena, "%s%s\n", kernel->why, hdst__tuples_why(p));
     const size_t finish = p->tables->accum_count ? HDST__FINISH_FILLINGS : 0, tuples = func->tables->has_tuples ? HDST__TUPLE_FILLINGS : 0;
     if (finish) hdst__finish_texts(p, kernel, fillings + OWN_FILLINGS);

@@ -45,8 +45,24 @@ static const char *limit_text(hdst__printer *p, const char *type)
     return hdst__arena_printf(p->arena, "0x1p%" PRIu32 "%s", p->options->fixed_point_bits, type[0] == 'f' ? "f" : "");
 }
 
+static const char *twofold_of(hdst__printer *p, const ir_stmt *stmt) { return p->form->twofold ? p->form->twofold(p, stmt) : NULL; }
+
+static void print_twofold(hdst__printer *p, const ir_stmt *stmt, size_t n)
+{
+    const char *down = hdst__arena_printf(p->arena, "%sDown", hdst__scale_name(p, stmt->param, stmt->leaf));
+    p->uses_double = true;
+    hdst__write_line(&p->out, "const float addend%zu = %s;", n, hdst__addend_text(p, stmt->param, stmt->leaf, stmt->value));
+    hdst__write_line(&p->out, "bool fits%zu;", n);
+    hdst__write_line(&p->out, "twofold_add(%s, addend%zu, %s * 0x1p40f, %s * 0x1p-17f, &fits%zu);", twofold_of(p, stmt), n, down, down, n);
+    hdst__write_line(&p->out, "quick &= fits%zu;", n);
+}
+
 static void print_sum(hdst__printer *p, const ir_stmt *stmt, size_t n)
 {
+    if (twofold_of(p, stmt)) {
+        print_twofold(p, stmt, n);
+        return;
+    }
     if (is_double_word(p, stmt)) {
         print_double_word(p, stmt, n);
         return;
@@ -230,7 +246,8 @@ static void print_exception(hdst__printer *p, const ir_stmt *stmt, size_t n)
     }
     hdst__write_line(&p->out, "if (!fits%zu) {", n);
     p->out.indent++;
-    if (hdst__placement(p, hdst__find_plan(p, stmt->param))->place == IR_PLACE_FIXED_POINT) print_exception_word(p, stmt, n);
+    if (twofold_of(p, stmt)) hdst__write_line(&p->out, "exception_twofold(%s, addend%zu);", place, n);
+    else if (hdst__placement(p, hdst__find_plan(p, stmt->param))->place == IR_PLACE_FIXED_POINT) print_exception_word(p, stmt, n);
     else if (type[0] == 'd') hdst__write_line(&p->out, "superaccumulator_add_double(%s, addend%zu);", place, n);
     else hdst__print_add_word(p, stmt, 0, hdst__arena_printf(p->arena, "exception_float%s(%s, addend%zu, %sUp, %sDown)", of, place, n, scale, scale));
     p->out.indent--;

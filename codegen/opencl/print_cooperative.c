@@ -51,12 +51,14 @@ void hdst__print_cooperative_memory(hdst__printer *p)
         const ir_var *var = &p->cooperative->func->vars[p->cooperative->carried[i]];
         p->cooperative->memory[i] = hdst__name_take(p->names, hdst__arena_printf(p->arena, "%s of lanes", var->name && var->name[0] ? var->name : "tmp"));
         const uint64_t each = var->elements ? var->elements : 1;
-        hdst__write_line(&p->out, "__local %s %s[%" PRIu64 " * LANES];", kept_name(var), p->cooperative->memory[i], each);
+        hdst__write_line(&p->out, "__local %s %s[%" PRIu64 " * %s];", kept_name(var), p->cooperative->memory[i], each,
+            p->cooperative->func->shape->span ? "SPAN" : "LANES");
     }
 }
 
 void hdst__print_cooperative_keep(hdst__printer *p)
 {
+    if (p->tiles && p->cooperative && p->cooperative->count) hdst__write_line(&p->out, "if (active) {");
     for (size_t i = 0; p->cooperative && !p->func->counts && i < p->cooperative->count; i++) {
         const uint32_t v = p->cooperative->carried[i];
         const ir_var *var = &p->func->vars[v];
@@ -65,6 +67,7 @@ void hdst__print_cooperative_keep(hdst__printer *p)
         else hdst__write_line(&p->out, "for (uint e = 0; e < %" PRIu64 "; e++) %s[lane * %" PRIu64 " + e] = %s[e];", var->elements, to,
             var->elements, from);
     }
+    if (p->tiles && p->cooperative && p->cooperative->count) hdst__write_line(&p->out, "}");
 }
 
 // --- Several records ---
@@ -158,11 +161,43 @@ static const ir_stmt *next_in_registers(const ir_block *body, uint32_t number)
 
 static uint32_t words_of(const hdst__printer *p, const ir_stmt *s) { return hdst__find_cell(p, s->param, s->leaf)->private_words; }
 
+// Sums of floats whose words would not hold all that is below them: two doubles hold it for the records of a work-group, without conversion.
+static bool is_twofold(const hdst__printer *p, const ir_stmt *s)
+{
+    const hdst__cell *cell = hdst__find_cell(p, s->param, s->leaf);
+    return s->home == IR_HOME_REGISTER && s->joint && cell->kind == HDST__F32 && cell->precision == HDST__CLASS_ONE_WORD &&
+        hdst__leaf_placement(p, s->param, s->leaf)->way == IR_WAY_JOINT && p->options->facts.has_double;
+}
+
+const char *hdst__cooperative_twofold(hdst__printer *p, const ir_stmt *stmt)
+{
+    if (!is_twofold(p, stmt)) return NULL;
+    return hdst__arena_printf(p->arena, "&own_sum%" PRIu32 ", &own_low%" PRIu32, stmt->home_register, stmt->home_register);
+}
+
+static const char *anchor_text(hdst__printer *p, const ir_stmt *s)
+{
+    return hdst__arena_printf(p->arena, "0x1.8p52 * %sDown", hdst__scale_name(p, s->param, s->leaf));
+}
+
+static void end_twofold(hdst__printer *p, const ir_stmt *place, uint32_t k)
+{
+    const char *scale = hdst__scale_name(p, place->param, place->leaf);
+    hdst__print_add_word(p, place, 0, hdst__arena_printf(p->arena, "(long)((own_sum%" PRIu32 " - %s) * %sUp)", k, anchor_text(p, place), scale));
+    const char *low = hdst__arena_printf(p->arena, "own_low%" PRIu32, k);
+    hdst__write_line(&p->out, "if (%s != 0)", low);
+    hdst__write_line(&p->out, "    superaccumulator_add_fixed(%s, FLOAT_LAST, FLOAT_LOWEST, (long)(%s * %sUp * 0x1p40), %sScale + 40);",
+                     hdst__device_place(p, place), low, scale, scale);
+}
+
 static void begin_sums(hdst__printer *p, const ir_block *body)
 {
     const ir_stmt *s;
     for (uint32_t k = 0; (s = next_in_registers(body, k));)
-        for (uint32_t w = words_of(p, s); w; w--, k++) hdst__write_line(&p->out, "long %s = 0;", register_name(p, k));
+        if (is_twofold(p, s)) {
+            hdst__write_line(&p->out, "double own_sum%" PRIu32 " = %s, own_low%" PRIu32 " = 0;", k, anchor_text(p, s), k);
+            k++;
+        } else for (uint32_t w = words_of(p, s); w; w--, k++) hdst__write_line(&p->out, "long %s = 0;", register_name(p, k));
 }
 
 static void end_sums(hdst__printer *p, const ir_block *body)
@@ -171,6 +206,10 @@ static void end_sums(hdst__printer *p, const ir_block *body)
     for (uint32_t k = 0; (s = next_in_registers(body, k));) {
         ir_stmt place = *s;
         place.home = IR_HOME_PLACE;
+        if (is_twofold(p, s)) {
+            end_twofold(p, &place, k++);
+            continue;
+        }
         for (uint32_t w = 0, words = words_of(p, s); w < words; w++, k++) hdst__print_add_word(p, &place, w, register_name(p, k));
     }
 }
@@ -228,34 +267,88 @@ static void end_tile(hdst__printer *p, const ir_block *body)
 // A small counter would wrap where a lane goes on by as many elements as there are lanes.
 static const char *counter_type(hdst__kind kind) { return hdst__scalar_size(kind) < 4 ? "int" : hdst__cl_name(kind); }
 
+// The group's records, for the elements where the loops stand.
+static void print_innermost(hdst__printer *p, ir_block *body, uint32_t records)
+{
+    begin_sums(p, body);
+    begin_tile(p, body);
+    hdst__write_line(&p->out, "uint at = 0;");
+    hdst__write_line(&p->out, "for (; at + %" PRIu32 " <= there; at += %" PRIu32 ") {", records, records);
+    p->out.indent++;
+    if (records == HDST__GPU_COOPERATIVE_RECORDS) hdst__begin_record_vectors(p, body, is_shared);
+    print_records(p, body, records);
+    if (records == HDST__GPU_COOPERATIVE_RECORDS) hdst__end_record_vectors(p);
+    p->out.indent--;
+    hdst__write_line(&p->out, "}\nfor (; at < there; at++) {");
+    p->out.indent++;
+    print_records(p, body, 1);
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+    end_sums(p, body);
+    end_tile(p, body);
+}
+
+// Words of the registers that one turn of the innermost loop takes; 0: it does more than add to them.
+static uint32_t words_of_turn(const hdst__printer *p, const ir_block *body)
+{
+    uint32_t words = 0;
+    for (size_t i = 0; i < body->count; i++) {
+        if (body->items[i]->kind != IR_ACCUM || body->items[i]->home != IR_HOME_REGISTER) return 0;
+        const uint32_t end = body->items[i]->home_register + words_of(p, body->items[i]);
+        if (end > words) words = end;
+    }
+    return words;
+}
+
+// Turns of an inner loop whose sums are in registers at once, so that what they read of a record is read once (unroll and jam).
+static uint32_t jammed_turns(const hdst__printer *p, const ir_stmt *s)
+{
+    const uint32_t words = words_of_turn(p, &s->body);
+    uint64_t turns = s->hi->op == IR_CONST ? s->hi->bits : 0;
+    if (turns > HDST__GPU_COOPERATIVE_JAMMED) turns = HDST__GPU_COOPERATIVE_JAMMED;
+    while (words && turns * words > IR_HOME_REGISTERS) turns--;
+    return words ? (uint32_t)turns : 0;
+}
+
+static ir_block jammed(hdst__printer *p, const ir_stmt *s, uint32_t turns)
+{
+    ir_func *func = p->cooperative->func;
+    const hdst__kind kind = s->hi->kind;
+    ir_block all = {0};
+    for (uint32_t k = 0; k < turns; k++) {
+        ir_block turn = hdst__ir_copy_block(func, &s->body);
+        if (k) hdst__ir_substitute(func, &turn, s->var, hdst__ir_binary(func, IR_ADD, kind, hdst__ir_var(func, s->var), hdst__ir_const(func, kind, k)));
+        for (size_t i = 0; i < turn.count; i++) {
+            turn.items[i]->home_register += k * words_of_turn(p, &s->body);
+            hdst__ir_push(func, &all, turn.items[i]);
+        }
+    }
+    return all;
+}
+
 static void print_loops(hdst__printer *p, ir_stmt *s, bool outermost)
 {
-    const char *name = p->var_name[s->var], *type = counter_type(p->func->vars[s->var].kind);
+    const char *name = p->var_name[s->var], *type = counter_type(p->func->vars[s->var].kind), *hi = hdst__expr_text(p, s->hi, HDST__OPERAND);
+    const bool nested = s->body.items[0]->kind == IR_FOR;
+    const uint32_t turns = outermost || nested ? 0 : jammed_turns(p, s);
     p->cooperative->in_loop[s->var] = true;
     hdst__print_source_line(p, s);
-    hdst__write_line(&p->out, "for (%s %s = %s; %s < %s; %s += %s) {", type, name, outermost ? "lane" : "0", name,
-        hdst__expr_text(p, s->hi, HDST__OPERAND), name, outermost ? "LANES" : "1");
-    p->out.indent++;
-    if (s->body.items[0]->kind == IR_FOR) {
-        print_loops(p, s->body.items[0], false);
-    } else {
-        begin_sums(p, &s->body);
-        begin_tile(p, &s->body);
-        hdst__write_line(&p->out, "uint at = 0;");
-        hdst__write_line(&p->out, "for (; at + %d <= there; at += %d) {", HDST__GPU_COOPERATIVE_RECORDS, HDST__GPU_COOPERATIVE_RECORDS);
+    if (turns > 1) {
+        ir_block all = jammed(p, s, turns);
+        hdst__write_line(&p->out, "%s %s = 0;", type, name);
+        hdst__write_line(&p->out, "for (; %s + %" PRIu32 " <= %s; %s += %" PRIu32 ") {", name, turns, hi, name, turns);
         p->out.indent++;
-        hdst__begin_record_vectors(p, &s->body, is_shared);
-        print_records(p, &s->body, HDST__GPU_COOPERATIVE_RECORDS);
-        hdst__end_record_vectors(p);
-        p->out.indent--;
-        hdst__write_line(&p->out, "}\nfor (; at < there; at++) {");
-        p->out.indent++;
-        print_records(p, &s->body, 1);
+        print_innermost(p, &all, p->options->input->layout == HDST__AOS ? HDST__GPU_COOPERATIVE_FEW_RECORDS : HDST__GPU_COOPERATIVE_RECORDS);
         p->out.indent--;
         hdst__write_line(&p->out, "}");
-        end_sums(p, &s->body);
-        end_tile(p, &s->body);
+        if (s->hi->bits % turns == 0) return;
+        hdst__write_line(&p->out, "for (; %s < %s; %s++) {", name, hi, name);
+    } else {
+        hdst__write_line(&p->out, "for (%s %s = %s; %s < %s; %s += %s) {", type, name, outermost ? "lane" : "0", name, hi, name, outermost ? "LANES" : "1");
     }
+    p->out.indent++;
+    if (nested) print_loops(p, s->body.items[0], false);
+    else print_innermost(p, &s->body, HDST__GPU_COOPERATIVE_RECORDS);
     p->out.indent--;
     hdst__write_line(&p->out, "}");
 }
@@ -267,7 +360,7 @@ void hdst__print_cooperative_loops(hdst__printer *p)
     const char *record = p->record;
     hdst__write_line(&p->out, "// The records that the lanes have ended, element by element: each lane has its own.");
     hdst__write_line(&p->out, "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);");
-    hdst__write_line(&p->out, "const uint there = (uint)min(count - base, (ulong)LANES);");
+    hdst__write_line(&p->out, "const uint there = (uint)min(count - base, (ulong)%s);", p->func->shape->span ? "SPAN" : "LANES");
     hdst__printer_use(p, p->cooperative->func);
     p->cooperative->in_loop = HDST__NEW_ARRAY(p->arena, bool, p->func->var_count + 1);
     p->record = "base + at";

@@ -8,6 +8,7 @@
 #include "codegen/opencl/print_homes.h"
 #include "codegen/opencl/print_output.h"
 #include "codegen/opencl/print_run_totals.h"
+#include "codegen/opencl/print_tiles.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -32,6 +33,10 @@ static void declare_array(hdst__printer *p, uint32_t v)
 {
     const ir_var *var = &p->func->vars[v];
     if (var->init) return;      // at file scope
+    if (var->in_tile) {
+        hdst__print_tile_of_record(p, v);
+        return;
+    }
     hdst__write_line(&p->out, "%s %s[%" PRIu64 "]%s;", hdst__cl_name(var->kind), p->var_name[v], var->elements, var->per_record ? "[BLOCK] ALIGNED" : "");
 }
 
@@ -49,8 +54,8 @@ static void declare_at_top(hdst__printer *p)
 {
     for (uint32_t v = 0; v < p->func->var_count; v++) {
         const ir_var *var = &p->func->vars[v];
-        if (var->per_record || var->elements || is_carried(p, v)) p->homes->home[v] = NULL;
-        if (p->homes->home[v] || p->homes->declared[v] || p->homes->references[v] == 0) continue;
+        if (var->per_record || var->elements || is_carried(p, v) || hdst__tiles_part(p, p->homes->home[v])) p->homes->home[v] = NULL;
+        if (hdst__tiles_own(p, v) || p->homes->home[v] || p->homes->declared[v] || p->homes->references[v] == 0) continue;
         if (is_kept(p, v) || belongs_to_loops(p, v) || is_local_to_records(p, v)) continue;
         p->homes->declared[v] = true;
         if (var->elements) declare_array(p, v);
@@ -303,6 +308,40 @@ static void print_block(hdst__printer *p, const ir_block *block)
     p->homes->here = outer;
 }
 
+static void print_part(hdst__printer *p, ir_stmt *const *stmts, size_t count)
+{
+    hdst__write_line(&p->out, "if (active) {");
+    p->out.indent++;
+    for (size_t at = 0; at < count;) at += print_stmts(p, stmts + at, count - at);
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+}
+
+// All lanes of the work-group come to a tile; what stands between tiles is for those that have a record.
+static void print_parts(hdst__printer *p, const ir_block *block)
+{
+    const ir_block *outer = p->homes->here;
+    p->homes->here = block;
+    for (size_t at = 0; at < block->count; at++) {
+        ir_stmt *s = block->items[at];
+        size_t end = at;
+        while (end < block->count && !hdst__has_tile(block->items[end])) end++;
+        if (end > at) {
+            print_part(p, block->items + at, end - at);
+            at = end - 1;
+        } else if (s->tile) {
+            hdst__print_tile(p, s);
+        } else {
+            hdst__print_tile_steps(p, s);
+            p->out.indent++;
+            print_parts(p, &s->body);
+            p->out.indent--;
+            hdst__write_line(&p->out, "}");
+        }
+    }
+    p->homes->here = outer;
+}
+
 static void print_failures(hdst__printer *p)
 {
     if (p->func->lane_records > 1) {
@@ -338,7 +377,8 @@ void hdst__print_function(hdst__printer *p)
     if (p->form->begin_record) p->form->begin_record(p);
     declare_at_top(p);
     if (p->has_checks) hdst__write_line(&p->out, "uint failed = 0;%s", p->in_block && p->func->emits ? "\nconst ulong block_place = place;" : "");
-    print_block(p, &body);
+    if (p->tiles) print_parts(p, &p->func->body);
+    else print_block(p, &body);
     if (p->has_checks) print_failures(p);
     if (p->form->end_record) p->form->end_record(p);
 }

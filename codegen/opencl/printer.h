@@ -37,6 +37,8 @@ typedef struct hdst__form {
     bool (*carries)(const hdst__printer *p, uint32_t var);          // end_record reads it: it lives as long as the function
     // The word that an addition whose home is not its accumulator's place goes to (ir_stmt.home).
     const char *(*home)(hdst__printer *p, const ir_stmt *stmt, uint32_t word);
+    // The addresses of two doubles that the addition goes to meanwhile (twofold_add), in place of words; NULL: none.
+    const char *(*twofold)(hdst__printer *p, const ir_stmt *stmt);
 } hdst__form;
 
 // --- The state ---
@@ -98,6 +100,7 @@ struct hdst__printer {
     uint32_t *word_count;                       // GPU: print_words.h
     struct hdst__vectors *vectors;              // GPU: print_vectors.h
     struct hdst__cooperative *cooperative;      // GPU: print_cooperative.h
+    struct hdst__tiles *tiles;                  // GPU: print_tiles.h
 };
 
 hdst__printer *hdst__printer_create(hdst__arena *arena, const ir_func *func, const hdst__kernel_options *options,

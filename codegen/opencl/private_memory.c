@@ -13,7 +13,7 @@ static hdst__span place_of(const ir_func *func)
 
 static uint64_t bytes_of(const ir_func *func, const ir_var *var)
 {
-    if (var->init) return 0;
+    if (var->init || var->in_tile) return 0;
     const uint64_t records = var->per_record && func->block ? func->block : 1;
     if (var->elements) return var->elements * records * hdst__scalar_size(var->kind);
     return records * hdst__scalar_size(records > 1 ? hdst__kind_over_block(var->kind) : var->kind);

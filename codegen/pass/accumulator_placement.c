@@ -357,10 +357,13 @@ static void place_tile(ir_tables *form, const ir_func *func, const hdst__tables 
     }
 }
 
+// Records whose values wait in local memory for the work-group's loops.
+static uint64_t carried_records(const ir_func *func) { return func->shape->span ? func->shape->span : func->shape->group; }
+
 uint64_t hdst__place_loop_bytes(const ir_func *loops, const hdst__tables *tables, const hdst__place_limits *limits)
 {
     if (!loops) return 0;
-    const uint64_t carried = hdst__place_carried_bytes(loops) * loops->shape->group;
+    const uint64_t carried = hdst__place_carried_bytes(loops) * carried_records(loops);
     if (!loops->tables->has_tile) return carried;
     const uint64_t rows = place_rows(hdst__tables_accum(tables, loops->tables->tile), limits->rows) + 1;
     return carried + rows * loops->tables->tile_words * loops->shape->group * sizeof(int64_t) + HDST__LOCAL_ALIGN;
@@ -372,6 +375,24 @@ static uint32_t shared_tables(uint64_t words)
     return fit < 1 ? 1 : fit < HDST__GPU_SHARED_TABLES ? (uint32_t)fit : HDST__GPU_SHARED_TABLES;
 }
 
+// Of a function with tiles, whose memory is counted already, more of what is left.
+static uint64_t room_for_carried(const ir_func *func, const hdst__place_limits *limits)
+{
+    return func->shape->span ? limits->local_bytes * 3 / 4 : limits->local_bytes / 2;
+}
+
+// NULL: none, or what they carry has no room; the function is as it was then.
+static ir_func *loops_with_room(ir_func *func, const hdst__tables *tables, const hdst__place_limits *limits, const bool *wide, bool distributes)
+{
+    const ir_func *before = hdst__ir_copy_func(func->arena, func);
+    if (distributes) hdst__pass_loop_distribution(func, wide);
+    ir_func *loops = hdst__pass_cooperative_loops(func, wide);
+    const uint64_t copies = hdst__place_copy_bytes(func, tables, limits->rows) * func->tables->copies;
+    if (loops && hdst__place_carried_bytes(loops) * carried_records(func) + copies <= room_for_carried(func, limits)) return loops;
+    *func = *before;
+    return NULL;
+}
+
 ir_func *hdst__pass_accumulator_placement_loops(ir_func *func, const hdst__tables *tables, const hdst__place_limits *limits)
 {
     bool *wide = HDST__NEW_ARRAY(func->arena, bool, func->param_count);
@@ -381,13 +402,8 @@ ir_func *hdst__pass_accumulator_placement_loops(ir_func *func, const hdst__table
         wide[accum->param] = placement_of(func, accum)->place == IR_PLACE_GROUP;
         words += place_rows(accum, limits->rows) * accum->private_row_words;
     }
-    const ir_func *before = hdst__ir_copy_func(func->arena, func);
-    ir_func *loops = hdst__pass_cooperative_loops(func, wide);
-    const uint64_t copies = hdst__place_copy_bytes(func, tables, limits->rows) * func->tables->copies;
-    if (loops && hdst__place_carried_bytes(loops) * func->shape->group + copies > limits->local_bytes / 2) {
-        loops = NULL;
-        *func = *before;
-    }
+    ir_func *loops = loops_with_room(func, tables, limits, wide, true);
+    if (!loops) loops = loops_with_room(func, tables, limits, wide, false);
     if (loops) {
         place_tile(func->tables, func, tables, limits);
         loops->together = true;

@@ -26,6 +26,7 @@ typedef struct spreader {
     ir_func *func;
     const bool *wide;           // by param: accumulators of which the work-group has a table in device memory
     size_t *outside;            // by variable: how often it is named; while a loop is looked at, outside of that
+    uint64_t least_turns;       // of a loop that is taken
     size_t *last_write;         // by variable: the body's last item that writes it (0 as well where none does: nothing is before that one)
 } spreader;
 
@@ -185,17 +186,26 @@ static ir_stmt *taken_from(spreader *sp, size_t at)
     const bool is = find_nest(func, copy, &n);
     if (is) longest_outside(&n);
     if (is) put_indices_in_place(sp, &n);
-    return is && turns_of(n.loop[0]) >= HDST__GPU_COOPERATIVE_TURNS && adds_alone(sp, &n) ? copy : NULL;
+    return is && turns_of(n.loop[0]) >= sp->least_turns && adds_alone(sp, &n) ? copy : NULL;
+}
+
+static ir_stmt *found_at(spreader *sp, size_t at)
+{
+    const ir_block one = {&sp->func->body.items[at], 1, 1};
+    hdst__ir_tally(&one, sp->outside, true);
+    ir_stmt *taken = taken_from(sp, at);
+    hdst__ir_tally(&one, sp->outside, false);
+    return taken;
 }
 
 static ir_stmt *taken_apart(spreader *sp, size_t at)
 {
-    ir_block one = {&sp->func->body.items[at], 1, 1};
-    hdst__ir_tally(&one, sp->outside, true);
-    ir_stmt *taken = taken_from(sp, at);
-    if (taken) sp->func->body.items[at] = taken;
-    hdst__ir_tally(&one, sp->outside, false);
-    return taken;
+    ir_stmt *taken = found_at(sp, at);
+    if (!taken) return NULL;
+    const ir_block left = {&sp->func->body.items[at], 1, 1}, made = {&taken, 1, 1};
+    hdst__ir_tally(&left, sp->outside, true);
+    hdst__ir_tally(&made, sp->outside, false);
+    return sp->func->body.items[at] = taken;
 }
 
 typedef struct noting {
@@ -211,7 +221,8 @@ static bool note_write(ir_stmt *s, void *user)
 
 static spreader spreader_of(ir_func *func, const bool *wide)
 {
-    spreader sp = {func, wide, HDST__NEW_ARRAY(func->arena, size_t, func->var_count), HDST__NEW_ARRAY(func->arena, size_t, func->var_count)};
+    spreader sp = {.func = func, .wide = wide, .outside = HDST__NEW_ARRAY(func->arena, size_t, func->var_count),
+                   .least_turns = HDST__GPU_COOPERATIVE_TURNS, .last_write = HDST__NEW_ARRAY(func->arena, size_t, func->var_count)};
     hdst__ir_tally(&func->body, sp.outside, false);
     for (size_t i = 0; i < func->body.count; i++) {
         noting n = {sp.last_write, i};
@@ -226,7 +237,10 @@ ir_func *hdst__pass_cooperative_loops(ir_func *func, const bool *wide)
     if (func->emits) return NULL;
     hdst__pass_uniformity(func);
     spreader sp = spreader_of(func, wide);
-    for (size_t i = 0; i < func->body.count; i++) {
+    bool any = false;
+    for (size_t i = 0; i < func->body.count && !any; i++) any = found_at(&sp, i) != NULL;
+    if (any) sp.least_turns = HDST__GPU_COOPERATIVE_FEW_TURNS;
+    for (size_t i = 0; any && i < func->body.count; i++) {
         ir_stmt *loop = taken_apart(&sp, i);
         hdst__ir_push(func, loop ? &taken : &left, func->body.items[i]);
     }

@@ -6,8 +6,10 @@
 //         and loops that the work-group makes together
 #include "codegen/pass/gpu_form.h"
 
+#include "base/costs_gpu.h"
 #include "codegen/pass/passes.h"
 #include "codegen/pass/row_form.h"
+#include "codegen/pass/row_tiles.h"
 
 // The body record by record: dots and sums in registers, elements in the order in which they lie. What is read of a
 // wide record is read for several turns of the loop around.
@@ -25,17 +27,48 @@ static ir_func *single_body(const ir_func *func)
 // hint: other counts in each run.
 static ir_func *span_body(ir_func *single, const hdst__gpu_limits *limits)
 {
-    if (single->emits) return single;
+    if (single->emits || single->shape->span) return single;
     ir_func *spans = hdst__ir_copy_func(single->arena, single);
     hdst__pass_thread_coarsening(spans, spans->shape->records);
     if (!limits->no_unroll_hints) hdst__pass_unroll_hints(spans, limits->asked.unroll);
     return spans;
 }
 
-const char *hdst__passes_gpu(ir_func *func, const hdst__tables *tables, const hdst__gpu_limits *limits, hdst__gpu_forms *forms)
+// How tiles are cut (row_tiles.h), in order of trying. Where the work-group has a table in device memory as well, its lanes need registers for more
+// than tiles, and more records go to the table at once, if what its loops carry has room.
+static const struct { uint32_t records, span; bool with_tables; } cuts[] = {
+    {HDST__GPU_TILE_RECORDS, HDST__GPU_TILE_SPAN, false},
+    {HDST__GPU_TILE_TABLE_RECORDS, 2 * HDST__GPU_TILE_SPAN, true},
+    {HDST__GPU_TILE_TABLE_RECORDS, HDST__GPU_TILE_SPAN, true},
+};
+enum { CUTS = sizeof cuts / sizeof *cuts };     // behind them: without tiles
+
+// What tiles have of local memory is left to nobody else; (key, value) tuples are for records that come one by one.
+static hdst__gpu_limits cut(ir_func *func, const hdst__gpu_limits *limits, size_t n)
 {
-    hdst__pass_output_way(func, false);
-    hdst__pass_gpu_shape(func, &limits->asked, limits->most_group);
+    const uint64_t share = limits->place.local_bytes / HDST__GPU_TILE_LOCAL_SHARE;
+    hdst__row_tiles tiles = {.group = limits->asked.group, .most_group = limits->most_group, .local_bytes = share, .small = limits->no_unroll_hints,
+                             .rows = limits->place.rows};
+    hdst__gpu_limits left = *limits;
+    if (n < CUTS) tiles.records = cuts[n].records, tiles.span = cuts[n].span;
+    if (n < CUTS && hdst__pass_row_tiles(func, &tiles)) {
+        left.place.local_bytes -= hdst__row_tile_bytes(func);
+        left.place.may_take_tuples = false;
+    } else {
+        hdst__pass_gpu_shape(func, &limits->asked, limits->most_group);
+    }
+    return left;
+}
+
+// Additions to a table in device memory that no loop of the work-group makes are slower beside tiles: more of them wait for each other.
+static bool suits(const ir_func *func, const hdst__gpu_forms *forms, size_t n)
+{
+    const bool with_tables = hdst__placed_anywhere(func, IR_PLACE_GROUP);
+    return !with_tables || (cuts[n].with_tables && forms->loops && !func->tables->shared);
+}
+
+static const char *make_forms(ir_func *func, const hdst__tables *tables, const hdst__gpu_limits *limits, hdst__gpu_forms *forms)
+{
     forms->tables = (hdst__tables *)hdst__pass_accumulator_placement_gpu(func, tables, &limits->place);
     forms->single = single_body(func);
     forms->loops = hdst__pass_accumulator_placement_loops(forms->single, forms->tables, &limits->place);
@@ -50,4 +83,16 @@ const char *hdst__passes_gpu(ir_func *func, const hdst__tables *tables, const hd
     const char *wrong = forms->count ? hdst__passes_count(forms->count) : NULL;
     if (wrong) return hdst__arena_printf(func->arena, "as it counts: %s", wrong);
     return hdst__ir_verify(forms->spans);
+}
+
+const char *hdst__passes_gpu(ir_func *func, const hdst__tables *tables, const hdst__gpu_limits *limits, hdst__gpu_forms *forms)
+{
+    hdst__pass_output_way(func, false);
+    const ir_func *whole = hdst__ir_copy_func(func->arena, func);
+    for (size_t n = 0;; n++) {
+        const hdst__gpu_limits left = cut(func, limits, n);
+        const char *wrong = make_forms(func, tables, &left, forms);
+        if (wrong || !func->shape->span || suits(func, forms, n)) return wrong;
+        *func = *hdst__ir_copy_func(func->arena, whole);
+    }
 }

@@ -101,6 +101,10 @@ static void rewrite(ir_func *func, ir_block *block)
     for (size_t i = 0; i < block->count; i++) {
         ir_stmt *s = block->items[i];
         nest found;
+        if (s->tile) {              // has its lanes side by side already
+            hdst__ir_push(func, &out, s);
+            continue;
+        }
         if (find_nest(func, s, &found)) {
             side_by_side(func, &out, &found);
             continue;

@@ -37,6 +37,8 @@ void hdst__pass_unroll_and_jam(ir_func *func);                 // uniform loops 
 // Decides where records go of which the data says how many; in_strips: work-items write one record behind another (CPU devices).
 void hdst__pass_output_way(ir_func *func, bool in_strips);
 void hdst__pass_lane_reductions(ir_func *func);               // dot and sum: lanes side by side, for forms that handle one record at a time
+// GPU form: additions to wide accumulators (by param) that stand in loops with other work get loops of their own.
+void hdst__pass_loop_distribution(ir_func *func, const bool *wide);
 // GPU form: loops over the elements of wide accumulators (by param), which the lanes of a work-group share; NULL: none.
 ir_func *hdst__pass_cooperative_loops(ir_func *func, const bool *wide);
 void hdst__pass_thread_coarsening(ir_func *func, uint32_t records);  // GPU form: a lane takes several records, which share what is uniform

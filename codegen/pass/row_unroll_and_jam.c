@@ -209,9 +209,9 @@ static void rewrite(ir_func *func, ir_block *block)
     for (size_t i = 0; i < block->count; i++) {
         ir_stmt *s = block->items[i];
         ir_block *nested[HDST__IR_NESTED];
-        for (int n = 0, count = hdst__ir_nested(s, nested); n < count; n++) rewrite(func, nested[n]);
+        for (int n = 0, count = s->tile ? 0 : hdst__ir_nested(s, nested); n < count; n++) rewrite(func, nested[n]);
         jammer j = {.func = func, .loop = s};
-        if (s->kind == IR_FOR && s->step < HDST__LANES && is_jammable(&j)) {
+        if (s->kind == IR_FOR && !s->tile && s->step < HDST__LANES && is_jammable(&j)) {
             push_groups(&j, &out, HDST__CPU_ROW_JAMMED_TURNS);
             push_groups(&j, &out, HDST__CPU_ROW_JAMMED_TURNS / 2);
         }

@@ -257,6 +257,7 @@ static void read_for(reader *r, ir_stmt *s)
     if (accept(r, "jammed")) s->unroll = (uint32_t)whole(r);
     if (accept(r, "unroll")) s->unroll_hint = (uint32_t)whole(r);
     s->vectorize = accept(r, "vectorize");
+    if (accept(r, "tile")) s->tile = ir_text_tile(r);
     nested(r, &s->body);
 }
 
@@ -495,6 +496,7 @@ static void read_var(reader *r)
     if (accept(r, "const")) v.init = read_init(r, v.kind, v.elements);
     v.varying = accept(r, "varying");
     v.per_record = accept(r, "per record");
+    v.in_tile = accept(r, "in tile");
     HDST__PUSH(r->arena, r->func->vars, r->func->var_count, r->func->var_capacity, v);      // its name is its own already
 }
 

@@ -82,6 +82,15 @@ void ir_text_tuples(reader *r)
     }
 }
 
+const ir_tile *ir_text_tile(reader *r)
+{
+    ir_tile *tile = HDST__NEW(r->arena, ir_tile);
+    tile->records = (uint32_t)whole(r);
+    expect(r, "by");
+    tile->units = (uint32_t)whole(r);
+    return tile;
+}
+
 void ir_text_shape(reader *r)
 {
     ir_shape *shape = HDST__NEW(r->arena, ir_shape);
@@ -89,6 +98,7 @@ void ir_text_shape(reader *r)
     shape->group = (uint32_t)whole(r);
     expect(r, "records");
     shape->records = (uint32_t)whole(r);
+    if (accept(r, "span")) shape->span = (uint32_t)whole(r);
     r->func->shape = shape;
 }
 

@@ -111,6 +111,7 @@ void ir_text_placement(reader *r);
 void ir_text_tables(reader *r);
 void ir_text_tuples(reader *r);
 void ir_text_shape(reader *r);
+const ir_tile *ir_text_tile(reader *r);
 void ir_text_output(reader *r);
 
 #endif

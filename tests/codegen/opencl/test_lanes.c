@@ -218,6 +218,7 @@ Test(lanes, a_remainder_in_kernels)
     for (int layout = HDST__AOS; layout <= HDST__AOP; layout++) check_kernel(17, (hdst__layout)layout, HDST__TARGET_CPU);
     check_kernel(33, HDST__AOS, HDST__TARGET_CPU);
     check_kernel(17, HDST__AOS, HDST__TARGET_GPU);
+    check_kernel(33, HDST__AOSOA, HDST__TARGET_GPU);
 }
 
 Test(lanes, wide_records_in_kernels)

@@ -152,6 +152,32 @@ INLINED hdst_text text_view(hdst_text t, uint view)
     return t;
 }
 
+#if TEXT_VECTORS
+typedef char sixteen_bytes __attribute__((ext_vector_type(16)));
+
+// The span of up to 12 bytes: the length, and they behind it.
+INLINED void write_short_text(__global uchar *span, hdst_text t)
+{
+    const ushort valid = (ushort)((1u << t.length) - 1);
+    sixteen_bytes block = __builtin_ia32_loaddquqi128_mask((sixteen_bytes *)t.at, (sixteen_bytes)0, valid);     // others are not read
+    const char first = t.view == 2 ? 'a' : 'A';
+    if (t.view) block ^= __builtin_ia32_selectb_128(__builtin_ia32_ucmpb128_mask(block - first, (sixteen_bytes)26, 1, valid), (sixteen_bytes)32,
+                                                    (sixteen_bytes)0);
+    uint4 words = as_uint4(__builtin_shufflevector(block, block, 0, 1, 2, 3, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11));
+    words.x = t.length;
+    vstore4(words, 0, (__global uint *)span);
+}
+
+INLINED void write_hdst_text(__global uchar *span, hdst_text t)
+{
+    if (t.length <= 12) {
+        write_short_text(span, t);
+        return;
+    }
+    write_ulong(span, t.length | text_word(t, 0) << 32);
+    write_ulong(span + 8, t.at | (ulong)t.view << 62);
+}
+#else
 // What follows a text's first byte in its page can be read.
 INLINED bool has_sixteen(hdst_text t) { return t.length != 0 && (t.at & 4095) <= 4096 - 16; }
 
@@ -168,3 +194,4 @@ INLINED void write_hdst_text(__global uchar *span, hdst_text t)
     write_ulong(span, t.length | low << 32);
     write_ulong(span + 8, t.length <= 12 ? low >> 32 | high << 32 : t.at | (ulong)t.view << 62);
 }
+#endif

@@ -64,6 +64,7 @@ static uint64_t own(uint64_t i) { return i * 77; }
 static uint64_t one(uint64_t i) { return 5 + 0 * i; }
 static uint64_t some_of_one_hash(uint64_t i) { return unmixed(UINT64_C(77) << 32 | i % 11); }
 static uint64_t all_of_one_hash(uint64_t i) { return unmixed(UINT64_C(0xfffffff0) << 32 | i * 31 % 4001); }
+static uint64_t hundred_of_one_hash(uint64_t i) { return unmixed(UINT64_C(77) << 32 | i % 100); }
 static uint64_t both(uint64_t i) { return i % 3 ? many(i) : some_of_one_hash(i); }
 static uint64_t runs(uint64_t i) { return i / 100; }
 
@@ -108,7 +109,8 @@ static void expect_order(hdst__group *g, const char *name)
 
 static const struct { const char *name; uint64_t (*key)(uint64_t i); bool may_be_dense; } cases[] = {
     {"few", few, true}, {"many", many, true}, {"grows", grows, true}, {"own", own, true}, {"one", one, true}, {"runs", runs, true},
-    {"some of one hash", some_of_one_hash, false}, {"all of one hash", all_of_one_hash, false}, {"both", both, false},
+    {"some of one hash", some_of_one_hash, false}, {"hundred of one hash", hundred_of_one_hash, false}, {"all of one hash", all_of_one_hash, false},
+    {"both", both, false},
 };
 
 static void fill_input(uint64_t (*key)(uint64_t i))
@@ -141,9 +143,11 @@ Test(group_order, keys_made_to_collide_are_sorted)
     hdst__group_table table = {0};
     open_job();
     hdst__group_init(&g, j.engine, j.record, &key_field, 1);
-    fill_input(all_of_one_hash);
-    cr_expect_not(hdst__group_table_fill(&table, &g, (const char *)j.input, RECORDS, 0, 32));
-    hdst__group_table_free(&table, &g);
+    for (int few_keys = 0; few_keys < 2; few_keys++) {
+        fill_input(few_keys ? hundred_of_one_hash : all_of_one_hash);
+        cr_expect_not(hdst__group_table_fill(&table, &g, (const char *)j.input, RECORDS, 0, 32), "%d", few_keys);
+        hdst__group_table_free(&table, &g);
+    }
     fill_input(many);
     cr_expect(hdst__group_table_fill(&table, &g, (const char *)j.input, RECORDS, 0, 32));
     cr_expect_eq(table.keys, 900);

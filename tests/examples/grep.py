@@ -85,6 +85,40 @@ def misuse_is_told():
     expect_error(6, ["no-such"], "--input", "no-such.txt", "--pattern", "a")
 
 
+def texts_that_are_damaged_and_long_lines():
+    random_bytes = bytes(random.randrange(256) for _ in range(200000))
+    packed = gzip.compress(random_bytes)
+    with open("cut.gz", "wb") as file:
+        file.write(packed[:len(packed) // 2])
+    with open("damaged.gz", "wb") as file:
+        file.write(packed[:len(packed) // 2] + bytes(byte ^ 0x5A for byte in packed[len(packed) // 2:]))
+    with open("line.txt", "wb") as file:        # a hole, which takes no room
+        file.write(b"first\n")
+        file.truncate(300 << 20)
+    with open("line.txt", "ab") as file:
+        file.write(b"\nlast")
+    for device in DEVICES:
+        expect_error(6, ["cut.gz", "ends within its gzip data"], "--input", "cut.gz", "--pattern", "a", "--device", device)
+        expect_error(6, ["damaged.gz"], "--input", "damaged.gz", "--pattern", "a", "--device", device)
+        # However long a line is, the budget holds: what has no room lies in a temporary file.
+        got = result("--input", "line.txt", "--pattern", "st", "--device", device, "--memory", "32M")
+        check(got["result"] == {"lines": 2} and got["records"] == 3 and got["bytes"]["host_peak"] <= 32 << 20, f"{device}: {got}")
+
+
+# As many as are counted while they are read, of lines of all lengths.
+def long_texts_have_the_lines_that_gnu_grep_finds():
+    with open("long.txt", "wb") as file:
+        for i in range(60000):
+            file.write(b"x" * (random.randrange(60) if i % 5000 else 300000) + (b"needle" if random.random() < 0.1 else b"") + b"\n")
+        file.write(b"needle without an end")
+    lines = int(gnu_grep("-c", "-F", "needle", "long.txt"))
+    for device in DEVICES:
+        got = result("--input", "long.txt", "--pattern", "needle", "--device", device, "--output", "found.txt")
+        check(got["result"] == {"lines": lines} and got["records"] == 60001, device)
+        with open("found.txt", "rb") as file:
+            check(file.read() == gnu_grep("-F", "needle", "long.txt"), f"lines on {device}")
+
+
 def a_book_has_the_lines_that_gnu_grep_finds():
     if not unpack_published("big.txt", "text", "norvig-big.txt.gz"):
         return
@@ -95,4 +129,5 @@ def a_book_has_the_lines_that_gnu_grep_finds():
 
 
 main(find_devices, lines_that_have_a_text_are_found, lines_that_match_are_those_of_gnu_grep, texts_at_borders_are_found, misuse_is_told,
+     texts_that_are_damaged_and_long_lines, long_texts_have_the_lines_that_gnu_grep_finds,
      a_book_has_the_lines_that_gnu_grep_finds)

@@ -13,8 +13,10 @@
 
 const hdst__accum_plan *hdst__plan_with_starts(const hdst__printer *p)
 {
-    for (size_t a = 0; a < p->tables->accum_count; a++)
-        if (hdst__placement(p, &p->plan[a])->starts) return &p->plan[a];
+    for (size_t a = 0; a < p->tables->accum_count; a++) {
+        const ir_placement *place = hdst__placement(p, &p->plan[a]);        // none in a function that nothing was placed in
+        if (place && place->starts) return &p->plan[a];
+    }
     return NULL;
 }
 

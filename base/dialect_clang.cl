@@ -12,6 +12,7 @@
 #define TRUNC_FLOAT __builtin_truncf
 #define TRUNC_DOUBLE __builtin_trunc
 #define TEXT_VECTORS (__AVX512BW__ && __AVX512VL__)
+#define READS_BYTES 0
 #define PREFETCH_ROW(AT) __builtin_prefetch((const void *)(ulong)(AT), 1)
 #define PREFETCH(FIRST, SIZE) for (int r = 0; r < BLOCK; r += 64 / (SIZE)) __builtin_prefetch((FIRST) + r);
 #define PREFETCH_BYTES(FIRST, BYTES) for (int b = 0; b < (BYTES); b += 64) __builtin_prefetch((FIRST) + b);

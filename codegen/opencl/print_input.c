@@ -33,7 +33,8 @@ static void define_macro(hdst__printer *p, const char *name, const char *index, 
         return;
     }
     if (leaf->kind == HDST__TEXT && p->text_copies)
-        hdst__write_line(&p->out, "#define %s(%s, e) read_text_apart(%s, %s)", name, index, address, is_value ? HDST__TEXT_CONSTANTS : HDST__TEXT_COPY);
+        hdst__write_line(&p->out, "#define %s(%s, e) read_%stext_apart(%s, %s)", name, index, aligned ? "aligned_" : "", address,
+                         is_value ? HDST__TEXT_CONSTANTS : HDST__TEXT_COPY);
     else
         hdst__write_line(&p->out, "#define %s(%s, e) read_%s(%s)", name, index, type, address);
 }

@@ -39,7 +39,8 @@ static void print_plain_store(hdst__printer *p, const ir_stmt *stmt)
     } else if (hdst__leaf_is_aligned(param->record, leaf) && leaf->kind != HDST__TEXT) {
         hdst__write_line(&p->out, "%s(%s%s, %s, %s) = %s;", macro, p->param_name[stmt->param], start, output_place(p, stmt), element, value);
     } else if (leaf->kind == HDST__TEXT && p->text_copies) {
-        hdst__write_line(&p->out, "write_text_apart(%s(%s%s, %s, %s), %s, " HDST__TEXT_COPY ");", macro, p->param_name[stmt->param], start,
+        hdst__write_line(&p->out, "write_%stext_apart(%s(%s%s, %s, %s), %s, " HDST__TEXT_COPY ");",
+                         hdst__leaf_is_aligned(param->record, leaf) ? "aligned_" : "", macro, p->param_name[stmt->param], start,
                          output_place(p, stmt), element, value);
     } else {
         hdst__write_line(&p->out, "write_%s(%s(%s%s, %s, %s), %s);", type, macro, p->param_name[stmt->param], start, output_place(p, stmt), element, value);

@@ -7,11 +7,13 @@
 
 #include <stdint.h>
 
-// What a slice gave, where it lies: on a device with memory of its own.
+// What a slice gives, where it lies: on a device with memory of its own.
 typedef struct hdst__slice_records {
     struct hdst__device *device;
     const struct hdst__memory *memory;
-    uint64_t count;
+    uint64_t count;                     // or, while `counted` tells, as many as may be expected
+    const struct hdst__memory *counted; // NULL, or its first 64 bits are how many there are; none if that is more than `room`
+    uint64_t room;                      // at most
     const struct hdst__memory *texts;   // NULL, or a copy of the stretch of the host's memory that long texts in them refer to:
     uint64_t text_bytes, text_host;     // so many bytes from this address on
     const struct hdst__memory *own_texts;       // NULL, or the same of texts of the function and of values:
@@ -29,9 +31,11 @@ typedef struct hdst__consumer {
     // `records` on. NULL: they are moved together.
     hdst_status (*take_runs)(void *user, const void *records, const uint64_t *run, uint64_t runs, uint64_t expected, hdst_error *error);
     void *user;
-    // NULL, or: makes fewer records of a slice's that are the same to it, on the device, where some may stay. *records are what is left of them for `take`,
-    // until the next call.
-    hdst_status (*combine)(void *user, hdst__slice_records *records, hdst_error *error);
+    // NULL, or: called when a slice was submitted, the number `slot` of those in flight, and submits behind it what makes fewer of its records that are the
+    // same to the consumer; some may stay on the device.
+    hdst_status (*combine)(void *user, uint32_t slot, const hdst__slice_records *records, hdst_error *error);
+    // Then, when it has ended: *records, all of the slice's, become those that are left of them for `take`; they stay until `combine` of the same number.
+    hdst_status (*left)(void *user, uint32_t slot, hdst__slice_records *records, hdst_error *error);
     const struct hdst__combining *combining;    // NULL, or how a kernel may make them fewer itself (accum/combining.h); then, before those records come that
     void (*combined)(void *user, uint64_t keys);    //     it kept for the end: hardly two of them are of one key, of which there are so many at least
 } hdst__consumer;

@@ -205,6 +205,7 @@ static hdst_status start_slice(hdst__executor *executor, hdst__pass *pass, hdst_
     const bool last = !pass->reads_at_end && (alone || segment->first + skip + count == pass->reader->records);
     if (status == HDST_OK) status = read_results(executor, slot, pass, last, error);
     if (status == HDST_OK) status = device->ops->mark(device, &slot->ticket, error);
+    if (status == HDST_OK && hdst__slot_combines(slot, pass)) status = hdst__executor_combine(slot, pass, error);
     if (status == HDST_OK) return status;
     device->ops->finish(device);        // before its output's place is the host's again
     unwrap_output(executor, slot, NULL);

@@ -132,6 +132,7 @@ hdst_status hdst__executor_take_output(hdst__executor *executor, const hdst__slo
 hdst_status hdst__executor_give_combined(hdst__pass *pass, hdst_error *error);
 // Whether the consumer may make fewer of a slice's records on the device, before they cross the link.
 bool hdst__slot_combines(const hdst__slot *slot, const hdst__pass *pass);
+hdst_status hdst__executor_combine(const hdst__slot *slot, const hdst__pass *pass, hdst_error *error);      // of such a one, behind its launch
 // Of a slice of which each record, or each group of them, gives one: how many come out.
 static inline uint64_t hdst__slot_dense_records(const hdst__slot *slot, const hdst__pass *pass) { return (slot->count + pass->group - 1) / pass->group; }
 

@@ -156,14 +156,34 @@ static hdst_status take_pieces(hdst__executor *executor, const hdst__slot *slot,
     return status;
 }
 
-static hdst_status take_combined(hdst__executor *executor, const hdst__slot *slot, hdst__pass *pass, hdst_error *error)
+static hdst__slice_records records_of(const hdst__slot *slot, const hdst__pass *pass)
 {
     const hdst__text_mirror *mirror = &slot->segment->mirror;
-    const uint64_t count = pass->way == IR_OUTPUT_DENSE ? hdst__slot_dense_records(slot, pass) : slot->readback[0];
-    hdst__slice_records records = {.device = executor->device, .memory = slot->output, .count = count, .texts = mirror->memory,
-                                   .text_bytes = mirror->used, .text_host = mirror->memory ? (uint64_t)(uintptr_t)mirror->memory->host : 0,
-                                   .own_texts = pass->launch.text_constants, .own_host = pass->launch.text_constants_host};
-    const hdst_status status = records.count ? pass->output->consumer->combine(pass->output->consumer->user, &records, error) : HDST_OK;
+    return (hdst__slice_records){.device = slot->executor->device, .memory = slot->output, .texts = mirror->memory, .text_bytes = mirror->used,
+                                 .text_host = mirror->memory ? (uint64_t)(uintptr_t)mirror->memory->host : 0,
+                                 .own_texts = pass->launch.text_constants, .own_host = pass->launch.text_constants_host};
+}
+
+static uint32_t number_of(const hdst__slot *slot) { return (uint32_t)(slot - slot->executor->slot); }
+
+hdst_status hdst__executor_combine(const hdst__slot *slot, const hdst__pass *pass, hdst_error *error)
+{
+    const hdst__consumer *to = pass->output->consumer;
+    const bool is_counted = pass->way == IR_OUTPUT_COUNTED;
+    const double expected = (double)slot->count * (*pass->outputs_per_record > 0 ? *pass->outputs_per_record : 1);
+    hdst__slice_records records = records_of(slot, pass);
+    records.counted = is_counted ? slot->places : NULL;
+    records.count = !is_counted ? hdst__slot_dense_records(slot, pass) : expected < (double)pass->room ? (uint64_t)expected : pass->room;
+    records.room = is_counted ? pass->room : records.count;
+    return to->combine(to->user, number_of(slot), &records, error);
+}
+
+static hdst_status take_combined(hdst__executor *executor, const hdst__slot *slot, hdst__pass *pass, hdst_error *error)
+{
+    const hdst__consumer *to = pass->output->consumer;
+    hdst__slice_records records = records_of(slot, pass);
+    records.count = records.room = pass->way == IR_OUTPUT_COUNTED ? slot->readback[0] : hdst__slot_dense_records(slot, pass);
+    const hdst_status status = to->left(to->user, number_of(slot), &records, error);
     return status == HDST_OK ? take_pieces(executor, slot, pass, records.memory, records.count, error) : status;
 }
 

@@ -20,8 +20,9 @@ typedef hdst_status (*hdst__take_rows)(void *user, const void *rows, uint64_t co
 hdst__aggregate_slices *hdst__aggregate_slices_create(hdst__engine *engine, const hdst__aggregation_layout *layout);
 void hdst__aggregate_slices_destroy(hdst__aggregate_slices *slices);        // NULL is fine
 void hdst__aggregate_slices_begin(hdst__aggregate_slices *slices);          // a run: forgets rows, counts anew, tries anew whether it pays
-// As hdst__consumer.combine: what is left of *records is for the host. Few records stay as they are, as do all once it was seen that most keys come once.
-hdst_status hdst__aggregate_slices_combine(hdst__aggregate_slices *slices, hdst__slice_records *records, hdst_error *error);
+// As hdst__consumer.combine and .left. Few records stay as they are, as do all once it was seen that most keys come once.
+hdst_status hdst__aggregate_slices_combine(hdst__aggregate_slices *slices, uint32_t slot, const hdst__slice_records *records, hdst_error *error);
+hdst_status hdst__aggregate_slices_left(hdst__aggregate_slices *slices, uint32_t slot, hdst__slice_records *records, hdst_error *error);
 bool hdst__aggregate_slices_is_full(const hdst__aggregate_slices *slices);  // its rows are to be given before the next slice
 // All rows go to `take`, piece by piece; the device has none then. *stats counts the bytes.
 hdst_status hdst__aggregate_slices_give(hdst__aggregate_slices *slices, hdst__run_stats *stats, hdst__take_rows take, void *user, hdst_error *error);

@@ -205,12 +205,17 @@ static hdst_status end(hdst__aggregate *aggregate, hdst_error *error)
     return status;
 }
 
-static hdst_status combine(void *user, hdst__slice_records *records, hdst_error *error)
+static hdst_status combine(void *user, uint32_t slot, const hdst__slice_records *records, hdst_error *error)
 {
     hdst__aggregate *aggregate = user;
     if (!aggregate->slices) aggregate->slices = hdst__aggregate_slices_create(aggregate->engine, aggregate->layout);
-    if (!aggregate->slices) return hdst__error_memory(error, "a reduce by key");
-    const hdst_status status = hdst__aggregate_slices_combine(aggregate->slices, records, error);
+    return aggregate->slices ? hdst__aggregate_slices_combine(aggregate->slices, slot, records, error) : hdst__error_memory(error, "a reduce by key");
+}
+
+static hdst_status left(void *user, uint32_t slot, hdst__slice_records *records, hdst_error *error)
+{
+    hdst__aggregate *aggregate = user;
+    const hdst_status status = hdst__aggregate_slices_left(aggregate->slices, slot, records, error);
     return status == HDST_OK && hdst__aggregate_slices_is_full(aggregate->slices) ? take_rows(aggregate, error) : status;
 }
 
@@ -228,8 +233,9 @@ const hdst__consumer *hdst__aggregate_consumer(hdst__aggregate *aggregate)
                           hdst__engine_settings(aggregate->engine)->hpr >= HDST__HPR_DEVICE;
     const bool in_kernels = (aggregate->container == HDST__CONTAINER_AUTO || aggregate->container == HDST__CONTAINER_TABLE) &&
                             hdst__engine_settings(aggregate->engine)->hpr >= HDST__HPR_BLOCK;
-    aggregate->consumer = (hdst__consumer){start, take, take_runs, aggregate, combines ? combine : NULL, in_kernels ? aggregate->layout->combining : NULL,
-                                          combined};
+    aggregate->consumer = (hdst__consumer){.start = start, .take = take, .take_runs = take_runs, .user = aggregate,
+                                          .combine = combines ? combine : NULL, .left = combines ? left : NULL,
+                                          .combining = in_kernels ? aggregate->layout->combining : NULL, .combined = combined};
     return &aggregate->consumer;
 }
 

@@ -13,7 +13,11 @@
 #define FIRST 0x80000000u
 #define ADDED 0xfffffffeu
 #define ALONE 0xffffffffu
-enum { LEFT, ROWS, BYTES };         // counters: the slice's records that are left; rows and bytes of the heap that were asked for
+enum { ROWS, BYTES };               // counters: rows and bytes of the heap that were asked for; behind them, for each slice in flight, records that are left
+
+// Records of a slice: known to the host, or counted by the stage's kernel, which gives none where there was no room for them.
+#define SLICE ulong known, __global const ulong *restrict counted, ulong room, __global const uchar *restrict records
+inline ulong slice_count(ulong known, __global const ulong *counted, ulong room) { return known != ~0ul ? known : counted[0] <= room ? counted[0] : 0; }
 
 // Rows that came first are those of frequent keys more often than not: a work-group adds to these in its local memory.
 inline void add_to_row(__global uchar *rows, __local uint *hot, uint row, __global const uchar *record)
@@ -35,11 +39,13 @@ inline void hot_end(__global uchar *rows, __local uint *hot)
 }
 
 // Of a slice: those whose keys have rows are added to them; of the others, the places of their keys.
-__kernel GROUP void slice_find(ulong count, ulong homes, ulong mask, __global const uchar *restrict records, TEXTS, __global uchar *rows,
-    volatile __global uint *table, __global uint *restrict places, __global ulong *restrict counter)
+// The table is read as other memory is, so that a frequent key's place is in a cache; what is not seen there yet the atomic operation sees.
+__kernel GROUP void slice_find(SLICE, TEXTS, ulong homes, ulong mask, __global uchar *rows, __global uint *table, __global uint *restrict places,
+    __global ulong *restrict left_count)
 {
     __local uint hot[HOT_WORDS];
-    if (get_global_id(0) == 0) counter[LEFT] = 0;
+    const ulong count = slice_count(known, counted, room);
+    if (get_global_id(0) == 0) *left_count = 0;
     hot_begin(hot);
     for (ulong i = get_global_id(0); i < count; i += get_global_size(0)) {
         __global const uchar *record = records + i * RECORD_BYTES;
@@ -48,7 +54,7 @@ __kernel GROUP void slice_find(ulong count, ulong homes, ulong mask, __global co
             ulong at = hash_of_key(record, TEXTS_OF) & homes;
             for (uint tries = 0; tries < TRIES && place == ALONE; tries++, at = (at + 1) & mask) {
                 uint entry = table[at];
-                if (entry == 0) entry = atomic_cmpxchg(table + at, 0u, NEW | (uint)i);
+                if (entry == 0) entry = atomic_cmpxchg((volatile __global uint *)table + at, 0u, NEW | (uint)i);
                 if (entry == 0) place = FIRST | (uint)at;
                 else if (entry & NEW) place = same_key(records + (ulong)(entry ^ NEW) * RECORD_BYTES, record, TEXTS_OF) ? (uint)at : ALONE;
                 else if (entry != NO_ROW && same_key(rows + (ulong)(entry - 1) * RECORD_BYTES, record, TEXTS_OF)) {
@@ -68,9 +74,10 @@ inline void copy_record(__global uchar *to, __global const uchar *from)
 }
 
 // Rows for the keys that are new.
-__kernel GROUP void slice_rows(ulong count, ulong row_room, ulong heap_room, __global const uchar *restrict records, TEXTS, __global uchar *rows,
-    __global uint *restrict table, __global uint *restrict places, volatile __global ulong *counter)
+__kernel GROUP void slice_rows(SLICE, TEXTS, ulong row_room, ulong heap_room, __global uchar *rows, __global uint *restrict table,
+    __global uint *restrict places, volatile __global ulong *counter)
 {
+    const ulong count = slice_count(known, counted, room);
     for (ulong i = get_global_id(0); i < count; i += get_global_size(0)) {
         if (places[i] >= ADDED || !(places[i] & FIRST)) continue;
         __global const uchar *record = records + i * RECORD_BYTES;
@@ -86,17 +93,18 @@ __kernel GROUP void slice_rows(ulong count, ulong row_room, ulong heap_room, __g
 }
 
 // The slice's other records go to these rows, or are left.
-__kernel GROUP void slice_add(ulong count, __global const uchar *restrict records, __global uchar *rows, __global const uint *restrict table,
-    __global const uint *restrict places, volatile __global ulong *counter, __global uchar *left)
+__kernel GROUP void slice_add(SLICE, __global uchar *rows, __global const uint *restrict table, __global const uint *restrict places,
+    volatile __global ulong *left_count, __global uchar *left)
 {
     __local uint hot[HOT_WORDS];
+    const ulong count = slice_count(known, counted, room);
     hot_begin(hot);
     for (ulong i = get_global_id(0); i < count; i += get_global_size(0)) {
         __global const uchar *record = records + i * RECORD_BYTES;
         const uint place = places[i];
         if (place == ADDED) continue;
         const uint entry = place == ALONE ? NO_ROW : table[place];
-        if (entry == NO_ROW) copy_record(left + (ulong)atom_inc(counter + LEFT) * RECORD_BYTES, record);
+        if (entry == NO_ROW) copy_record(left + (ulong)atom_inc(left_count) * RECORD_BYTES, record);
         else add_to_row(rows, hot, entry - 1, record);
     }
     hot_end(rows, hot);

@@ -61,11 +61,23 @@ inline ulong last_bytes_of_text(ulong from, long left)
     return word & ((1UL << 8 * left) - 1);
 }
 
+// Eight bytes of a text, the first one lowest: where what need not be aligned is read byte by byte, out of the one or two aligned words that hold them.
+#if READS_BYTES
+INLINED ulong eight_bytes(ulong from)
+{
+    const uint part = (uint)from & 7;
+    __global const ulong *words = (__global const ulong *)(from - part);
+    return part ? words[0] >> 8 * part | words[1] << (64 - 8 * part) : words[0];
+}
+#else
+INLINED ulong eight_bytes(ulong from) { return read_ulong((__global const uchar *)from); }
+#endif
+
 // Eight bytes, the first one lowest; zero behind the end.
 INLINED ulong text_word(hdst_text t, uint i)
 {
     const long left = (long)t.length - (long)i;
-    return viewed(left >= 8 ? read_ulong((__global const uchar *)(t.at + i)) : last_bytes_of_text(t.at + i, left), t.view);
+    return viewed(left >= 8 ? eight_bytes(t.at + i) : last_bytes_of_text(t.at + i, left), t.view);
 }
 
 // Bit 7 of those of eight bytes that lie from `low` to `high`, which are both of ASCII or both not.
@@ -115,6 +127,21 @@ INLINED ulong text_bits(hdst_text t, uint i, ulong ranges)
            bits_from(block, (uint)(ranges >> 16) & 255, (uint)(ranges >> 24) & 255, valid) |
            bits_from(block, (uint)(ranges >> 32) & 255, (uint)(ranges >> 40) & 255, valid) |
            bits_from(block, (uint)(ranges >> 48) & 255, (uint)(ranges >> 56), valid);
+}
+#elif READS_BYTES
+// Each aligned word once, none without a byte of the text.
+INLINED ulong text_bits(hdst_text t, uint i, ulong ranges)
+{
+    if (i >= t.length) return 0;
+    const uint left = min(t.length - i, 64u), part = (uint)(t.at + i) & 7;
+    __global const ulong *words = (__global const ulong *)(t.at + i - part);
+    ulong bits = 0, word = *words;
+    for (uint k = 0; k < left; k += 8) {
+        const ulong next = k + 8 - part < left ? *++words : 0;
+        bits |= bits_of_word(viewed(part ? word >> 8 * part | next << (64 - 8 * part) : word, t.view), ranges) << k;
+        word = next;
+    }
+    return left < 64 ? bits & ((1UL << left) - 1) : bits;
 }
 #else
 INLINED ulong text_bits(hdst_text t, uint i, ulong ranges)
@@ -185,8 +212,8 @@ INLINED void write_hdst_text(__global uchar *span, hdst_text t)
 {
     ulong low, high;
     if (has_sixteen(t)) {
-        low = read_ulong((__global const uchar *)t.at) & ~0UL >> (64 - 8 * min(t.length, 8u));
-        high = read_ulong((__global const uchar *)t.at + 8) & ((1UL << 8 * (clamp(t.length, 8u, 12u) - 8)) - 1);     // of longer ones not asked for
+        low = eight_bytes(t.at) & ~0UL >> (64 - 8 * min(t.length, 8u));
+        high = eight_bytes(t.at + 8) & ((1UL << 8 * (clamp(t.length, 8u, 12u) - 8)) - 1);     // of longer ones not asked for
         low = viewed(low, t.view), high = viewed(high, t.view);
     } else {
         low = text_word(t, 0), high = text_word(t, 8);

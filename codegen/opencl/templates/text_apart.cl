@@ -16,6 +16,23 @@ inline hdst_text read_text_apart(__global const uchar *span, text_copy copy)
     return t;
 }
 
+// Of a span that is aligned.
+inline hdst_text read_aligned_text_apart(__global const uchar *span, text_copy copy)
+{
+    const uint length = *(__global const uint *)span;
+    const ulong place = *(__global const ulong *)(span + 8);
+    hdst_text t = {length <= 12 ? (ulong)(span + 4) : (place << 2 >> 2) - copy.host + (ulong)copy.here, length, length <= 12 ? 0 : (uint)(place >> 62)};
+    return t;
+}
+
+inline void write_aligned_text_apart(__global uchar *span, hdst_text t, text_copy copy)
+{
+    const ulong low = text_word(t, 0), high = t.length > 8 ? text_word(t, 8) : 0, inside = t.at - (ulong)copy.here;
+    const ulong at = inside < copy.bytes ? copy.host + inside : t.at - (ulong)copy.constants + copy.constants_host;
+    *(__global ulong *)span = t.length | low << 32;
+    *(__global ulong *)(span + 8) = t.length <= 12 ? low >> 32 | high << 32 : at | (ulong)t.view << 62;
+}
+
 inline void write_text_apart(__global uchar *span, hdst_text t, text_copy copy)
 {
     const ulong low = text_word(t, 0), high = text_word(t, 8), inside = t.at - (ulong)copy.here;

@@ -25,18 +25,22 @@ inline hdst_text read_aligned_text_apart(__global const uchar *span, text_copy c
     return t;
 }
 
+inline ulong place_on_host(hdst_text t, text_copy copy)
+{
+    const ulong inside = t.at - (ulong)copy.here;
+    return inside < copy.bytes ? copy.host + inside : t.at - (ulong)copy.constants + copy.constants_host;
+}
+
 inline void write_aligned_text_apart(__global uchar *span, hdst_text t, text_copy copy)
 {
-    const ulong low = text_word(t, 0), high = t.length > 8 ? text_word(t, 8) : 0, inside = t.at - (ulong)copy.here;
-    const ulong at = inside < copy.bytes ? copy.host + inside : t.at - (ulong)copy.constants + copy.constants_host;
+    const ulong low = text_word(t, 0), high = t.length > 8 ? text_word(t, 8) : 0, at = place_on_host(t, copy);
     *(__global ulong *)span = t.length | low << 32;
     *(__global ulong *)(span + 8) = t.length <= 12 ? low >> 32 | high << 32 : at | (ulong)t.view << 62;
 }
 
 inline void write_text_apart(__global uchar *span, hdst_text t, text_copy copy)
 {
-    const ulong low = text_word(t, 0), high = text_word(t, 8), inside = t.at - (ulong)copy.here;
-    const ulong at = inside < copy.bytes ? copy.host + inside : t.at - (ulong)copy.constants + copy.constants_host;
+    const ulong low = text_word(t, 0), high = text_word(t, 8), at = place_on_host(t, copy);
     write_uint(span, t.length);
     write_uint(span + 4, (uint)low);
     write_ulong(span + 8, t.length <= 12 ? low >> 32 | high << 32 : at | (ulong)t.view << 62);

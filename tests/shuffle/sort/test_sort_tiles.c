@@ -76,6 +76,17 @@ static void limit_devices(const job *j, uint64_t records)
     }
 }
 
+// On a busy machine one of two devices may have sorted all tiles before the other one began.
+#define IN_TILES " tiles that the host merges"
+
+static uint64_t records_of_all(hdst_result *r)
+{
+    const hdst_run_stats stats = hdst_result_stats(r);
+    uint64_t records = 0;
+    for (uint32_t i = 0; i < stats.device_count; i++) records += stats.device[i].records;
+    return records;
+}
+
 static void expect(hdst_result *r, const row *right, const char *how)
 {
     uint64_t count;
@@ -99,9 +110,8 @@ Test(sort_tiles, what_has_no_room_on_one_device)
             limit_devices(&j, N / (cached ? 2 : 5));
             for (int run = 0; run < 2; run++) {
                 RUN(r);
-                expect(r, expected, "radix sort on 2 devices, in ");
-                cr_assert_eq(hdst_result_stats(r).device_count, 2);
-                cr_assert_eq(hdst_result_stats(r).device[0].records + hdst_result_stats(r).device[1].records, N);
+                expect(r, expected, IN_TILES);
+                cr_assert_eq(records_of_all(r), N);
             }
             hdst_context_destroy(j.context);
         }
@@ -117,7 +127,7 @@ Test(sort_tiles, floats_and_nans)
     limit_devices(&j, N / 4);
     RUN(right);
     RUN(r);
-    expect(r, hdst_result_rows(right, NULL, NULL), "radix sort on 2 devices, in ");
+    expect(r, hdst_result_rows(right, NULL, NULL), IN_TILES);
     hdst_context_destroy(j.context);
     hdst_context_destroy(alone.context);
 }
@@ -206,7 +216,7 @@ Test(sort_tiles, a_device_that_fails_and_a_cancel)
         device->ops = whole;
         if (!cancels) expect(r, expected, "sort on the host by the first bytes of keys");
         RUN(r);
-        expect(r, expected, cancels ? "radix sort on 2 devices, in " : "");
+        expect(r, expected, cancels ? IN_TILES : "");
         hdst_context_destroy(j.context);
     }
 }

@@ -30,6 +30,7 @@ const hdst__operator hdst__op_arrange = {
     .name = "hdst_arrange", .gives = HDST__GIVES_EACH, .own_bytes = sizeof(arrange_own), .line = line, .build = hdst__cache_build,
     .run = hdst__cache_run, .known = hdst__cache_known, .below = hdst__cache_below, .key_starts = hdst__cache_key_starts,
     .end = end,
+    .version = hdst__cache_version,
 };
 
 // --- The dataset ---

@@ -280,11 +280,12 @@ Test(keyed_lookups, rows_of_a_value_by_key)
 }
 
 // Records in the program's memory may change between runs; those of a cached dataset do not, and its table stays.
-Test(keyed_lookups, tables_are_kept_with_a_cached_dataset)
+static void check_kept_tables(hdst_dataset *(*keep)(hdst_dataset *d))
 {
     shop s = open_shop(alone(false));
+    const float first = rates[3].value;
     for (int i = 0; i < SALES; i++) sales[i].wide = rates[i % RATES].key;
-    hdst_dataset *cached = hdst_cache(s.rates);
+    hdst_dataset *cached = keep(s.rates);
     hdst_result *fresh = hdst_result_create(hdst_map(s.sales, bound(&s, "by_rate", "r", s.rates, "key")));
     hdst_result *kept = hdst_result_create(hdst_map(s.sales, bound(&s, "by_rate", "r", cached, "key")));
     for (int run = 0; run < 2; run++) {
@@ -299,8 +300,14 @@ Test(keyed_lookups, tables_are_kept_with_a_cached_dataset)
     hdst_uncache(cached);
     RUN(kept);
     cr_expect_eq(((const float *)hdst_result_rows(kept, NULL, NULL))[3], -8);
+    rates[3].value = first;
     hdst_context_destroy(s.context);
 }
+
+static hdst_dataset *arranged(hdst_dataset *d) { return hdst_arrange(d, "key"); }
+
+Test(keyed_lookups, tables_are_kept_with_a_cached_dataset) { check_kept_tables(hdst_cache); }
+Test(keyed_lookups, tables_are_kept_with_an_arranged_dataset) { check_kept_tables(arranged); }
 
 // --- What cannot be bound ---
 

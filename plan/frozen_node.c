@@ -2,6 +2,9 @@
 // Nodes that hold a frozen hash table (plan/frozen_node.h).
 #include "plan/frozen_node.h"
 
+#include "base/clock.h"
+#include "engine/memory/host_rows.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -33,6 +36,24 @@ bool hdst__frozen_node_keeps(const hdst__node *node)
 {
     hdst__frozen_node *own = node->own;
     return own->kept = node->ran && own->input && own->input == hdst__node_version(node->inputs[0]);
+}
+
+hdst_status hdst__frozen_node_run(hdst__plan *plan, hdst__node *node, hdst__frozen_make *make, hdst_error *error)
+{
+    const hdst__reader *reader = &node->inputs[0]->reader;
+    hdst__runtime *runtime = hdst__engine_runtime(plan->context->engine);
+    const double start = hdst__now();
+    hdst__rows rows = {0};
+    if (hdst__frozen_node_keeps(node)) return HDST_OK;
+    node->op->drop(node);
+    hdst_status status = reader->rows ? HDST_OK : hdst__rows_read_all(runtime, reader, false, &rows, &plan->stats, error);
+    if (status == HDST_OK) status = make(node, reader->rows ? reader->rows : rows.records, reader->rows ? reader->records : rows.count, error);
+    hdst__rows_free(runtime, &rows);
+    node->ran = status == HDST_OK;
+    if (!node->ran) node->op->drop(node);
+    hdst__run_stats stats = {.records = ((const hdst__frozen_node *)node->own)->records, .total_seconds = hdst__now() - start};
+    hdst__plan_add_stats(&plan->stats, &stats);
+    return status;
 }
 
 void hdst__frozen_node_drop(hdst__node *node)

@@ -21,6 +21,9 @@ typedef struct hdst__frozen_node {      // node->own begins with it
 hdst_status hdst__frozen_node_make(hdst__node *node, const void *rows, uint64_t count, bool *twice, hdst_error *error);
 // Whether the table of the last run is that of the input as it is now: then the node has run.
 bool hdst__frozen_node_keeps(const hdst__node *node);
+// A node's run: the input's records, read where they lie if they lie in memory, go to `make`, unless the table is that of the input as it is now.
+typedef hdst_status hdst__frozen_make(hdst__node *node, const void *records, uint64_t count, hdst_error *error);
+hdst_status hdst__frozen_node_run(hdst__plan *plan, hdst__node *node, hdst__frozen_make *make, hdst_error *error);
 void hdst__frozen_node_drop(hdst__node *node);      // hdst__operator.drop
 void hdst__frozen_node_explain(const hdst__node *node, hdst__buffer *out);       // what the last run made, a line
 

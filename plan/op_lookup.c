@@ -4,8 +4,6 @@
 #include "plan/frozen_node.h"
 #include "plan/lookup_tables.h"
 
-#include "engine/memory/host_rows.h"
-#include "base/clock.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -116,24 +114,7 @@ static hdst_status make_table(hdst__node *node, const void *records, uint64_t co
     return status == HDST_OK ? keep_texts(node, error) : status;
 }
 
-// Records that lie in the program's memory are read there.
-static hdst_status run(hdst__plan *plan, hdst__node *node, hdst_error *error)
-{
-    const hdst__reader *reader = &node->inputs[0]->reader;
-    hdst__runtime *runtime = hdst__engine_runtime(plan->context->engine);
-    const double start = hdst__now();
-    hdst__rows rows = {0};
-    if (hdst__frozen_node_keeps(node)) return HDST_OK;
-    drop(node);
-    hdst_status status = reader->rows ? HDST_OK : hdst__rows_read_all(runtime, reader, false, &rows, &plan->stats, error);
-    if (status == HDST_OK) status = make_table(node, reader->rows ? reader->rows : rows.records, reader->rows ? reader->records : rows.count, error);
-    hdst__rows_free(runtime, &rows);
-    node->ran = status == HDST_OK;
-    if (!node->ran) drop(node);
-    hdst__run_stats stats = {.records = ((const lookup_node *)node->own)->frozen.records, .total_seconds = hdst__now() - start};
-    hdst__plan_add_stats(&plan->stats, &stats);
-    return status;
-}
+static hdst_status run(hdst__plan *plan, hdst__node *node, hdst_error *error) { return hdst__frozen_node_run(plan, node, make_table, error); }
 
 // --- What people see ---
 

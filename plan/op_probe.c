@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A join as a function of one side's records, which look up those of the other side: what stands in a plan in the place of a join for whose order nobody asks
 // (join_stand_in.c). The other side's records are a frozen hash table (shuffle/join/frozen_table.h), which a node of its own makes before the stage runs.
-#include "engine/memory/host_rows.h"
 #include "plan/frozen_node.h"
 #include "plan/probe.h"
-#include "base/clock.h"
 #include "base/costs_host.h"
 
 #include <inttypes.h>
@@ -83,23 +81,10 @@ static hdst_status make_table(hdst__node *node, const void *rows, uint64_t count
     return hdst__error_set(error, HDST_E_UNSUPPORTED, "keys that a side of a join has more than once, in a hash table of single rows");
 }
 
-// Records that lie in the program's memory are read there.
 static hdst_status run(hdst__plan *plan, hdst__node *node, hdst_error *error)
 {
-    const hdst__reader *reader = &node->inputs[0]->reader;
-    hdst__runtime *runtime = hdst__engine_runtime(plan->context->engine);
-    const double start = hdst__now();
-    hdst__rows rows = {0};
-    if (hdst__frozen_node_keeps(node)) return HDST_OK;
-    hdst__frozen_node_drop(node);
-    hdst_status status = has_room(node, reader->records, error);
-    if (status == HDST_OK && !reader->rows) status = hdst__rows_read_all(runtime, reader, false, &rows, &plan->stats, error);
-    if (status == HDST_OK) status = make_table(node, reader->rows ? reader->rows : rows.records, reader->records, error);
-    hdst__rows_free(runtime, &rows);
-    node->ran = status == HDST_OK;
-    hdst__run_stats stats = {.records = reader->records, .total_seconds = hdst__now() - start};
-    hdst__plan_add_stats(&plan->stats, &stats);
-    return status;
+    const hdst_status status = hdst__frozen_node_keeps(node) ? HDST_OK : has_room(node, node->inputs[0]->reader.records, error);
+    return status == HDST_OK ? hdst__frozen_node_run(plan, node, make_table, error) : status;
 }
 
 static void line(const hdst__node *node, hdst__buffer *out)

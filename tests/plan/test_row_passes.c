@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Accumulators of maps whose tables are larger than a device's memory, or than the budget: passes over ranges of their rows come to what plain C does, on
 // devices of all kinds, and tell so.
-#include "tests/hdst/support.h"
+#include "tests/plan/large_tables.h"
 
-#include <math.h>
-#include <stdlib.h>
-
-enum { RECORDS = 20000, ROWS = 150001, FEW = 30000, OTHERS = 70000, DEVICE = 3 << 20 };
-
-typedef struct item { uint32_t key; float v; } item;
 typedef struct total { float s; uint32_t n; float most; } total;
-typedef struct pair { uint32_t key; double half; } pair;
 
 static const char kernels[] =
     "struct item { uint32_t key; float v; };\n"
@@ -36,34 +29,6 @@ static const char kernels[] =
     "reduce add(double a, double b) { return a + b; }\n"
     "map wide(item i, accum double t[]) { t[i.key] += (double)i.v * (i.key % 2u == 0u ? 1e200 : 1e-200); }\n";
 
-static item items[RECORDS];
-
-static void make_items(uint32_t rows)
-{
-    for (uint32_t i = 0; i < RECORDS; i++) items[i] = (item){(uint32_t)(i * UINT64_C(2654435761) % rows), (float)(i * 40503 % 4096)};
-}
-
-static hdst_context *context_with(const char *form, uint64_t device_memory, uint64_t memory)
-{
-    const bool team = !strcmp(form, "team");
-    hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
-    options.device = team ? "0,1" : !strcmp(form, "gpu-form") ? "cpu" : form;
-    options.cpu_parts = team ? 2 : 0;
-    options.device_memory = device_memory;
-    options.memory = memory;
-    hdst_context *context = hdst_context_create(&options);
-    if (!context->engine) return context;
-    context->engine->options.gpu_form_on_cpu = team || !strcmp(form, "gpu-form");
-    hdst__engine_limits(context->engine)->most_row_passes = UINT32_MAX;       // else tuples take their place (test_row_tuples.c)
-    if (team) hdst__engine_limits(context->engine)->share_bytes = 0;
-    return context;
-}
-
-static hdst_dataset *read_items(hdst_context *context, hdst_module *m)
-{
-    return hdst_read(hdst_source_from_memory(context, items, RECORDS, sizeof *items), m, "item");
-}
-
 static total *expected_totals(uint32_t rows)
 {
     total *right = calloc(rows, sizeof *right);
@@ -83,12 +48,8 @@ static void expect_passes(hdst_result *r, const char *form)
 
 static void check_gather(const char *form, uint64_t device_memory, uint64_t memory)
 {
-    hdst_context *context = context_with(form, device_memory, memory);
-    hdst_module *m = module_of(context, kernels);
-    hdst_map_spec *spec = hdst_map_spec_create(m, "gather");
-    hdst_bind_accum(spec, "t", ROWS);
-    hdst_bind_accum(spec, "o", OTHERS);
-    hdst_result *r = hdst_result_create(hdst_map(read_items(context, m), spec));
+    hdst_context *context = context_with(form, device_memory, memory, HDST_ON_ERROR_FAIL, UINT32_MAX);      // else tuples take their place (test_row_tuples.c)
+    hdst_result *r = gather(context, kernels);
     total *right = expected_totals(ROWS);
     double (*others)[2] = calloc(OTHERS, sizeof *others);
     for (uint32_t i = 0; i < RECORDS; i++) {
@@ -107,8 +68,7 @@ static void check_gather(const char *form, uint64_t device_memory, uint64_t memo
         cr_assert_eq(*(const uint64_t *)hdst_result_rows(r, "all", NULL), RECORDS);
     }
     expect_passes(r, form);
-    if (device_memory) cr_assert_leq(hdst_result_stats(r).device_peak_bytes, device_memory, "%s", form);
-    if (memory) cr_assert_leq(hdst_result_stats(r).host_peak_bytes, memory + memory / 10, "%s", form);
+    expect_peaks(r, form, device_memory, memory);
     hdst_context_destroy(context);
     free(right);
     free(others);
@@ -136,7 +96,7 @@ Test(row_passes, tables_beyond_the_budget)
 // The records of the first pass are those of the run, as rows or for who takes them slice by slice.
 static void check_records(const char *form, bool by_key)
 {
-    hdst_context *context = context_with(form, DEVICE, 0);
+    hdst_context *context = context_with(form, DEVICE, 0, HDST_ON_ERROR_FAIL, UINT32_MAX);
     hdst_module *m = module_of(context, kernels);
     hdst_map_spec *spec = hdst_map_spec_create(m, "halves");
     hdst_bind_accum(spec, "t", FEW);
@@ -173,24 +133,7 @@ Test(row_passes, records_are_those_of_one_pass)
 // The words of an error are those of a run in one pass: the row is beside all rows, not beside a pass's.
 Test(row_passes, errors_are_those_of_one_pass)
 {
-    char words[2][4096];
-    if (!have_cpu()) return;
-    make_items(ROWS);
-    items[RECORDS - 7].key = ROWS + 5;
-    for (int little = 0; little < 2; little++) {
-        hdst_error error;
-        hdst_context *context = context_with("gpu-form", little ? DEVICE : 0, 0);
-        hdst_module *m = module_of(context, kernels);
-        hdst_map_spec *spec = hdst_map_spec_create(m, "gather");
-        hdst_bind_accum(spec, "t", ROWS);
-        hdst_bind_accum(spec, "o", OTHERS);
-        hdst_result *r = hdst_result_create(hdst_map(read_items(context, m), spec));
-        cr_assert_eq(hdst_run(r, &error), HDST_E_RECORD, "%s", error.message);
-        hdst_error_format(&error, words[little], sizeof words[little]);
-        hdst_context_destroy(context);
-    }
-    cr_assert_str_eq(words[0], words[1]);
-    cr_assert(strstr(words[0], "0..150000"), "%s", words[0]);
+    if (have_cpu()) expect_same_error(kernels, UINT32_MAX);
 }
 
 // Addends that fit no words in fixed point turn up in the run: superaccumulators take more memory, and more passes.
@@ -200,7 +143,7 @@ Test(row_passes, sums_that_need_superaccumulators)
     make_items(FEW);
     double *right = calloc(FEW, sizeof *right);
     for (uint32_t i = 0; i < RECORDS; i++) right[items[i].key] += (double)items[i].v * (items[i].key % 2 == 0 ? 1e200 : 1e-200);
-    hdst_context *context = context_with("gpu-form", DEVICE, 0);
+    hdst_context *context = context_with("gpu-form", DEVICE, 0, HDST_ON_ERROR_FAIL, UINT32_MAX);
     hdst_module *m = module_of(context, kernels);
     hdst_map_spec *spec = hdst_map_spec_create(m, "wide");
     hdst_bind_accum(spec, "t", FEW);
@@ -220,7 +163,7 @@ Test(row_passes, partials_say_that_they_need_all_rows)
     if (!have_cpu()) return;
     make_items(FEW);
     hdst_error error;
-    hdst_context *context = context_with("gpu-form", DEVICE, 0);
+    hdst_context *context = context_with("gpu-form", DEVICE, 0, HDST_ON_ERROR_FAIL, UINT32_MAX);
     hdst_module *m = module_of(context, kernels);
     hdst_map_spec *spec = hdst_map_spec_create(m, "halves");
     hdst_bind_accum(spec, "t", FEW);

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Accumulators of maps whose tables would take many passes over ranges of their rows go as tuples of a row and addends: to what plain C comes to, with all laws
 // and types, beside other accumulators and records, on devices of all kinds, within the budget.
-#include "tests/hdst/support.h"
+#include "tests/plan/large_tables.h"
 
-#include <math.h>
-#include <stdlib.h>
+enum { BUDGET = 12 << 20 };
 
-enum { RECORDS = 20000, ROWS = 150001, FEW = 30000, OTHERS = 70000, DEVICE = 3 << 20, BUDGET = 12 << 20 };
-
-typedef struct item { uint32_t key; float v; } item;
 typedef struct total { float s; uint32_t n; float most; int8_t least; uint16_t all_bits; int64_t flips; bool some, every; double d; } total;
-typedef struct pair { uint32_t key; double half; } pair;
 
 static const char kernels[] =
     "struct item { uint32_t key; float v; };\n"
@@ -47,35 +42,6 @@ static const char kernels[] =
     "filter some(item i) { return i.key % 2u == 0u; }\n"
     "reduce add(double a, double b) { return a + b; }\n"
     "map wide(item i, accum double t[]) { t[i.key] += (double)i.v * (i.key % 2u == 0u ? 1e200 : 1e-200); }\n";
-
-static item items[RECORDS];
-
-static void make_items(uint32_t rows)
-{
-    for (uint32_t i = 0; i < RECORDS; i++) items[i] = (item){(uint32_t)(i * UINT64_C(2654435761) % rows), (float)(i * 40503 % 4096)};
-}
-
-static hdst_context *context_with(const char *form, uint64_t device_memory, uint64_t memory, hdst_on_error on_error)
-{
-    const bool team = !strcmp(form, "team");
-    hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
-    options.device = team ? "0,1" : !strcmp(form, "gpu-form") ? "cpu" : form;
-    options.cpu_parts = team ? 2 : 0;
-    options.device_memory = device_memory;
-    options.memory = memory;
-    options.on_error = on_error;
-    hdst_context *context = hdst_context_create(&options);
-    if (!context->engine) return context;
-    context->engine->options.gpu_form_on_cpu = team || !strcmp(form, "gpu-form");
-    hdst__engine_limits(context->engine)->most_row_passes = 1;
-    if (team) hdst__engine_limits(context->engine)->share_bytes = 0;
-    return context;
-}
-
-static hdst_dataset *read_items(hdst_context *context, hdst_module *m)
-{
-    return hdst_read(hdst_source_from_memory(context, items, RECORDS, sizeof *items), m, "item");
-}
 
 // A row that nothing was added to has each law's identity. Sums are below 2^24.
 static total *right_totals(double (*others)[2], uint64_t *all)
@@ -120,12 +86,8 @@ static void expect_tuples(hdst_result *r, const char *form)
 
 static void check_gather(const char *form, uint64_t device_memory, uint64_t memory, hdst_on_error on_error)
 {
-    hdst_context *context = context_with(form, device_memory, memory, on_error);
-    hdst_module *m = module_of(context, kernels);
-    hdst_map_spec *spec = hdst_map_spec_create(m, "gather");
-    hdst_bind_accum(spec, "t", ROWS);
-    hdst_bind_accum(spec, "o", OTHERS);
-    hdst_result *r = hdst_result_create(hdst_map(read_items(context, m), spec));
+    hdst_context *context = context_with(form, device_memory, memory, on_error, 1);
+    hdst_result *r = gather(context, kernels);
     double (*others)[2] = calloc(OTHERS, sizeof *others);
     uint64_t all = 0;
     total *right = right_totals(others, &all);
@@ -141,8 +103,7 @@ static void check_gather(const char *form, uint64_t device_memory, uint64_t memo
         cr_assert_eq(hdst_result_stats(r).records, RECORDS, "%s: %llu", form, (unsigned long long)hdst_result_stats(r).records);
     }
     expect_tuples(r, form);
-    if (device_memory) cr_assert_leq(hdst_result_stats(r).device_peak_bytes, device_memory, "%s", form);
-    if (memory) cr_assert_leq(hdst_result_stats(r).host_peak_bytes, memory + memory / 10, "%s", form);
+    expect_peaks(r, form, device_memory, memory);
     hdst_context_destroy(context);
     free(right);
     free(others);
@@ -188,7 +149,7 @@ Test(row_tuples, records_beside_them)
         totals[items[i].key] += items[i].v;
         if (items[i].key % 3) sum[items[i].key % 7] += (double)items[i].v / 2, count++;
     }
-    hdst_context *context = context_with("gpu-form", DEVICE, 0, HDST_ON_ERROR_FAIL);
+    hdst_context *context = context_with("gpu-form", DEVICE, 0, HDST_ON_ERROR_FAIL, 1);
     hdst_module *m = module_of(context, kernels);
     hdst_map_spec *spec = hdst_map_spec_create(m, "halves"), *filter = hdst_map_spec_create(m, "some");
     hdst_bind_accum(spec, "t", FEW);
@@ -216,7 +177,7 @@ Test(row_tuples, superaccumulators_beyond_the_budget)
     make_items(FEW);
     double *right = calloc(FEW, sizeof *right);
     for (uint32_t i = 0; i < RECORDS; i++) right[items[i].key] += (double)items[i].v * (items[i].key % 2 == 0 ? 1e200 : 1e-200);
-    hdst_context *context = context_with("cpu", 0, 8 << 20, HDST_ON_ERROR_FAIL);
+    hdst_context *context = context_with("cpu", 0, 8 << 20, HDST_ON_ERROR_FAIL, 1);
     hdst__engine_limits(context->engine)->by_key_partition_bits = 1;
     hdst_module *m = module_of(context, kernels);
     hdst_map_spec *spec = hdst_map_spec_create(m, "wide");
@@ -234,24 +195,7 @@ Test(row_tuples, superaccumulators_beyond_the_budget)
 // The words of an error are those of a run with all rows.
 Test(row_tuples, errors_are_those_of_one_run)
 {
-    char words[2][4096];
-    if (!have_cpu()) return;
-    make_items(ROWS);
-    items[RECORDS - 7].key = ROWS + 5;
-    for (int little = 0; little < 2; little++) {
-        hdst_error error;
-        hdst_context *context = context_with("gpu-form", little ? DEVICE : 0, 0, HDST_ON_ERROR_FAIL);
-        hdst_module *m = module_of(context, kernels);
-        hdst_map_spec *spec = hdst_map_spec_create(m, "gather");
-        hdst_bind_accum(spec, "t", ROWS);
-        hdst_bind_accum(spec, "o", OTHERS);
-        hdst_result *r = hdst_result_create(hdst_map(read_items(context, m), spec));
-        cr_assert_eq(hdst_run(r, &error), HDST_E_RECORD, "%s", error.message);
-        hdst_error_format(&error, words[little], sizeof words[little]);
-        hdst_context_destroy(context);
-    }
-    cr_assert_str_eq(words[0], words[1]);
-    cr_assert(strstr(words[0], "0..150000"), "%s", words[0]);
+    if (have_cpu()) expect_same_error(kernels, 1);
 }
 
 // What is kept unfinished is kept in a table.
@@ -260,7 +204,7 @@ Test(row_tuples, partials_say_that_they_need_all_rows)
     if (!have_cpu()) return;
     make_items(FEW);
     hdst_error error;
-    hdst_context *context = context_with("gpu-form", DEVICE, 0, HDST_ON_ERROR_FAIL);
+    hdst_context *context = context_with("gpu-form", DEVICE, 0, HDST_ON_ERROR_FAIL, 1);
     hdst_module *m = module_of(context, kernels);
     hdst_map_spec *spec = hdst_map_spec_create(m, "wide");
     hdst_bind_accum(spec, "t", FEW);

@@ -13,7 +13,7 @@ enum {
     HDST__CPU_TEXT_SLICE_BYTES = 1 << 20,       // texts of a slice, with their spans
     HDST__CPU_MOST_TOKENS = 3,                  // times as many tokens as there are have room, where there is room for the most that there might be
     HDST__CPU_TEXT_OUTPUT_BYTES = 16 << 20,     // what comes of it: a word of six letters and a blank is a record of 24 bytes; more is cut
-    HDST__CPU_COMBINE_LEAST = 1 << 16,          // records that a function gives before they are looked for in tables of the cores: what is chosen by
+    HDST__CPU_COMBINE_LEAST = 1 << 16,          // given before tables of the cores are used: by so many it is known what keys are like. Chosen, not measured
     HDST__CPU_COMBINE_LEAST_BITS = 12,          // logarithm of the rows of such a table at first
     HDST__CPU_COMBINE_TABLE_BYTES = 16 << 20,   // of one at most, as of a thread's own
     HDST__CPU_COUNTED_INPUT_BYTES = 8 << 20,    // input of a slice whose records are counted first: the second run finds most of it in a cache

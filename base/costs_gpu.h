@@ -18,6 +18,7 @@ enum {
     HDST__GPU_FINISH_GROUPS_PER_UNIT = 16,  // of the kernel that makes rows of accumulators. Chosen, not measured
 
     HDST__GPU_TABLE_SHARE = 8,              // of the device's memory that is left: for tables of work-groups there. Chosen, not measured
+    HDST__GPU_TEXT_OUTPUT_BYTES = 128 << 20,    // of records of texts that somebody takes as they come. Chosen, not measured
     HDST__GPU_OUTPUT_BYTES = 256 << 20,     // output records of a slice: one that is soon over leaves a GPU idle. Chosen, not measured
 
     // Additions in device memory or by way of tuples. H200, 200M records: additions in device memory take 2.4, 2.1, 2.2, 9.4, 12 ms with 64k, 256k, 1M,

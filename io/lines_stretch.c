@@ -234,6 +234,8 @@ static hdst_status fill_stretch(stretch *s, uint64_t *done, hdst_error *error)
     s->own = NULL;
     s->ends = NULL;
     s->lines = 0;
+    s->failed = UINT64_MAX;
+    s->status = HDST_OK;
     if (status == HDST_OK) {
         status = take(s, &full);
         if (status == HDST_OK) status = read_stretch(s, &full);

@@ -3,29 +3,17 @@
 #include "plan/key_starts.h"
 
 #include "engine/memory/host_rows.h"
-
-#include <inttypes.h>
-#include <string.h>
+#include "record/key_field.h"
 
 static const uint64_t no_key[] = {UINT64_MAX};
 
 typedef struct filling {
     uint64_t *starts;
-    const hdst__leaf *leaf;
+    hdst__key_field field;
     uint64_t limit, size;           // of a record
     uint64_t next, record;          // the first key that has no start yet; the next record
     bool odd;                       // a key is negative, or not below the limit
 } filling;
-
-// Negative ones are larger than any limit.
-static uint64_t key_of(const filling *f, const char *record)
-{
-    const size_t size = hdst__scalar_size(f->leaf->kind);
-    const unsigned unused = 64 - 8 * (unsigned)size;
-    uint64_t bits = 0;
-    memcpy(&bits, record + f->leaf->offset, size);
-    return hdst__kind_is_signed(f->leaf->kind) ? (uint64_t)((int64_t)(bits << unused) >> unused) : bits;
-}
 
 static hdst_status take(void *user, const void *records, uint64_t count, hdst_error *error)
 {
@@ -33,7 +21,7 @@ static hdst_status take(void *user, const void *records, uint64_t count, hdst_er
     const char *record = records;
     (void)error;
     for (uint64_t i = 0; i < count && !f->odd; i++, record += f->size) {
-        const uint64_t key = key_of(f, record);
+        const uint64_t key = hdst__key_field_read(&f->field, record);      // negative ones are larger than any limit
         f->odd = key >= f->limit;
         while (!f->odd && f->next <= key) f->starts[f->next++] = f->record + i;
     }
@@ -59,12 +47,15 @@ hdst_status hdst__key_starts_make(hdst__key_starts *starts, hdst__runtime *runti
 {
     hdst_error full = HDST_ERROR_INIT;
     hdst__run_stats ignored = {0};
+    if (!starts->rows.data) keep(starts, NULL);         // of no rows, or no records
     if (starts->made >= starts->limit || reader->records == 0) return HDST_OK;
     hdst__key_starts_forget(starts, runtime);
-    filling f = {.leaf = &reader->record->leaves[leaf], .limit = starts->limit, .size = reader->record->size};
+    const hdst__leaf *key = &reader->record->leaves[leaf];
+    filling f = {.field = {key->offset, key->kind}, .limit = starts->limit, .size = reader->record->size};
     uint64_t bytes;
     const bool fits = !__builtin_mul_overflow(starts->limit + 1, sizeof *f.starts, &bytes) && starts->limit < UINT64_MAX;
     if (fits) f.starts = hdst__budget_alloc_zero(&runtime->memory, HDST__OWNER_CACHES, bytes, "where the records of each key begin", &full);
+    else hdst__error_memory(&full, "where the records of each key begin");
     if (!f.starts) {
         hdst__log_write(&runtime->log, HDST__LOG_WARN, "a reduction of arranged records looks at the key of each: %s", full.message);
         keep(starts, NULL);

@@ -9,7 +9,6 @@ typedef struct hdst__key_starts {
     uint64_t limit;             // wanted for keys below it; 0: not wanted
     uint64_t made;              // made for keys below it; 0: not made
     hdst__plan_rows rows;       // uint64_t: for key k the number of its first record, up to the largest key; UINT64_MAX behind it. That alone: there are others
-    uint64_t bytes;
 } hdst__key_starts;
 
 // Reads the records once, unless that has been done. A budget that has no room for them is no error: then they are as with other keys.

@@ -83,7 +83,9 @@ static hdst_status make_table(hdst__node *node, const void *rows, uint64_t count
 
 static hdst_status run(hdst__plan *plan, hdst__node *node, hdst_error *error)
 {
-    const hdst_status status = hdst__frozen_node_keeps(node) ? HDST_OK : has_room(node, node->inputs[0]->reader.records, error);
+    if (hdst__frozen_node_keeps(node)) return HDST_OK;
+    hdst__frozen_node_drop(node);           // its memory is room
+    const hdst_status status = has_room(node, node->inputs[0]->reader.records, error);
     return status == HDST_OK ? hdst__frozen_node_run(plan, node, make_table, error) : status;
 }
 

@@ -14,7 +14,7 @@
 
 enum {
     MOST_PASSES = 1 << 16,
-    MOST_BEFORE_TUPLES = 8,         // of the quickest functions so many take as long as tuples that are written, and read again
+    MOST_BEFORE_TUPLES = 8,         // tuples are written and read again, which the quickest functions do as quickly anew. Chosen, not measured
     TIMES_MORE = 4,                 // where as many as should do did not: superaccumulators take ten times as much as words in fixed point
 };
 

@@ -171,7 +171,8 @@ static bool is_same(const writer *w, const ir_expr *a, const ir_expr *b)
     a = as_set(w, a);
     b = as_set(w, b);
     if (!a || !b) return a == b;
-    return a->op == b->op && a->kind == b->kind && a->param == b->param && a->leaf == b->leaf && a->var == b->var && a->bits == b->bits &&
+    return a->op == b->op && a->kind == b->kind && a->param == b->param && a->leaf == b->leaf && a->record == b->record &&
+        a->var == b->var && a->bits == b->bits &&
         is_same(w, a->a, b->a) && is_same(w, a->b, b->b) && is_same(w, a->c, b->c);
 }
 
@@ -249,7 +250,7 @@ static uint32_t set_output(ir_func *func, const hdst__record *record)
 ir_func *hdst__row_addends(hdst__arena *arena, const ir_func *func, uint32_t param, const hdst__row_tuple *tuple)
 {
     ir_func *copy = hdst__ir_copy_func(arena, func);
-    bool *gone = HDST__NEW_ARRAY(arena, bool, func->param_count);
+    bool *gone = HDST__NEW_ARRAY(arena, bool, func->param_count + 1);      // the output may be one more
     for (size_t i = 0; i < func->param_count; i++) gone[i] = func->params[i].kind == IR_ACCUM_TABLE;
     writer w = {.func = copy, .table = param, .tuple = tuple, .laws = hdst__row_tuple_laws(arena, func, param)};
     w.stored = HDST__NEW_ARRAY(arena, bool, tuple->row->leaf_count);

@@ -17,7 +17,6 @@ struct hdst__tiles {
     hdst__kind kind;            // of the widest of them
     uint32_t records;           // so many
     bool *own;                  // by variable
-    uint64_t elements;          // of a row, for people
 };
 
 typedef struct tile_look {
@@ -37,7 +36,6 @@ static bool see_tile(ir_stmt *s, void *user)
     hdst__ir_tally(&one, look->outside, true);
     if (hdst__scalar_size(kind) > hdst__scalar_size(look->tiles->kind)) look->tiles->kind = kind;
     if (records > look->tiles->records) look->tiles->records = records;
-    look->tiles->elements = inner_loop(s)->hi->bits;
     return true;
 }
 

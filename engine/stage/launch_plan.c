@@ -219,15 +219,17 @@ static uint64_t round_to_64(uint64_t records)
     return records > UINT64_MAX - 63 ? UINT64_MAX / 64 * 64 : (records + 63) / 64 * 64;
 }
 
+static uint64_t most_output_bytes(const hdst__launch_plan *plan)
+{
+    if (plan->reader.makes_texts) return plan->passes_on && !plan->device->unified ? HDST__GPU_TEXT_OUTPUT_BYTES : HDST__CPU_TEXT_OUTPUT_BYTES;
+    if (plan->way == IR_OUTPUT_BOUNDED) return HDST__CPU_STRIP_OUTPUT_BYTES;
+    return plan->device->facts.target == HDST__TARGET_GPU ? HDST__GPU_OUTPUT_BYTES : HDST__HOST_OUTPUT_BYTES;
+}
+
 // Where the data says how much comes out, a slice is as large as its output may be expected to fit; if it does not, the executor cuts it.
 static void choose_room(hdst__launch_plan *plan, bool fold)
 {
-    const uint64_t share = bytes_left(plan) / HDST__HOST_OUTPUT_SHARE;
-    const uint64_t most_bytes = plan->reader.makes_texts && plan->passes_on && !plan->device->unified ? HDST__GPU_OUTPUT_BYTES / 2
-        : plan->reader.makes_texts ? HDST__CPU_TEXT_OUTPUT_BYTES
-        : plan->way == IR_OUTPUT_BOUNDED ? HDST__CPU_STRIP_OUTPUT_BYTES : plan->device->facts.target == HDST__TARGET_GPU
-        ? HDST__GPU_OUTPUT_BYTES : HDST__HOST_OUTPUT_BYTES,
-        bytes = share < most_bytes ? share : most_bytes;
+    const uint64_t share = bytes_left(plan) / HDST__HOST_OUTPUT_SHARE, roof = most_output_bytes(plan), bytes = share < roof ? share : roof;
     uint64_t fit = bytes / (plan->output_param->record->size + 1), group = fold ? HDST__FOLD_RECORDS : 1;
     uint64_t bound = plan->way == IR_OUTPUT_BOUNDED ? plan->kernel->emit_bound : plan->way == IR_OUTPUT_COUNTED ? hdst__ir_emit_bound(plan->func) : 1;
     if (bound == 0) bound = 1;          // one that never emits has an output all the same
@@ -433,7 +435,7 @@ hdst_status hdst__launch_plan_slots(hdst__launch_plan *plan, hdst_error *error)
     if (plan->way != IR_OUTPUT_DENSE) sizes.place_words = plan->kernel ? hdst__kernel_places(plan->kernel, plan->items, plan->slice_most) : 1;
     sizes.place_words = hdst__plan_tuning_places(plan, sizes.place_words);
     if (plan->executor && sizes.output_bytes <= plan->slot.output_bytes && sizes.place_words <= plan->slot.place_words &&
-        sizes.in_window == plan->slot.in_window) return HDST_OK;
+        sizes.in_window == plan->slot.in_window && sizes.lands == plan->slot.lands) return HDST_OK;
     hdst__executor_destroy(plan->executor);
     plan->executor = NULL;
     plan->slot = sizes;

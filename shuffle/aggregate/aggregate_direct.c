@@ -93,11 +93,14 @@ static bool write_rows(hdst__aggregate_worker *worker, uint64_t count)
     char *to = worker->direct_rows ? worker->direct_rows : run->aggregate->rows + worker->first_row * size;
     hdst__direct_table_write(&worker->direct_table, run->layout, count, to);
     write_wide(worker, to);
-    worker->out += count;
-    if (!worker->direct_rows) return true;
+    if (!worker->direct_rows) {
+        worker->out += count;
+        return true;
+    }
     pthread_mutex_lock(&run->lock);
     const hdst_status status = hdst__spill_put(&run->aggregate->file, worker->first_row * size, to, count * size, &worker->error);
     pthread_mutex_unlock(&run->lock);
+    if (status == HDST_OK) worker->out += count;
     return status == HDST_OK;
 }
 

@@ -177,6 +177,7 @@ static hdst_status take_memory(hdst__aggregate_slices *s, hdst_error *error)
     if (s->row_room) return HDST_OK;
     uint64_t rows = least_of(share / (size + 4 * sizeof(uint32_t)), HDST__GPU_SLICE_ROWS);
     if (limits->by_key_slice_rows) rows = least_of(rows, limits->by_key_slice_rows);
+    if (!rows) return hdst__error_memory(error, what);
     s->heap_room = least_of(least_of(share, host_share), HDST__GPU_SLICE_HEAP_BYTES) / 8 * 8;
     s->places = places_for(rows + 1);
     s->piece_rows = least_of(least_of(host_share, HDST__GPU_SLICE_PIECE_BYTES) / size + 1, rows + 1);
@@ -325,6 +326,7 @@ hdst_status hdst__aggregate_slices_combine(hdst__aggregate_slices *s, uint32_t s
     status = load(s, records->device, &full);
     if (status == HDST_OK) status = prepare(s, slot, records->room, &full);
     if (status == HDST_E_MEMORY) {
+        if (!s->row_room) release_memory(s);        // nothing stays there yet
         end(s, full.message);
         return HDST_OK;
     }

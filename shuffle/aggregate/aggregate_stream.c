@@ -215,6 +215,7 @@ static hdst_status combine(void *user, uint32_t slot, const hdst__slice_records 
 static hdst_status left(void *user, uint32_t slot, hdst__slice_records *records, hdst_error *error)
 {
     hdst__aggregate *aggregate = user;
+    if (!aggregate->slices) return HDST_OK;
     const hdst_status status = hdst__aggregate_slices_left(aggregate->slices, slot, records, error);
     return status == HDST_OK && hdst__aggregate_slices_is_full(aggregate->slices) ? take_rows(aggregate, error) : status;
 }

@@ -96,8 +96,13 @@ hdst_status hdst__group_input_close(hdst__group_input *in, hdst_error *error)
 
 static const hdst__group_extent *extent_of(const hdst__group_input *in, uint64_t first, uint64_t *count)
 {
-    const hdst__group_extent *e = in->extent;
-    while (first >= e->first + e->count) e++;
+    uint64_t low = 0, high = in->extents;
+    while (high - low > 1) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (in->extent[middle].first <= first) low = middle;
+        else high = middle;
+    }
+    const hdst__group_extent *e = &in->extent[low];
     const uint64_t left = e->first + e->count - first;
     if (*count > left) *count = left;
     return e;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory for a group's rows (shuffle/group/group_memory.h). Fresh memory costs as much as moving all records into it once more.
+// Memory for a group's rows (shuffle/group/group_memory.h). Fresh memory is cleared page by page before records are moved there.
 #include "shuffle/group/group_memory.h"
 
 #include "base/huge_pages.h"

@@ -115,6 +115,12 @@ void hdst__budget_release(hdst__budget *budget, hdst__owner owner, uint64_t byte
     atomic_fetch_sub(&budget->used, bytes);
 }
 
+void hdst__budget_hand_over(hdst__budget *budget, hdst__owner from, hdst__owner to, uint64_t bytes)
+{
+    hdst__meter_take(&budget->owned[from], bytes);
+    hdst__meter_add(&budget->owned[to], bytes);
+}
+
 uint64_t hdst__budget_unused(const hdst__budget *budget) { return left_of(budget, atomic_load(&budget->used) + over(budget)); }
 
 uint64_t hdst__budget_left(const hdst__budget *budget)

@@ -56,6 +56,7 @@ void hdst__budget_init_share(hdst__budget *share, hdst__budget *of, uint64_t lim
 // Thread-safe. False, with nothing reserved, when the limit would be passed.
 bool hdst__budget_reserve(hdst__budget *budget, hdst__owner owner, uint64_t bytes);
 void hdst__budget_release(hdst__budget *budget, hdst__owner owner, uint64_t bytes);
+void hdst__budget_hand_over(hdst__budget *budget, hdst__owner from, hdst__owner to, uint64_t bytes);     // what was reserved is another's from now on
 uint64_t hdst__budget_left(const hdst__budget *budget);      // what is evictable included
 uint64_t hdst__budget_unused(const hdst__budget *budget);    // without it
 // Of what was taken, so many bytes more (or, negative, less) are kept only until somebody else wants them: they count as left, and before anything is

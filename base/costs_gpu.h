@@ -9,6 +9,11 @@
 enum {
     HDST__GPU_KEPT_SHARE = 8, HDST__GPU_KEPT_LEAST_BYTES = 64 << 10,        // of a device's budget: buffers that nobody uses and that are kept; a buffer that
                                                 // is. Chosen, not measured
+    HDST__GPU_CLASSED_SHARE = 1024,             // of a device's budget: a buffer of at most that is rounded up to a size class, by an eighth. Chosen
+    // Small buffers are parts of larger ones: so large at least and at most, this share of the budget, with room for so many of the largest. Chosen
+    HDST__GPU_ARENA_LEAST_BYTES = 256 << 10, HDST__GPU_ARENA_BYTES = 2 << 20, HDST__GPU_ARENA_SHARE = 64, HDST__GPU_ARENA_PARTS = 32,
+    HDST__GPU_ARENA_UNUSED = 4,                 // times an arena that the budget has left, or none is made
+    HDST__GPU_ARENA_WAITING_SHARE = 8,          // of an arena: so much that was given back is asked at once whether it is still in use
     HDST__GPU_UNIT_WEIGHT = 6,                  // CPU cores that a compute unit is worth, until it is measured: KMeans, an H200 against 16 cores
     // Work-groups per compute unit.
     HDST__GPU_GROUPS_PER_UNIT = 32,         // KMeans of 100M points takes 1.63, 1.62, 1.56, 1.68 ms with 8, 16, 32, 64 of them

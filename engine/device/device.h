@@ -37,6 +37,8 @@ typedef struct hdst__memory {
     void *buffer;               // of the back end: memory of the host that is the device's
     void *object, *pinned;      // of the back end
     uint64_t held;              // of the back end: bytes of the object, which count; 0: as many as there are
+    void *arena;                // of the back end: the object is a part of that, or NULL
+    uint64_t arena_at;          //     and starts at this byte of it
     bool mapped;                // of the back end: the host owns it now
 } hdst__memory;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An OpenCL device: its own context and queues, so that it can be dropped alone. Shared by the files device_opencl*.c, each of which stands
-// on those behind it: device_opencl.c on ..._program.c on ..._call.c and ..._memory.c on ..._order.c on ..._wait.c; all on ..._timeline.c.
+// on those behind it: device_opencl.c on ..._program.c on ..._call.c and ..._memory.c, which stands on ..._arena.c on ..._pool.c, on ..._order.c on ..._wait.c;
+// all on ..._timeline.c.
 #ifndef HDST_ENGINE_DEVICE_DEVICE_OPENCL_H
 #define HDST_ENGINE_DEVICE_DEVICE_OPENCL_H
 
@@ -28,10 +29,14 @@ enum { HDST__OPENCL_IN, HDST__OPENCL_COMPUTE, HDST__OPENCL_OUT, HDST__OPENCL_QUE
 
 enum { HDST__OPENCL_MOST_KEPT = 64 };
 
+typedef struct hdst__opencl_marks {     // what each queue had got at some time
+    cl_event after[HDST__OPENCL_QUEUES];
+} hdst__opencl_marks;
+
 typedef struct hdst__opencl_kept {      // a buffer that nobody has
     void *object;
     uint64_t bytes;
-    cl_event after[HDST__OPENCL_QUEUES];        // of each queue: what it had got when the buffer was given back
+    hdst__opencl_marks given;           // when it was given back
 } hdst__opencl_kept;
 
 typedef struct hdst__opencl_pool {
@@ -39,6 +44,7 @@ typedef struct hdst__opencl_pool {
     hdst__opencl_kept kept[HDST__OPENCL_MOST_KEPT];     // the oldest first
     uint32_t count;
     uint64_t bytes;                     // of all
+    struct hdst__opencl_arena *arenas;  // see device_opencl_arena.c
     _Atomic uint64_t reused;            // buffers, so far
 } hdst__opencl_pool;
 
@@ -126,14 +132,25 @@ hdst_status hdst__opencl_await(hdst__opencl_device *device, cl_event event, cl_i
 hdst_status hdst__opencl_await_queue(hdst__opencl_device *device, cl_command_queue queue, hdst_error *error);
 hdst_status hdst__opencl_await_launches(hdst__opencl_device *device, hdst_error *error);
 
-// device_opencl_pool.c: whether the device's buffers are kept. A buffer of about so many bytes (page-rounded), with what it really has reserved of the
-// budget; false: there is none. Before more is asked of the driver: kept ones go as far as they and what is used pass the limit. All of them go: whether
-// there were any. One that nobody needs: it is kept, or released; its bytes are no longer reserved.
+// device_opencl_pool.c: whether the device's buffers are kept. How many bytes a new buffer for so many (page-rounded) should have. A buffer of about so many,
+// with what it really has reserved of the budget; false: there is none. Before more is asked of the driver: kept ones go as far as they and what is used pass
+// the limit. All of them go: whether there were any. One that nobody needs: it is kept, or released; its bytes are no longer reserved.
 bool hdst__opencl_pools(const hdst__opencl_device *device);
+uint64_t hdst__opencl_pool_size(const hdst__opencl_device *device, uint64_t bytes);
 bool hdst__opencl_pool_take(hdst__opencl_device *device, hdst__owner owner, uint64_t bytes, void **object, uint64_t *held);
 void hdst__opencl_pool_make_room(hdst__opencl_device *device);
 bool hdst__opencl_pool_clear(hdst__opencl_device *device);
 void hdst__opencl_pool_give(hdst__opencl_device *device, void *object, uint64_t bytes);
+// What the queues have got so far (false: the driver takes no marks); whether all of it has ended; the marks go.
+bool hdst__opencl_marks_set(const hdst__opencl_device *device, hdst__opencl_marks *marks);
+bool hdst__opencl_marks_ended(const hdst__opencl_device *device, const hdst__opencl_marks *marks);
+void hdst__opencl_marks_release(const hdst__opencl_device *device, hdst__opencl_marks *marks);
+
+// device_opencl_arena.c: `memory`, of which bytes and owner are set, becomes a part of a larger buffer, reserved of the budget; false: it is too large for
+// that, or there is no room, and nothing was done. The end of such a memory.
+bool hdst__opencl_arena_take(hdst__opencl_device *device, hdst__memory *memory);
+void hdst__opencl_arena_give(hdst__opencl_device *device, hdst__memory *memory);
+void *hdst__opencl_arena_object(const hdst__memory *memory);        // the larger buffer; one of the memory's own where it is no part
 
 // device_opencl_timeline.c: once the device has its queues; at its end; what has ended goes to the timeline. A command of the queue of that track
 // (HDST__TRACK_IN ...): a copy into the device, what the launches' queue does for `records` records (0: none), a copy out of it.

@@ -32,18 +32,16 @@ static hdst_status create_in_host_memory(hdst__opencl_device *self, hdst__memory
 // A buffer of the device's own, unless a kept one is there. Where the driver has no memory, kept ones may be what takes it.
 static hdst_status create_apart(hdst__opencl_device *self, hdst__memory *memory, hdst_error *error)
 {
-    const uint64_t bytes = hdst__page_round(memory->bytes);
-    if (!hdst__opencl_pools(self)) return create_buffer(self, CL_MEM_READ_WRITE, bytes, NULL, &memory->object, error);
+    const uint64_t bytes = memory->held;
+    if (!bytes) return create_buffer(self, CL_MEM_READ_WRITE, hdst__page_round(memory->bytes), NULL, &memory->object, error);
     hdst__opencl_pool_make_room(self);
     hdst_status status = create_buffer(self, CL_MEM_READ_WRITE, bytes, NULL, &memory->object, NULL);
     if (status != HDST_OK) {
         hdst__opencl_pool_clear(self);
         status = create_buffer(self, CL_MEM_READ_WRITE, bytes, NULL, &memory->object, error);
     }
-    if (status != HDST_OK) return status;
-    memory->held = bytes;
-    hdst__meter_add(&self->base.held, bytes);
-    return HDST_OK;
+    if (status == HDST_OK) hdst__meter_add(&self->base.held, bytes);
+    return status;
 }
 
 // Page-aligned host memory is wrapped once: on a unified device that is the buffer, elsewhere it pins the pages for quick copies to a buffer beside it.
@@ -64,9 +62,13 @@ static hdst_status create_objects(hdst__opencl_device *self, hdst__memory *memor
 static void drop(hdst__opencl_device *self, hdst__memory *memory)
 {
     const uint64_t bytes = memory->held ? memory->held : hdst__page_round(memory->bytes);
-    hdst__budget_release(&self->base.budget, memory->owner, bytes);
-    if (memory->object && memory->held) hdst__opencl_pool_give(self, memory->object, memory->held);
-    else if (memory->object) self->cl->clReleaseMemObject(memory->object);
+    if (memory->arena) {
+        hdst__opencl_arena_give(self, memory);
+    } else {
+        hdst__budget_release(&self->base.budget, memory->owner, bytes);
+        if (memory->object && memory->held) hdst__opencl_pool_give(self, memory->object, memory->held);
+        else if (memory->object) self->cl->clReleaseMemObject(memory->object);
+    }
     if (memory->pinned) self->cl->clReleaseMemObject(memory->pinned);
     hdst__device_free_host_memory(&self->base, memory);
     hdst__free(self->base.runtime->allocator, memory->buffer);
@@ -111,6 +113,18 @@ hdst_status hdst__opencl_to_device(hdst__device *device, hdst__memory *memory, h
     return HDST_OK;
 }
 
+// Of an arena, of what was kept, or to be made. False: the budget has no room.
+static bool reserve(hdst__opencl_device *self, hdst__memory *memory)
+{
+    const uint64_t rounded = hdst__page_round(memory->bytes), size = hdst__opencl_pool_size(self, rounded);
+    hdst__budget *budget = &self->base.budget;
+    if (!hdst__opencl_pools(self)) return hdst__budget_reserve(budget, memory->owner, rounded);
+    if (hdst__opencl_arena_take(self, memory) || hdst__opencl_pool_take(self, memory->owner, rounded, &memory->object, &memory->held)) return true;
+    const bool has_room = size == rounded || hdst__budget_unused(budget) >= size;
+    memory->held = has_room ? size : rounded;
+    return hdst__budget_reserve(budget, memory->owner, memory->held);
+}
+
 hdst_status hdst__opencl_alloc(hdst__device *device, hdst__memory_kind kind, hdst__owner owner, uint64_t bytes, const char *what, hdst__memory **out,
                                hdst_error *error)
 {
@@ -126,8 +140,7 @@ hdst_status hdst__opencl_alloc(hdst__device *device, hdst__memory_kind kind, hds
     hdst__memory *memory = hdst__alloc_zero(device->runtime->allocator, sizeof *memory);
     if (!memory) return hdst__error_memory(error, what);
     *memory = (hdst__memory){.kind = kind, .owner = owner, .bytes = bytes};
-    const bool again = hdst__opencl_pools(self) && hdst__opencl_pool_take(self, owner, rounded, &memory->object, &memory->held);
-    if (!again && !hdst__budget_reserve(&device->budget, owner, rounded)) {
+    if (!reserve(self, memory)) {
         hdst__free(device->runtime->allocator, memory);
         return hdst__budget_error(&device->budget, rounded, what, error);
     }
@@ -208,10 +221,10 @@ hdst_status hdst__opencl_read(hdst__device *device, hdst__memory *memory, uint64
 hdst_status hdst__opencl_sub_buffer(hdst__device *device, const hdst__memory *of, uint64_t offset, uint64_t bytes, hdst__memory *out, hdst_error *error)
 {
     hdst__opencl_device *self = (hdst__opencl_device *)device;
-    cl_buffer_region region = {offset, bytes};
+    cl_buffer_region region = {of->arena_at + offset, bytes};
     cl_int code;
     *out = (hdst__memory){.kind = of->kind, .bytes = bytes, .host = of->host ? (char *)of->host + offset : NULL};
-    out->object = self->cl->clCreateSubBuffer(of->object, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
+    out->object = self->cl->clCreateSubBuffer(hdst__opencl_arena_object(of), CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
     if (code == CL_SUCCESS) return HDST_OK;
     out->object = NULL;
     return hdst__opencl_failed(self, "clCreateSubBuffer", code, error);

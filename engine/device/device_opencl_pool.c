@@ -8,10 +8,52 @@
 #include "engine/device/device_opencl.h"
 
 #include "base/costs_gpu.h"
+#include "base/costs_host.h"
 
 #include <string.h>
 
 bool hdst__opencl_pools(const hdst__opencl_device *self) { return !self->base.unified; }
+
+// Eight classes for each power of two, so that sizes that are nearly the same are the same; but not for more than a little of the budget, nor of what a
+// buffer may have.
+uint64_t hdst__opencl_pool_size(const hdst__opencl_device *self, uint64_t bytes)
+{
+    if (bytes > self->base.budget.limit / HDST__GPU_CLASSED_SHARE || bytes < 8 * HDST__HOST_PAGE_BYTES) return bytes;
+    const uint64_t step = (UINT64_C(1) << (63 - __builtin_clzll(bytes))) / 8, size = (bytes + step - 1) / step * step;
+    return size <= self->base.info->max_alloc_bytes ? size : bytes;
+}
+
+// --- Marks ---
+
+void hdst__opencl_marks_release(const hdst__opencl_device *self, hdst__opencl_marks *marks)
+{
+    for (int q = 0; q < HDST__OPENCL_QUEUES; q++) hdst__opencl_release_event(self, &marks->after[q]);
+}
+
+bool hdst__opencl_marks_ended(const hdst__opencl_device *self, const hdst__opencl_marks *marks)
+{
+    bool ended = true;
+    for (int q = 0; q < HDST__OPENCL_QUEUES && ended; q++) {
+        cl_int status = CL_QUEUED;
+        ended = self->cl->clGetEventInfo(marks->after[q], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL) == CL_SUCCESS &&
+            status == CL_COMPLETE;
+    }
+    return ended;
+}
+
+bool hdst__opencl_marks_set(const hdst__opencl_device *self, hdst__opencl_marks *marks)
+{
+    const cl_command_queue queues[] = {self->in, self->compute, self->out};
+    for (int q = 0; q < HDST__OPENCL_QUEUES; q++) {
+        if (self->cl->clEnqueueMarkerWithWaitList(queues[q], 0, NULL, &marks->after[q]) == CL_SUCCESS) {
+            self->cl->clFlush(queues[q]);           // at once: any thread may give back, so nothing is noted for later
+            continue;
+        }
+        while (q--) hdst__opencl_release_event(self, &marks->after[q]);
+        return false;
+    }
+    return true;
+}
 
 // --- With the mutex held ---
 
@@ -19,7 +61,7 @@ static void free_kept(hdst__opencl_device *self, uint32_t i)
 {
     hdst__opencl_pool *pool = &self->pool;
     hdst__opencl_kept *kept = &pool->kept[i];
-    for (int q = 0; q < HDST__OPENCL_QUEUES; q++) hdst__opencl_release_event(self, &kept->after[q]);
+    hdst__opencl_marks_release(self, &kept->given);
     self->cl->clReleaseMemObject(kept->object);
     pool->bytes -= kept->bytes;
     hdst__meter_take(&self->base.held, kept->bytes);
@@ -39,17 +81,6 @@ static uint64_t beside_used(const hdst__opencl_device *self)
     return left < share ? left : share;
 }
 
-static bool has_ended(const hdst__opencl_device *self, const hdst__opencl_kept *kept)
-{
-    bool ended = true;
-    for (int q = 0; q < HDST__OPENCL_QUEUES && ended; q++) {
-        cl_int status = CL_QUEUED;
-        ended = self->cl->clGetEventInfo(kept->after[q], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL) == CL_SUCCESS &&
-            status == CL_COMPLETE;
-    }
-    return ended;
-}
-
 // The smallest that has room; pool->count: none.
 static uint32_t find(const hdst__opencl_device *self, uint64_t bytes)
 {
@@ -58,7 +89,7 @@ static uint32_t find(const hdst__opencl_device *self, uint64_t bytes)
     for (uint32_t i = 0; i < pool->count; i++) {
         const uint64_t has = pool->kept[i].bytes;
         const bool fits = has >= bytes && has - bytes <= bytes / 8 && (best == pool->count || has < pool->kept[best].bytes);
-        if (fits && has_ended(self, &pool->kept[i])) best = i;
+        if (fits && hdst__opencl_marks_ended(self, &pool->kept[i].given)) best = i;
     }
     return best;
 }
@@ -73,7 +104,7 @@ static bool take_out(hdst__opencl_device *self, uint64_t bytes, void **object, u
     const bool found = i < pool->count;
     if (found) {
         hdst__opencl_kept *kept = &pool->kept[i];
-        for (int q = 0; q < HDST__OPENCL_QUEUES; q++) hdst__opencl_release_event(self, &kept->after[q]);
+        hdst__opencl_marks_release(self, &kept->given);
         *object = kept->object;
         *held = kept->bytes;
         pool->bytes -= kept->bytes;
@@ -114,28 +145,13 @@ bool hdst__opencl_pool_clear(hdst__opencl_device *self)
     return any;
 }
 
-// What each queue has got so far. False: the driver takes no marks.
-static bool mark_queues(hdst__opencl_device *self, hdst__opencl_kept *kept)
-{
-    const cl_command_queue queues[] = {self->in, self->compute, self->out};
-    for (int q = 0; q < HDST__OPENCL_QUEUES; q++) {
-        if (self->cl->clEnqueueMarkerWithWaitList(queues[q], 0, NULL, &kept->after[q]) == CL_SUCCESS) {
-            self->cl->clFlush(queues[q]);           // at once: any thread may give back, so nothing is noted for later
-            continue;
-        }
-        while (q--) hdst__opencl_release_event(self, &kept->after[q]);
-        return false;
-    }
-    return true;
-}
-
 void hdst__opencl_pool_give(hdst__opencl_device *self, void *object, uint64_t bytes)
 {
     hdst__opencl_pool *pool = &self->pool;
     hdst__opencl_kept kept = {.object = object, .bytes = bytes};
     pthread_mutex_lock(&pool->mutex);
     const uint64_t most = beside_used(self);
-    if (bytes >= HDST__GPU_KEPT_LEAST_BYTES && bytes <= most && mark_queues(self, &kept)) {
+    if (bytes >= HDST__GPU_KEPT_LEAST_BYTES && bytes <= most && hdst__opencl_marks_set(self, &kept.given)) {
         trim(self, most - bytes);
         if (pool->count == HDST__OPENCL_MOST_KEPT) free_kept(self, 0);
         pool->kept[pool->count++] = kept;

@@ -105,7 +105,7 @@ static taken taken_by(const hdst__segment *segment)
     taken all = {0};
     for (uint32_t b = 0; b < segment->buffers; b++) {
         const hdst__memory *memory = segment->memory[b];
-        all.device += (int64_t)hdst__page_round(memory->bytes);
+        all.device += (int64_t)(memory->held ? memory->held : hdst__page_round(memory->bytes));
         if (memory->allocation) all.host += (int64_t)hdst__budget_block_bytes(memory->allocation);
     }
     return all;

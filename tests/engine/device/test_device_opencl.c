@@ -74,23 +74,32 @@ Test(device_opencl, memory_beside_the_host_keeps_its_bytes) { memory_keeps_its_b
 
 enum { MB = 1 << 20, POOL_LIMIT = 16 * MB };
 
-static hdst__memory *take(hdst__device *device, uint64_t bytes)
+static hdst__memory *take_of(hdst__device *device, uint64_t bytes)
 {
     hdst_error error = HDST_ERROR_INIT;
     hdst__memory *memory = NULL;
     cr_assert_eq(device->ops->alloc(device, HDST__MEMORY_DEVICE, HDST__OWNER_OTHER, bytes, "a test", &memory, &error), HDST_OK, "%s", error.message);
+    cr_assert_leq(atomic_load(&device->held.now), device->budget.limit, "what is used and kept together");
+    return memory;
+}
+
+static hdst__memory *take(hdst__device *device, uint64_t bytes)
+{
+    hdst__memory *memory = take_of(device, bytes);
     cr_assert_leq(atomic_load(&device->held.now), POOL_LIMIT, "what is used and kept together");
     return memory;
 }
 
-static hdst__engine *engine_with_pool(hdst__device **device)
+static hdst__engine *engine_with_memory(uint64_t bytes, hdst__device **device)
 {
-    hdst__engine *engine = hdst__engine_create(&(hdst__engine_options){.device = "cpu", .gpu_form_on_cpu = true, .device_memory = POOL_LIMIT,
+    hdst__engine *engine = hdst__engine_create(&(hdst__engine_options){.device = "cpu", .gpu_form_on_cpu = true, .device_memory = bytes,
                                                                        .cache_dir = root});
     hdst_error error = HDST_ERROR_INIT;
     cr_assert_eq(hdst__engine_open(engine, device, &error), HDST_OK, "%s", error.message);
     return engine;
 }
+
+static hdst__engine *engine_with_pool(hdst__device **device) { return engine_with_memory(POOL_LIMIT, device); }
 
 Test(device_opencl, a_buffer_that_was_given_back_is_used_again)
 {
@@ -146,6 +155,120 @@ Test(device_opencl, kept_buffers_go_when_memory_is_short)
     hdst__memory *all = take(device, POOL_LIMIT);       // there is room for it once all kept ones have gone
     cr_assert_eq(((hdst__opencl_device *)device)->pool.count, 0);
     device->ops->release(device, all);
+    hdst__engine_destroy(engine);
+}
+
+// --- Small memory ---
+
+enum { ARENAS_LIMIT = 128 * MB, ARENA = 2 * MB, LARGEST_PART = 64 << 10 };
+
+static void write_words(hdst__device *device, hdst__memory *memory, uint64_t value)
+{
+    static uint64_t words[LARGEST_PART / sizeof(uint64_t)];
+    hdst_error error = HDST_ERROR_INIT;
+    for (uint64_t i = 0; i < memory->bytes / sizeof *words; i++) words[i] = value * 100000 + i;
+    cr_assert_eq(device->ops->write(device, memory, 0, words, memory->bytes / sizeof *words * sizeof *words, true, &error), HDST_OK);
+}
+
+static void expect_words(hdst__device *device, hdst__memory *memory, uint64_t value)
+{
+    static uint64_t words[LARGEST_PART / sizeof(uint64_t)];
+    hdst_error error = HDST_ERROR_INIT;
+    cr_assert_eq(device->ops->read(device, memory, 0, words, memory->bytes / sizeof *words * sizeof *words, true, &error), HDST_OK);
+    for (uint64_t i = 0; i < memory->bytes / sizeof *words; i++) cr_assert_eq(words[i], value * 100000 + i, "word %d", (int)i);
+}
+
+// Many sizes, in a random order: each has memory of its own in few buffers of the driver's; at the end nothing is taken.
+Test(device_opencl, small_memory_is_a_part_of_few_buffers)
+{
+    enum { HELD = 64, TURNS = 1500 };
+    hdst__memory *held[HELD] = {NULL};
+    uint64_t value[HELD] = {0}, state = 11, bytes = 0, most_held = 0;
+    hdst__device *device;
+    hdst__engine *engine = engine_with_memory(ARENAS_LIMIT, &device);
+    hdst_error error = HDST_ERROR_INIT;
+    for (uint64_t turn = 1; turn <= TURNS; turn++) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        const uint64_t i = state >> 40 & (HELD - 1), wanted = 8 + (state >> 46) % (state >> 63 ? 3000 : LARGEST_PART - 8);
+        if (held[i]) {
+            expect_words(device, held[i], value[i]);
+            bytes -= held[i]->held;
+            device->ops->release(device, held[i]);
+        }
+        cr_assert_eq(device->ops->alloc(device, HDST__MEMORY_DEVICE, HDST__OWNER_VALUES, wanted, "a test", &held[i], &error), HDST_OK, "%s", error.message);
+        cr_assert(held[i]->held >= wanted && held[i]->held < wanted + HDST__SUB_BUFFER_BYTES, "no more than a unit is given away");
+        write_words(device, held[i], value[i] = turn);
+        bytes += held[i]->held;
+        cr_assert_eq(atomic_load(&device->budget.owned[HDST__OWNER_VALUES].now), bytes);
+        cr_assert_eq(atomic_load(&device->budget.used) % ARENA, 0, "arenas count in whole");
+        if (most_held < atomic_load(&device->held.now)) most_held = atomic_load(&device->held.now);
+    }
+    cr_assert_lt(most_held, 6 * ARENA, "parts are used again: 64 of 32 KiB each lie in two arenas, those that wait beside them");
+    for (int i = 0; i < HELD; i++) device->ops->release(device, held[i]);
+    cr_assert_eq(atomic_load(&device->budget.used), 0);
+    cr_assert_null(((hdst__opencl_device *)device)->pool.arenas);
+    hdst__memory *all = take_of(device, ARENAS_LIMIT);
+    cr_assert_eq(atomic_load(&device->held.now), ARENAS_LIMIT, "what was kept has gone");
+    device->ops->release(device, all);
+    hdst__engine_destroy(engine);
+}
+
+// A kernel's output may be a part of memory that is a part itself.
+Test(device_opencl, a_part_has_parts)
+{
+    hdst__device *device;
+    hdst__engine *engine = engine_with_memory(ARENAS_LIMIT, &device);
+    hdst_error error = HDST_ERROR_INIT;
+    hdst__memory *first = take_of(device, 4096), *second = take_of(device, 4096), part;
+    uint64_t word = 77, back = 0;
+    cr_assert(first->arena && first->arena == second->arena && first->arena_at != second->arena_at);
+    write_words(device, first, 1);
+    write_words(device, second, 2);
+    cr_assert_eq(device->ops->sub_buffer(device, second, 1024, 512, &part, &error), HDST_OK, "%s", error.message);
+    cr_assert_eq(device->ops->write(device, &part, 8, &word, sizeof word, true, &error), HDST_OK);
+    device->ops->release_sub_buffer(device, &part);
+    cr_assert_eq(device->ops->read(device, second, 1032, &back, sizeof back, true, &error), HDST_OK);
+    cr_assert_eq(back, 77);
+    expect_words(device, first, 1);
+    device->ops->release(device, first);
+    device->ops->release(device, second);
+    hdst__engine_destroy(engine);
+}
+
+// Nearly all of a budget is refused to no one for the sake of arenas: then small memory is a buffer of its own.
+Test(device_opencl, no_arena_takes_the_last_memory)
+{
+    hdst__device *device;
+    hdst__engine *engine = engine_with_memory(ARENAS_LIMIT, &device);
+    hdst__memory *large = take_of(device, ARENAS_LIMIT - 2 * ARENA), *small = take_of(device, 5000), *last = take_of(device, 2 * ARENA - 8192);
+    cr_assert_null(small->arena);
+    cr_assert_eq(atomic_load(&device->budget.used), ARENAS_LIMIT);
+    device->ops->release(device, large);
+    device->ops->release(device, small);
+    device->ops->release(device, last);
+    hdst__engine_destroy(engine);
+}
+
+// Sizes that differ by little are one class: either way round the second use has the buffer of the first.
+Test(device_opencl, sizes_of_a_class_have_the_same_buffers)
+{
+    hdst__device *device;
+    hdst__engine *engine = engine_with_memory((uint64_t)1 << 30, &device);
+    hdst__opencl_pool *pool = &((hdst__opencl_device *)device)->pool;
+    static const uint64_t sizes[] = {920000, 940000, 930000, 983040};      // above 7/8 MiB, up to 15/16
+    void *object = NULL;
+    for (int i = 0; i < 4; i++) {
+        hdst__memory *memory = take_of(device, sizes[i]);
+        cr_assert_eq(memory->held, 983040);
+        cr_assert(i == 0 || memory->object == object);
+        object = memory->object;
+        device->ops->release(device, memory);
+        device->ops->finish(device);
+    }
+    cr_assert_eq(pool->reused, 3);
+    hdst__memory *large = take_of(device, 100 * MB + 4096);
+    cr_assert_eq(large->held, 100 * MB + 4096, "an eighth of much is not given away");
+    device->ops->release(device, large);
     hdst__engine_destroy(engine);
 }
 

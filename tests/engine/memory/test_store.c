@@ -60,10 +60,11 @@ static bool open_job(job *j, const char *name, uint64_t memory)
 
 static void close_job(job *j)
 {
-    const uint64_t before = atomic_load(&j->device->budget.used);
+    const hdst__meter *caches = &j->device->budget.owned[HDST__OWNER_CACHES];
+    const uint64_t before = atomic_load(&caches->now);
     hdst__store_release(&j->store);
     hdst__store_release(&j->store);     // twice is once
-    cr_assert(j->device->facts.target == HDST__TARGET_INTERP || atomic_load(&j->device->budget.used) < before);
+    cr_assert(j->device->facts.target == HDST__TARGET_INTERP || atomic_load(&caches->now) < before);
     j->device->ops->release(j->device, j->source);
     cr_assert(j->device->facts.target == HDST__TARGET_INTERP || atomic_load(&j->device->budget.used) == 0, "all memory is given back");
     hdst__arena_destroy(&j->arena);

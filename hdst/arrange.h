@@ -17,7 +17,8 @@ HDST_API hdst_dataset *hdst_cache(hdst_dataset *dataset);
 // Gives the memory of a hdst_cache or hdst_arrange back; the next run fills it again. Of no effect on other datasets.
 HDST_API void hdst_uncache(hdst_dataset *dataset);
 // The same records in the order of `key`, an integer field (signed numbers by value), computed (or read) and sorted once and kept in memory and on the device
-// as by hdst_cache, until hdst_uncache or the context's end. Records with equal keys stay in their order. A dense reduction by this key (hdst_reduce_dense,
+// as by hdst_cache, until hdst_uncache or the context's end. Records with equal keys stay in their order; those of a hdst_sort by `key` first, ascending, are
+// not sorted again. A dense reduction by this key (hdst_reduce_dense,
 // or a map with `t[r.key] += ...`) of these records, with functions in front of it that make a record of each, adds up a key's records where they stand,
 // before it touches the key's row: quicker turn after turn, with the same bits as without. For hdst_reduce_dense on a CPU it also keeps where the records of
 // each key begin: 8 bytes for each number up to the largest key, in host memory and on the device. Other operators see a cached dataset in this order.

@@ -19,6 +19,13 @@ static hdst_status first_fields(hdst__named_keys *keys, const hdst__allocator *a
     return status;
 }
 
+static hdst_status fields_by_default(hdst__named_keys *keys, const hdst__allocator *allocator, const ast_decl *parameter, const hdst_dataset *records,
+                                     hdst_error *error)
+{
+    if (!parameter->has_stretches || !records->arranged) return first_fields(keys, allocator, records->record, leaves_of(parameter->key), error);
+    return hdst__named_keys_add(keys, allocator, (hdst__field_place){.leaf = records->arranged - 1, .elements = 1}, error);
+}
+
 // The keyed record (codegen/front/check_lookup.c) has the leaves of the key first.
 static hdst_status check_key(const hdst_map_spec *spec, const hdst__bound_lookup *lookup, hdst_error *error)
 {
@@ -36,6 +43,18 @@ static hdst_status check_key(const hdst_map_spec *spec, const hdst__bound_lookup
     hdst__error_set(error, HDST_E_USAGE, "lookup '%s' of '%s' has a key of %zu field%s, hdst_bind_lookup was given %zu", param->name, spec->function->name,
                     wanted, wanted == 1 ? "" : "s", lookup->key_count);
     hdst__error_hint(error, "name the fields of the records that are the key, with commas between");
+    return HDST_E_USAGE;
+}
+
+// Where the rows of a key lie one behind another the dataset has them so.
+static hdst_status check_order(const hdst_map_spec *spec, const hdst__bound_lookup *lookup, hdst_error *error)
+{
+    const hdst_dataset *records = lookup->records;
+    if (!lookup->parameter->has_stretches || records->arranged == lookup->key->leaf + 1) return HDST_OK;
+    const char *key = records->record->leaves[lookup->key->leaf].path;
+    hdst__error_set(error, HDST_E_USAGE, "lookup '%s' of '%s' reads the rows of each key where they lie; the dataset is not arranged by '%s'",
+                    lookup->parameter->name, spec->function->name, key);
+    hdst__error_hint(error, "hdst_arrange(dataset, \"%s\") gives one that is", key);
     return HDST_E_USAGE;
 }
 
@@ -85,7 +104,7 @@ hdst__bound_lookup *hdst__bound_lookup_make(const hdst_map_spec *spec, const ast
     hdst__named_keys keys = {0};
     hdst_status status = hdst__dataset_has_records(records, call, error);
     if (status == HDST_OK && key) status = hdst__named_keys_read(&keys, allocator, call, records->record, key, error);
-    else if (status == HDST_OK) status = first_fields(&keys, allocator, records->record, leaves_of(parameter->key), error);
+    else if (status == HDST_OK) status = fields_by_default(&keys, allocator, parameter, records, error);
     hdst__bound_lookup *lookup = status == HDST_OK ? hdst__alloc_zero(allocator, sizeof *lookup) : NULL;
     if (!lookup) {
         hdst__free(allocator, keys.place);
@@ -94,6 +113,7 @@ hdst__bound_lookup *hdst__bound_lookup_make(const hdst_map_spec *spec, const ast
     }
     *lookup = (hdst__bound_lookup){.records = records, .parameter = parameter, .key = keys.place, .key_count = keys.count};
     status = check_key(spec, lookup, error);
+    if (status == HDST_OK) status = check_order(spec, lookup, error);
     if (status == HDST_OK) status = check_value(spec, lookup, error);
     if (status == HDST_OK) return lookup;
     hdst__bound_lookup_free(allocator, lookup);
@@ -142,6 +162,20 @@ static uint64_t numbers_of(const hdst__record *record)
     uint64_t numbers = 0;
     for (size_t i = 0; i < record->leaf_count; i++) numbers += record->leaves[i].elements;
     return numbers;
+}
+
+size_t hdst__bound_lookup_row_moves(hdst__arena *arena, const hdst__bound_lookup *lookup, hdst__bytes_move **moves)
+{
+    const hdst__record *record = lookup->records->record, *keyed = lookup->parameter->keyed;
+    const uint64_t value = keyed->fields[1].offset;
+    mover m = {.move = HDST__NEW_ARRAY(arena, hdst__bytes_move, numbers_of(keyed) + 1)};
+    if (!lookup->rest) add(&m, 0, value, record->size);
+    size_t at = lookup->key_count;
+    for (uint32_t i = 0; i < record->leaf_count && lookup->rest; i++)
+        if (!is_key(lookup, i)) add_leaf(&m, &record->leaves[i], 0, &keyed->leaves[at++]);
+    for (size_t i = 0; i < m.count; i++) m.move[i].to -= value;
+    *moves = m.move;
+    return m.count;
 }
 
 size_t hdst__bound_lookup_moves(hdst__arena *arena, const hdst__bound_lookup *lookup, hdst__bytes_move **moves)

@@ -23,5 +23,7 @@ void hdst__bound_lookup_free(const hdst__allocator *allocator, hdst__bound_looku
 typedef struct hdst__bytes_move { uint64_t from, to, bytes; } hdst__bytes_move;
 // In the arena; returns how many. None: rows of the table are the records as they are.
 size_t hdst__bound_lookup_moves(hdst__arena *arena, const hdst__bound_lookup *lookup, hdst__bytes_move **moves);
+// The same for rows without the key, V alone; there are always some.
+size_t hdst__bound_lookup_row_moves(hdst__arena *arena, const hdst__bound_lookup *lookup, hdst__bytes_move **moves);
 
 #endif

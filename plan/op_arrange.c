@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arranged datasets: sorted by an integer key once and kept, so that reductions by the key find its records one behind the other.
 #include "plan/op_cache.h"
+#include "plan/op_sort.h"
 #include "record/field_path.h"
 
 #include <string.h>
@@ -66,7 +67,8 @@ hdst_dataset *hdst_arrange(hdst_dataset *from, const char *key)
     hdst_error error = HDST_ERROR_INIT;
     if (!from->object.error) find_key(from, key ? key : "", &leaf, &error);
     const char *path = error.code == HDST_OK && !from->object.error ? from->record->leaves[leaf].path : "";
-    hdst_dataset *sorted = error.code == HDST_OK ? hdst_sort(from, path) : from;
+    const bool in_order = from->object.error || error.code != HDST_OK || hdst__sort_begins_with(from, leaf);
+    hdst_dataset *sorted = in_order ? from : hdst_sort(from, path);
     hdst__lock(from->object.context);
     hdst_dataset *dataset = hdst__dataset_new(from->object.context, &hdst__op_arrange, sorted);
     if (!dataset->object.error && error.code == HDST_OK) fill(dataset, path, leaf, &error);

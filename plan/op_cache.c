@@ -12,6 +12,7 @@ static cache_own *own_of(const hdst__node *node) { return node->dataset->own; }
 static void forget(const hdst_dataset *dataset, cache_own *own)
 {
     hdst__key_starts_forget(&own->starts, hdst__engine_runtime(dataset->object.context->engine));
+    hdst__key_stretches_end(&own->stretches, dataset->object.context->engine);
     if (own->made) hdst__dataset_cache_destroy(own->made);
     own->resident = own->made = NULL;
     own->filled = false;

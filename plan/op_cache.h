@@ -4,6 +4,7 @@
 #define HDST_PLAN_OP_CACHE_H
 
 #include "plan/key_starts.h"
+#include "plan/key_stretches.h"
 
 // What it holds between runs, whichever results read it.
 typedef struct hdst__cache_own {
@@ -15,6 +16,7 @@ typedef struct hdst__cache_own {
     hdst__dataset_cache *made;
     uint64_t fills;                 // how often it was
     hdst__key_starts starts;            // of records that are in the order of a key
+    hdst__key_stretches *stretches;     // of such records: what functions look up by the key; a list
 } hdst__cache_own;
 
 // Functions of an operator (plan/operator.h) whose datasets' own structs begin with it.

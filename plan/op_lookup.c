@@ -155,6 +155,7 @@ static const char displacements[] = " displacements";       // codegen/lower/fro
 
 const hdst__plan_rows *hdst__lookup_table_rows(const hdst__node *table, const char *param)
 {
+    if (table->op == &hdst__op_stretches) return hdst__stretches_rows(table, param);
     const lookup_node *own = table->own;
     const char *name = own->lookup->parameter->name;
     const size_t length = strlen(name);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sorts by several keys (shuffle/sort/sort.h).
+#include "plan/op_sort.h"
 #include "plan/plan.h"
 #include "record/field_path.h"
 #include "shuffle/sort/sort.h"
@@ -174,6 +175,12 @@ static hdst_status fill_sort(hdst_dataset *dataset, const char *keys, hdst_error
     own->text = hdst__strdup(HDST__ALLOCATOR(dataset), keys);
     hdst__dataset_as_structs(dataset);
     return own->text ? HDST_OK : hdst__error_memory(error, "sort keys");
+}
+
+bool hdst__sort_begins_with(const hdst_dataset *dataset, uint32_t leaf)
+{
+    const sort_own *own = dataset->op == &hdst__op_sort ? dataset->own : NULL;
+    return own && own->count > 0 && own->keys->leaf == leaf && own->keys->element == 0 && !own->keys->descending;
 }
 
 hdst_dataset *hdst_sort(hdst_dataset *from, const char *keys)

@@ -134,6 +134,7 @@ struct hdst__operator {
     X(probe)            /* op_probe.c: the same as a function of one side, for who does not ask for their order */              \
     X(join_table)       /* op_probe.c: the other side, as a hash table */                                                       \
     X(lookup_table)     /* op_lookup.c: records that a function looks up, as a hash table */                                    \
+    X(stretches)        /* op_stretches.c: the same, all records of a key one behind another */                                 \
     X(join)             /* op_join.c: a function over them */                                                                   \
     X(cross_pairs)      /* op_cross.c: all records with all */                                                                  \
     X(semi_join)        /* op_semi_join.c: records that have a partner */                                                       \

@@ -241,8 +241,10 @@ static void add_lookups(hdst__arena *arena, hdst__plan *plan, hdst_dataset *item
     for (size_t b = 0; b < spec->binding_count; b++) {
         const hdst__bound_lookup *lookup = spec->bindings[b].lookup;
         if (!lookup) continue;
-        item->mark.lookups[b] = add_table(arena, plan, item, &hdst__op_lookup_table, lookup->records);
-        hdst__lookup_table_init(arena, item->mark.lookups[b], lookup);
+        const bool stretches = lookup->parameter->has_stretches;
+        hdst__node *table = add_table(arena, plan, item, stretches ? &hdst__op_stretches : &hdst__op_lookup_table, lookup->records);
+        (stretches ? hdst__stretches_init : hdst__lookup_table_init)(arena, table, lookup);
+        item->mark.lookups[b] = table;
     }
 }
 

@@ -139,6 +139,7 @@ struct ast_decl {
     bool is_table;              // declared with []: broadcast center c[], accum total t[], lookup v t[K]
     const hdst__type *key;      // AST_LOOKUP that is read by key; NULL: its rows go by number
     const hdst__record *keyed;  // then: {K key; V value}, what its table has
+    bool has_stretches;         // AST_LOOKUP, `lookup V t[K][]`: t[k] is all rows with the key k, which lie one behind another
     bool is_const;              // AST_LOCAL: `const`; AST_PARAM: arrays are read-only
     bool assigned;              // AST_LOCAL, AST_PARAM: written after its declaration (set by the checker)
     uint64_t bits;              // AST_CONST, AST_GLOBAL_PARAM, AST_ENUM_VALUE: the value, as in AST_NUMBER

@@ -127,9 +127,13 @@ static ast_expr *length(hdst__checker *c, ast_expr *call)
         call->type = hdst__type_scalar(HDST__U64);
         return call;
     }
-    call->args[0] = hdst__check_value(c, arg);
+    call->args[0] = arg->kind == AST_INDEX ? hdst__check_expr(c, arg) : hdst__check_value(c, arg);
     type = call->args[0]->type;
     if (hdst__check_is_poison(type)) return hdst__check_poisoned(call);
+    if (type->kind == HDST__STREAM && arg->kind == AST_INDEX) {
+        call->type = hdst__type_scalar(HDST__U64);
+        return call;
+    }
     if (type->kind == HDST__ARRAY) return hdst__check_number(c, call->span, HDST__U64, type->count);
     if (type->kind != HDST__TEXT) return wrong_argument(c, call, 0, "a table, an array or a text", NULL);
     call->type = hdst__type_scalar(HDST__U64);

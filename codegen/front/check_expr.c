@@ -99,7 +99,8 @@ static ast_expr *name(hdst__checker *c, ast_expr *e)
     if (decl->qualifier == AST_ACCUM) return unreadable(c, e, "keep what you need in a variable of your own", "the accumulator '%s' can only be written to");
     if (decl->qualifier == AST_STREAM) return unreadable(c, e, "read it with for (T v : s)", "'%s' is a stream");
     if (decl->is_table)
-        return unreadable(c, e, hdst__arena_printf(c->arena, "read a row: %s[%s]; len(%s) is their number", e->name, decl->key ? "key" : "i", e->name),
+        return unreadable(c, e, hdst__arena_printf(c->arena, "read a row: %s[%s]%s; len(%s) is their number", e->name, decl->key ? "key" : "i",
+                                                   decl->has_stretches ? "[i]" : "", e->name),
                           "'%s' is a table");
     return e;
 }
@@ -118,8 +119,8 @@ static ast_expr *member(hdst__checker *c, ast_expr *e)
     const hdst__type *type = e->left->type;
     if (hdst__check_is_poison(type)) return hdst__check_poisoned(e);
     if (type->kind != HDST__RECORD) {
-        hdst__diag_error(c->diags, e->name_span, type->kind == HDST__ARRAY ? "pick an element first: [i]" : NULL, "%s has no fields",
-                         hdst__check_type_name(c, type));
+        const bool has_elements = type->kind == HDST__ARRAY || type->kind == HDST__STREAM;
+        hdst__diag_error(c->diags, e->name_span, has_elements ? "pick an element first: [i]" : NULL, "%s has no fields", hdst__check_type_name(c, type));
         return hdst__check_poisoned(e);
     }
     e->field = hdst__record_field(type->record, e->name);
@@ -172,7 +173,8 @@ static ast_expr *element(hdst__checker *c, ast_expr *e, bool table)
         return hdst__check_poisoned(e);
     }
     if (!table && type->kind == HDST__TEXT) return text_index(c, e);
-    if ((!table && type->kind != HDST__ARRAY) || e->third) {
+    const bool has_elements = table || type->kind == HDST__ARRAY || type->kind == HDST__STREAM;
+    if (!has_elements || e->third) {
         const char *name = hdst__check_type_name(c, type);
         if (e->third) hdst__diag_error(c->diags, e->span, NULL, "only a text can be sliced, not %s", name);
         else hdst__diag_error(c->diags, e->span, NULL, "%s cannot be indexed", name);
@@ -393,6 +395,11 @@ ast_expr *hdst__check_expr(hdst__checker *c, ast_expr *e)
 ast_expr *hdst__check_value(hdst__checker *c, ast_expr *e)
 {
     e = hdst__check_expr(c, e);
+    if (!hdst__check_is_poison(e->type) && e->type->kind == HDST__STREAM && e->kind == AST_INDEX) {
+        const char *name = e->left->name;
+        return unreadable(c, e->left, hdst__arena_printf(c->arena, "for (T row : %s[k]), len(%s[k]) and %s[k][i] read them", name, name, name),
+                          "'%s' has any number of rows of a key");
+    }
     if (hdst__check_is_poison(e->type) || e->type->kind != HDST__VOID) return e;
     hdst__diag_error(c->diags, e->span, NULL, "%s gives no value", e->kind == AST_CALL ? hdst__arena_printf(c->arena, "%s()", e->name) : "this");
     return hdst__check_poisoned(e);

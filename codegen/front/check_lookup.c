@@ -41,11 +41,22 @@ static hdst__record *keyed_record(hdst__checker *c, const ast_decl *table)
 
 static void poison(ast_decl *table) { table->type = table->key = &hdst__check_poison; }
 
+// Where each key's rows begin is a table by the key.
+static bool has_no_stretches(hdst__checker *c, ast_decl *table)
+{
+    if (!table->has_stretches || (table->key && (hdst__check_is_poison(table->key) || hdst__kind_is_integer(table->key->kind)))) return false;
+    hdst__diag_error(c->diags, table->span, hdst__arena_printf(c->arena, "lookup %s %s[uint32_t][]", hdst__check_type_name(c, table->type), table->name),
+                     "a table with any number of rows of a key goes by an integer");
+    poison(table);
+    return true;
+}
+
 void hdst__check_lookup_key(hdst__checker *c, ast_decl *table)
 {
     const char *why = NULL;
     table->key = table->written_key ? hdst__check_type(c, table->written_key) : NULL;
-    if (!table->key || hdst__check_is_poison(table->key) || hdst__check_is_poison(table->type)) return;
+    if (hdst__check_is_poison(table->type) || has_no_stretches(c, table)) return;
+    if (!table->key || hdst__check_is_poison(table->key)) return;
     const char *wrong = wrong_key(table->key);
     hdst__record *keyed = wrong ? NULL : keyed_record(c, table);
     table->keyed = keyed;
@@ -91,7 +102,12 @@ ast_expr *hdst__check_lookup_row(hdst__checker *c, ast_expr *e, const ast_decl *
     e->right = key_value(c, e->right, table->key);
     e->third = text_calls(c, e->right);
     e->type = table->type;
-    return hdst__check_is_poison(e->right->type) ? hdst__check_poisoned(e) : e;
+    if (hdst__check_is_poison(e->right->type)) return hdst__check_poisoned(e);
+    if (!table->has_stretches) return e;
+    hdst__type *rows = HDST__NEW(c->arena, hdst__type);
+    *rows = (hdst__type){.kind = HDST__STREAM, .element = table->type};
+    e->type = rows;
+    return e;
 }
 
 // --- has ---

@@ -222,12 +222,12 @@ static void for_in(hdst__checker *c, ast_stmt *s)
         s->value->type = stream->type;
         stream->used = true;
     } else {
-        s->value = hdst__check_value(c, s->value);
+        s->value = s->value->kind == AST_INDEX ? hdst__check_expr(c, s->value) : hdst__check_value(c, s->value);
     }
     const hdst__type *type = s->value->type;
     if (!hdst__check_is_poison(type) && type->kind != HDST__STREAM)
         hdst__diag_error(c->diags, s->value->span, "for arrays write for (uint32_t i = 0; i < len(a); i++)",
-                         "this loop goes over a stream or tokens(...), not %s", hdst__check_type_name(c, type));
+                         "this loop goes over a stream, the rows t[k] of a lookup V t[K][], or tokens(...), not %s", hdst__check_type_name(c, type));
     else if (!hdst__check_is_poison(type) && !hdst__check_is_poison(s->decl->type) && !hdst__type_equal(type->element, s->decl->type))
         hdst__diag_error(c->diags, s->decl->written->span, NULL, "the loop gives %s, not %s", hdst__check_type_name(c, type->element),
                          hdst__check_type_name(c, s->decl->type));

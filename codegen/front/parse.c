@@ -197,6 +197,8 @@ static void lookup_key(hdst__parser *p, ast_decl *decl)
     if (!hdst__parse_is(p, TOKEN_RBRACKET)) decl->written_key = hdst__parse_type_name(p);
     hdst__parse_expect(p, TOKEN_RBRACKET, "after the type of the key");
     decl->is_table = true;
+    decl->has_stretches = hdst__parse_accept(p, TOKEN_LBRACKET);
+    if (decl->has_stretches) hdst__parse_expect(p, TOKEN_RBRACKET, "after '[': a key has any number of rows");
 }
 
 static ast_decl *parameter(hdst__parser *p, ast_decl_kind kind)

@@ -122,7 +122,7 @@ static void add_params(lowerer *l, const ast_function *function, ir_param_kind k
         const ast_decl *decl = function->params[i];
         if (!becomes(decl->qualifier, kind)) continue;
         if (decl->key) {
-            hdst__lower_bind(l, decl, hdst__lower_lookup_params(l, decl), true);
+            hdst__lower_bind(l, decl, decl->has_stretches ? hdst__lower_key_rows_params(l, decl) : hdst__lower_lookup_params(l, decl), true);
             continue;
         }
         ir_param param = {.kind = kind, .name = decl->name, .bind = decl->name, .is_table = decl->is_table, .is_lookup = decl->qualifier == AST_LOOKUP};

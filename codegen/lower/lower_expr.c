@@ -3,6 +3,7 @@
 // a helper on the right of `&&`, in a branch of `?:`) becomes an `if` with a variable, so that the order from left to right
 // stays.
 #include "codegen/lower/lower_state.h"
+#include "codegen/lower/steady.h"
 #include "codegen/ir/text_value.h"
 #include "record/scalar_convert.h"
 
@@ -96,6 +97,7 @@ static lower_place index_place(lowerer *l, const ast_expr *e)
         const lower_binding *binding = hdst__lower_find(l, e->left->decl);
         if (binding && binding->is_table) return row_place(l, e, binding);
     }
+    if (hdst__is_key_rows(e->left)) return hdst__lower_row_of_key(l, e);
     lower_place array = hdst__lower_place(l, e->left);
     ir_expr *limit = hdst__ir_const(l->func, HDST__U64, array.type->count);
     ir_expr *index = hdst__lower_checked_index(l, IR_CHECK_INDEX, e, place_name(e->left), limit);
@@ -335,13 +337,14 @@ static ir_expr *text_bits(lowerer *l, ir_expr *const arg[3])
 
 static ir_expr *table_length(lowerer *l, const lower_binding *table)
 {
-    return table->decl->key ? hdst__lower_lookup_length(l, table) : length_of(l, table->place.first);
+    return table->decl->key && !table->decl->has_stretches ? hdst__lower_lookup_length(l, table) : length_of(l, table->place.first);
 }
 
 static ir_expr *builtin(lowerer *l, const ast_expr *e)
 {
     hdst__kind kind = e->type->kind;
     if (e->builtin == HDST__BI_LEN && e->args[0]->type->kind == HDST__TEXT && !is_table(l, e->args[0])) return hdst__lower_text_length(l, e->args[0]);
+    if (e->builtin == HDST__BI_LEN && hdst__is_key_rows(e->args[0])) return hdst__lower_key_rows_length(l, e->args[0]);
     if (e->builtin == HDST__BI_LEN) return table_length(l, hdst__lower_find(l, e->args[0]->decl));
     if (e->builtin == HDST__BI_HAS_KEY) return hdst__lower_has_key(l, e);
     if (e->builtin == HDST__BI_RECORD_INDEX) {

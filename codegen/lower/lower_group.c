@@ -10,6 +10,7 @@
 //     n = add(n, s[row].a)
 //   result = n
 #include "codegen/lower/lower_state.h"
+#include "codegen/lower/steady.h"
 
 #include <string.h>
 
@@ -114,10 +115,14 @@ bool hdst__lower_group_params(lowerer *l, const ast_function *function, const hd
 
 void hdst__lower_for_in(lowerer *l, const ast_stmt *s)
 {
-    lower_place record = hdst__lower_find(l, s->value->decl)->place;
+    const size_t known = l->found_count;
+    hdst__lower_find_key_rows(l, s);
+    const lower_key_rows of = hdst__is_key_rows(s->value) ? hdst__lower_key_rows(l, s->value)
+                              : (lower_key_rows){hdst__lower_find(l, s->value->decl), {l->group[0], l->group[1]}, NULL};
+    lower_place record = of.table->place;
     const uint32_t row = hdst__ir_add_var(l->func, "row", HDST__U64, 0), outer = l->switch_continue;
     record.row = hdst__ir_var(l->func, row);
-    ir_stmt *loop = hdst__ir_for(l->func, row, hdst__ir_var(l->func, l->group[0]), hdst__ir_var(l->func, l->group[1]), 1);
+    ir_stmt *loop = hdst__ir_for(l->func, row, hdst__ir_var(l->func, of.lie.first), hdst__ir_var(l->func, of.lie.end), 1);
     loop->span = s->span;
     ir_block *around = l->block;
     l->block = &loop->body;
@@ -131,5 +136,6 @@ void hdst__lower_for_in(lowerer *l, const ast_stmt *s)
     if (s->then) hdst__lower_stmt(l, s->then);
     l->block = around;
     l->switch_continue = outer;
+    l->found_count = known;
     hdst__lower_push(l, loop);
 }

@@ -12,6 +12,7 @@
 #include "record/key_hash.h"
 #include "codegen/lower/frozen_slot.h"
 #include "codegen/lower/lower_state.h"
+#include "codegen/lower/steady.h"
 
 typedef struct hashing {
     lowerer *l;
@@ -270,11 +271,74 @@ lower_place hdst__lower_lookup_row(lowerer *l, const ast_expr *e, const lower_bi
 
 ir_expr *hdst__lower_has_key(lowerer *l, const ast_expr *call)
 {
-    return look_up(l, hdst__lower_find(l, call->args[0]->decl), call->args[1], call->third).found;
+    const lower_binding *table = hdst__lower_find(l, call->args[0]->decl);
+    if (!table->decl->has_stretches) return look_up(l, table, call->args[1], call->third).found;
+    const ast_expr rows = {.kind = AST_INDEX, .left = call->args[0], .right = call->args[1]};
+    return hdst__ir_binary(l->func, IR_NE, HDST__BOOL, hdst__lower_key_rows_length(l, &rows), hdst__ir_const(l->func, HDST__U64, 0));
 }
 
 ir_expr *hdst__lower_lookup_length(lowerer *l, const lower_binding *table)
 {
     const hdst__frozen_params params = params_of(table);
     return hdst__frozen_keys(l->func, &params);
+}
+
+// --- All rows of a key ---
+
+lower_place hdst__lower_key_rows_params(lowerer *l, const ast_decl *table)
+{
+    lower_place place = {.base = PLACE_BROADCAST, .type = table->type, .name = table->name};
+    place.first = hdst__key_rows_add_params(l->func, table->name, hdst__lower_row_record(l->arena, table->type));
+    l->has_key_rows = true;
+    return place;
+}
+
+static const lower_key_rows *find_known(const lowerer *l, const ast_expr *rows)
+{
+    for (size_t i = l->found_count; i-- > 0;)
+        if (hdst__same_key_rows(l->found[i].rows, rows)) return &l->found[i];
+    return NULL;
+}
+
+lower_key_rows hdst__lower_key_rows(lowerer *l, const ast_expr *rows)
+{
+    const lower_key_rows *known = find_known(l, rows);
+    if (known) return *known;
+    lower_key_rows r = {.table = hdst__lower_find(l, rows->left->decl), .rows = rows};
+    ir_expr *key = hdst__lower_convert(l, HDST__U64, hdst__lower_value(l, rows->right));
+    r.lie = hdst__key_rows_find(l->func, l->block, r.table->place.first, key);
+    return r;
+}
+
+static void find_in_front(void *user, const ast_expr *rows)
+{
+    lowerer *l = user;
+    if (find_known(l, rows)) return;
+    const lower_key_rows found = hdst__lower_key_rows(l, rows);
+    HDST__PUSH(l->arena, l->found, l->found_count, l->found_capacity, found);
+}
+
+void hdst__lower_find_key_rows(lowerer *l, const ast_stmt *loop)
+{
+    if (l->has_key_rows) hdst__steady_key_rows(loop, find_in_front, l);
+}
+
+ir_expr *hdst__lower_key_rows_length(lowerer *l, const ast_expr *rows)
+{
+    const lower_key_rows r = hdst__lower_key_rows(l, rows);
+    return hdst__key_rows_count(l->func, &r.lie);
+}
+
+lower_place hdst__lower_row_of_key(lowerer *l, const ast_expr *e)
+{
+    const lower_key_rows r = hdst__lower_key_rows(l, e->left);
+    const char *rows = hdst__arena_printf(l->arena, "%s[k]", r.table->decl->name);
+    ir_expr *index = hdst__lower_simple(l, "index", hdst__lower_convert(l, HDST__U64, hdst__lower_value(l, e->right)));
+    ir_expr *below = hdst__ir_binary(l->func, IR_LT, HDST__BOOL, index, hdst__key_rows_count(l->func, &r.lie));
+    hdst__lower_push_check(l, IR_CHECK_TABLE_INDEX, e->right->span, rows, hdst__ir_copy(l->func, below), hdst__ir_copy(l->func, index),
+                           hdst__key_rows_count(l->func, &r.lie));
+    ir_expr *there = hdst__ir_binary(l->func, IR_ADD, HDST__U64, hdst__ir_var(l->func, r.lie.first), hdst__ir_copy(l->func, index));
+    lower_place row = r.table->place;
+    row.row = hdst__ir_select(l->func, below, there, hdst__ir_const(l->func, HDST__U64, 0));
+    return row;
 }

@@ -8,23 +8,10 @@
 // greatest value of i, and it is counted.
 #include "codegen/ir/eval.h"
 #include "codegen/lower/lower_state.h"
+#include "codegen/lower/steady.h"
 #include "codegen/pass/interval.h"
 
-// --- Does anything in a statement assign to a variable? ---
-
-bool hdst__lower_assigns(const ast_stmt *s, const ast_decl *decl)
-{
-    if (!s) return false;
-    if (s->kind == AST_ASSIGN) {
-        const ast_expr *root = s->target;
-        while (root->kind == AST_MEMBER || root->kind == AST_INDEX) root = root->left;
-        if (root->decl == decl) return true;
-    }
-    for (size_t i = 0; i < s->body_count; i++)
-        if (hdst__lower_assigns(s->body[i], decl)) return true;
-    return hdst__lower_assigns(s->init, decl) || hdst__lower_assigns(s->step, decl) || hdst__lower_assigns(s->then, decl) ||
-           hdst__lower_assigns(s->otherwise, decl);
-}
+// --- What stays the same ---
 
 // Whether the value stays the same while `loop` runs, and computing it has no effect and no checks.
 static bool is_steady(const ast_expr *e, const ast_stmt *loop)
@@ -38,7 +25,9 @@ static bool is_steady(const ast_expr *e, const ast_stmt *loop)
         if (e->op == AST_DIV || e->op == AST_REM) return false;
         return is_steady(e->left, loop) && is_steady(e->right, loop);
     case AST_INDEX: return e->right->kind == AST_NUMBER && is_steady(e->left, loop);
-    case AST_CALL: return e->builtin == HDST__BI_LEN && !e->callee;
+    case AST_CALL:
+        if (e->builtin != HDST__BI_LEN || e->callee) return false;
+        return is_steady(hdst__is_key_rows(e->args[0]) ? e->args[0]->right : e->args[0], loop);
     default: return false;
     }
 }
@@ -299,7 +288,10 @@ static void lower_general(lowerer *l, const ast_stmt *s)
 void hdst__lower_loop(lowerer *l, const ast_stmt *s)
 {
     const uint32_t outer = l->switch_continue;
+    const size_t known = l->found_count;
+    hdst__lower_find_key_rows(l, s);
     l->switch_continue = IR_NO_VAR;
     if (!lower_counted(l, s) && !lower_downward(l, s)) lower_general(l, s);
     l->switch_continue = outer;
+    l->found_count = known;
 }

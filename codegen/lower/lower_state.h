@@ -15,6 +15,7 @@
 #define HDST_CODEGEN_LOWER_LOWER_STATE_H
 
 #include "codegen/front/builtins.h"
+#include "codegen/lower/rows_of_key.h"
 #include "codegen/lower/lower.h"
 #include "codegen/pass/structured_exits.h"
 
@@ -50,6 +51,12 @@ typedef struct lower_binding {
     bool is_table;
 } lower_binding;
 
+typedef struct lower_key_rows {     // rows of a table with the same key
+    const lower_binding *table;
+    hdst__key_rows lie;
+    const ast_expr *rows;           // of those that were found in front of a loop: t[k]
+} lower_key_rows;
+
 typedef struct lowerer {
     hdst__arena *arena;
     ir_func *func;
@@ -62,6 +69,9 @@ typedef struct lowerer {
     const ast_stmt *case_end;   // the `break` that ends the case of a switch which is a chain of ifs: there is nothing to leave
     uint32_t group[2];          // of a group: the variables of its first record and of the one behind its last
     uint32_t switch_continue;   // in a switch that became a loop: the flag that stands for `continue`; else IR_NO_VAR
+    bool has_key_rows;          // it has a table with any number of rows of a key
+    lower_key_rows *found;      // in front of the loops around
+    size_t found_count, found_capacity;
     size_t statements;          // lowered so far
     const ast_expr *called;     // in a function of codegen/math/: its call; else NULL
 } lowerer;
@@ -116,8 +126,6 @@ void hdst__lower_built_text(lowerer *l, const lower_place *to, const ast_expr *c
 void hdst__lower_not_built(lowerer *l, const lower_place *to);                            // beside another text there
 
 // --- lower_stmt.c, lower_loop.c ---
-// Whether something in the statement assigns to the variable, or to a part of it.
-bool hdst__lower_assigns(const ast_stmt *stmt, const ast_decl *decl);
 void hdst__lower_stmt(lowerer *l, const ast_stmt *stmt);
 void hdst__lower_loop(lowerer *l, const ast_stmt *stmt);
 void hdst__lower_body(lowerer *l, ir_block *block, const ast_stmt *stmt);          // stmt (NULL: nothing) into another block
@@ -131,12 +139,17 @@ lower_place hdst__lower_lookup_params(lowerer *l, const ast_decl *table);       
 lower_place hdst__lower_lookup_row(lowerer *l, const ast_expr *e, const lower_binding *table);     // t[k]
 ir_expr *hdst__lower_has_key(lowerer *l, const ast_expr *call);                    // has(t, k)
 ir_expr *hdst__lower_lookup_length(lowerer *l, const lower_binding *table);        // len(t)
+lower_place hdst__lower_key_rows_params(lowerer *l, const ast_decl *table);        // adds the two parameters of a table `lookup V t[K][]`
+lower_key_rows hdst__lower_key_rows(lowerer *l, const ast_expr *rows);             // t[k] of such a table
+lower_place hdst__lower_row_of_key(lowerer *l, const ast_expr *e);                 // t[k][i]
+ir_expr *hdst__lower_key_rows_length(lowerer *l, const ast_expr *rows);            // len(t[k])
+void hdst__lower_find_key_rows(lowerer *l, const ast_stmt *loop);                  // those that stay the same in the loop, which is lowered next
 
 // --- lower_group.c ---
 // The parameters of a group: an input record {first, count}, the stream as a table; the key is read from the first record of
 // the run. false: hdst__lower_group (lower.h) says when.
 bool hdst__lower_group_params(lowerer *l, const ast_function *function, const hdst__key_leaf *key);
-void hdst__lower_for_in(lowerer *l, const ast_stmt *stmt);                         // for (T e : stream)
+void hdst__lower_for_in(lowerer *l, const ast_stmt *stmt);                         // for (T e : stream), for (T e : t[k])
 
 // --- lower_reduce.c ---
 // Turns a lowered reduce of two inputs and an output into an accumulation of one input; NULL when it does not combine leaf by leaf.

@@ -22,9 +22,7 @@ static hdst_dataset *begin(const program_run *run, hdst_module *module, const ch
 static hdst_dataset *turn(const paths *p, hdst_module *module)
 {
     hdst_map_spec *visit = hdst_map_spec_create(module, "visit");
-    hdst_bind_value(visit, "first", p->edges.first);
-    hdst_bind_value(visit, "end", p->edges.end);
-    if (p->weighted) hdst_bind_value(visit, "weight", p->edges.weight);
+    hdst_bind_lookup(visit, "out", p->edges, "from");
     hdst_bind_value(visit, "far", p->far);
     hdst_dataset *found = hdst_flat_map(hdst_read_value(p->work), visit);
     hdst_map_spec_destroy(visit);
@@ -59,8 +57,8 @@ hdst_status paths_find(paths *p, program_run *run, hdst_module *module, hdst_dat
 {
     hdst_status status = graph_mark(&p->graph, run, edges, module, "mark", error);
     if (status == HDST_OK) status = check_from(p, error);
-    if (status == HDST_OK) status = adjacency_make(&p->edges, &p->graph, run, module, edges, p->weighted, p->both, error);
     if (status != HDST_OK) return status;
+    p->edges = hdst_arrange(p->both ? hdst_flat_map_function(edges, module, "both_ways") : edges, "from");
     plan(p, run, module);
     run->loop = p->loop;
     run->decides = "edges_touched";
@@ -79,6 +77,5 @@ void paths_close(paths *p)
     hdst_value_destroy(p->far);
     hdst_value_destroy(p->work);
     p->result = NULL;
-    adjacency_close(&p->edges);
     graph_close(&p->graph);
 }

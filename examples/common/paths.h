@@ -5,21 +5,21 @@
 //   map far(int64_t i, broadcast uint32_t from) -> T: before the first turn;
 //   map begin(int64_t i, broadcast uint32_t from) -> reached: the first work set, of one record;
 //   map mark(edge e, accum bool seen[]);
-//   flat_map visit(reached r, lookup uint64_t first[], lookup uint32_t end[], (lookup double weight[],) lookup T far[], accum uint64_t touched)
-//     -> (key uint32_t vertex, T far): ways that are shorter than those that are known, and how many edges were looked at;
+//   flat_map both_ways(edge e) -> edge: it and its reverse;
+//   flat_map visit(reached r, lookup V out[uint32_t][], lookup T far[], accum uint64_t touched) -> (key uint32_t vertex, T far), where V is what an edge has
+//     beside where it begins: ways that are shorter than those that are known, and how many edges were looked at;
 //   reduce nearest(T a, T b).
 #ifndef EXAMPLES_PATHS_H
 #define EXAMPLES_PATHS_H
 
-#include "adjacency.h"
+#include "graph.h"
 
 typedef struct paths {
     graph graph;
     uint64_t from;              // where ways begin
     bool both;                  // edges are gone both ways
-    bool weighted;              // edges have weights, which `visit` reads
     const char *type;           // T
-    adjacency edges;
+    hdst_dataset *edges;        // by where they begin
     hdst_value *far, *work;     // state and work set
     hdst_dataset *loop;         // after paths_find
     hdst_result *result;        // after paths_find: a T for each number; paths_close ends it

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Connected components of a graph, whatever the direction of its edges.
-#include "adjacency.h"
+#include "graph.h"
 #include "turns.h"
 
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 
 typedef struct job {
     graph graph;
-    adjacency edges;
+    hdst_dataset *edges;            // gone both ways, by where they begin
     uint64_t components, largest, iterations, touched;
     uint32_t *component;            // by vertex: the smallest of its component
 } job;
@@ -25,6 +25,12 @@ typedef struct forest {
 } forest;
 
 typedef struct bound { const char *parameter; hdst_value *value; } bound;
+
+static hdst_map_spec *over_edges(const job *w, hdst_map_spec *spec)
+{
+    hdst_bind_lookup(spec, "out", w->edges, "from");
+    return spec;
+}
 
 static hdst_map_spec *spec_of(hdst_module *module, const char *function, const bound *values, size_t count)
 {
@@ -94,16 +100,15 @@ static hdst_status count_trees(job *w, const forest *f, uint32_t *most, hdst_err
 
 static hdst_status join_all(program_run *run, job *w, forest *f, hdst_error *error)
 {
-    const bound few[] = {{"first", w->edges.first}, {"end", w->edges.end}};
-    const bound rest[] = {{"first", w->edges.first}, {"end", w->edges.end}, {"root", f->root}, {"largest", f->most}};
+    const bound rest[] = {{"root", f->root}, {"largest", f->most}};
     uint32_t most = 0;
     hdst_status status = join(run, w, f, hdst_map_function(f->numbers, f->module, "start"),
-                              flat_mapped(f->numbers, spec_of(f->module, "few", few, 2)), error);
+                              flat_mapped(f->numbers, over_edges(w, spec_of(f->module, "few", NULL, 0))), error);
     if (status == HDST_OK) status = count_trees(w, f, &most, error);
     if (status == HDST_OK) status = hdst_value_set(f->most, &most, 1);
     if (status == HDST_OK) status = hdst_value_set_result(f->root, f->top, NULL, error);
     if (status == HDST_OK)
-        status = join(run, w, f, hdst_read_value(f->root), flat_mapped(f->numbers, spec_of(f->module, "rest", rest, 4)), error);
+        status = join(run, w, f, hdst_read_value(f->root), flat_mapped(f->numbers, over_edges(w, spec_of(f->module, "rest", rest, 2))), error);
     return status == HDST_OK ? count_trees(w, f, &most, error) : status;
 }
 
@@ -165,13 +170,12 @@ static hdst_status work(program_run *run, void *from, hdst_error *error)
     if (status == HDST_OK) {
         hdst_dataset *edges = graph_edges(&w->graph, run, module);
         status = graph_mark(&w->graph, run, edges, module, "mark", error);
-        if (status == HDST_OK) status = adjacency_make(&w->edges, &w->graph, run, module, edges, false, true, error);
+        w->edges = hdst_arrange(hdst_flat_map_function(edges, module, "both_ways"), "from");
         if (status == HDST_OK && w->graph.size) status = find(run, w, module, error);
     }
     if (status == HDST_OK) status = program_show(run, w->graph.edge_count, write_json, write_text, w, error);
     if (status == HDST_OK && run->common->output) status = graph_save(&w->graph, run->common->output, print_component, w, error);
     hdst_module_destroy(module);
-    adjacency_close(&w->edges);
     graph_close(&w->graph);
     free(w->component);
     return status;

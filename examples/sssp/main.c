@@ -83,7 +83,7 @@ static hdst_status work(program_run *run, void *from, hdst_error *error)
 
 int main(int argc, char **argv)
 {
-    job w = {.paths = {.graph = {.edges = HDST_EDGES_OPTIONS_INIT}, .type = "double", .weighted = true}};
+    job w = {.paths = {.graph = {.edges = HDST_EDGES_OPTIONS_INIT}, .type = "double"}};
     common_options common;
     const option own[] = {OPTION_PATHS(w.paths), OPTION_GRAPH(w.paths.graph)};
     const program_info info = {"sssp",

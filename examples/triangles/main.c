@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Triangles of a graph: how many there are, and of how many each vertex is a part. Edges go from the vertex with fewer of them to the one with more, and each
 // edge looks which vertices the edges of both its ends lead to (Schank and Wagner, "Finding, counting and listing all triangles in large graphs", 2005).
-#include "adjacency.h"
+#include "graph.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -9,7 +9,6 @@
 
 typedef struct job {
     graph graph;
-    adjacency edges;                // where the edges of each vertex lead that begin at it
     uint64_t distinct, triangles, wedges;
     uint32_t *of;                   // with --output: by vertex, of how many it is a part
 } job;
@@ -51,20 +50,12 @@ static hdst_dataset *oriented_edges(hdst_dataset *edges, hdst_module *module, hd
 {
     hdst_map_spec *spec = hdst_map_spec_create(module, "orient");
     hdst_bind_value(spec, "degree", degree);
-    hdst_dataset *oriented = hdst_cache(hdst_sort(hdst_map(edges, spec), "from, to"));
+    hdst_dataset *oriented = hdst_arrange(hdst_sort(hdst_map(edges, spec), "from, to"), "from");
     hdst_map_spec_destroy(spec);
     return oriented;
 }
 
 // --- Triangles ---
-
-static hdst_map_spec *closing(const job *w, hdst_module *module, const char *function)
-{
-    hdst_map_spec *spec = hdst_map_spec_create(module, function);
-    hdst_bind_value(spec, "first", w->edges.first);
-    hdst_bind_value(spec, "end", w->edges.end);
-    return spec;
-}
 
 static hdst_status keep_rows(job *w, hdst_result *result, hdst_error *error)
 {
@@ -79,7 +70,8 @@ static hdst_status keep_rows(job *w, hdst_result *result, hdst_error *error)
 static hdst_status count(program_run *run, job *w, hdst_module *module, hdst_dataset *oriented, hdst_error *error)
 {
     const bool each = run->common->output != NULL;
-    hdst_map_spec *spec = closing(w, module, each ? "corners" : "close");
+    hdst_map_spec *spec = hdst_map_spec_create(module, each ? "corners" : "close");
+    hdst_bind_lookup(spec, "out", oriented, "from");
     hdst_dataset *found = each ? hdst_reduce_dense(hdst_flat_map(oriented, spec), module, "add", w->graph.size) : hdst_map(oriented, spec);
     hdst_result *result = hdst_result_create(found);
     hdst_status status = program_run_result(run, result, NULL, error);
@@ -95,7 +87,6 @@ static hdst_status find(program_run *run, job *w, hdst_module *module, hdst_data
     hdst_value *degree = hdst_value_create(module, "uint32_t", 1);
     hdst_dataset *simple = simple_edges(edges, module), *oriented = oriented_edges(simple, module, degree);
     hdst_status status = count_ends(run, w, module, simple, degree, error);
-    if (status == HDST_OK) status = adjacency_make(&w->edges, &w->graph, run, module, oriented, false, false, error);
     if (status == HDST_OK) status = count(run, w, module, oriented, error);
     hdst_value_destroy(degree);
     return status;
@@ -143,7 +134,6 @@ static hdst_status work(program_run *run, void *from, hdst_error *error)
     if (status == HDST_OK) status = program_show(run, w->graph.edge_count, write_json, write_text, w, error);
     if (status == HDST_OK && run->common->output) status = graph_save(&w->graph, run->common->output, print_triangles, w, error);
     hdst_module_destroy(module);
-    adjacency_close(&w->edges);
     graph_close(&w->graph);
     free(w->of);
     return status;

@@ -103,6 +103,26 @@ static void expect_order(hdst_dataset *arranged)
     hdst_result_destroy(r);
 }
 
+// What is sorted by the key first stays as it is; the other way round it is sorted again, and equal keys stay in their order.
+Test(arrange, sorted_records_are_not_sorted_again)
+{
+    make_items();
+    hdst_context *context = context_in_form("interp");
+    hdst_module *module = module_of(context, kernels);
+    hdst_dataset *from = read_items(context, module, ITEMS);
+    hdst_dataset *in_order = hdst_arrange(hdst_sort(from, "key, at desc"), "key");
+    expect_order(hdst_arrange(hdst_sort(from, "key desc, at"), "key"));
+    expect_order(hdst_arrange(hdst_sort(from, "at"), "key"));
+    hdst_result *r = hdst_result_create(in_order);
+    RUN(r);
+    const item *got = hdst_result_rows(r, NULL, NULL);
+    for (int i = 1; i < ITEMS; i++)
+        cr_assert(got[i - 1].key < got[i].key || (got[i - 1].key == got[i].key && got[i - 1].at > got[i].at), "record %d", i);
+    const char *text = hdst_explain(r, NULL), *first = strstr(text, " sorted by key, at desc");
+    cr_expect(first && !strstr(first + 1, " sorted by"), "%s", text);
+    hdst_context_destroy(context);
+}
+
 Test(arrange, order_and_totals)
 {
     make_items();

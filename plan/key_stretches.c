@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// All rows of each key (plan/key_stretches.h).
+#include "plan/key_stretches.h"
+
+#include "engine/memory/host_rows.h"
+#include "record/key_field.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { PIECE = 1 << 14, FIRST_KEYS = 1 << 10 };         // records that a thread takes; keys that there is room for at first
+
+typedef struct making {
+    hdst__key_stretches *to;
+    hdst__engine *engine;
+    const hdst__stretches_wanted *wanted;
+    hdst__key_field key;
+    uint64_t size;                  // of a record
+} making;
+
+static const hdst__allocator *memory_of(hdst__engine *engine) { return hdst__budget_owned(hdst__engine_memory(engine), HDST__OWNER_CACHES); }
+
+// --- Rows ---
+
+typedef struct piece {
+    const hdst__key_stretches *s;
+    const char *from;
+    char *to;
+    uint64_t count, size;
+} piece;
+
+static void copy_piece(void *user, uint64_t number)
+{
+    const piece *p = user;
+    const uint64_t first = number * PIECE, end = p->count - first < PIECE ? p->count : first + PIECE, step = p->s->row_size;
+    const hdst__bytes_move *only = p->s->move_count == 1 && p->s->moves->bytes == 4 ? p->s->moves : NULL;       // the other end of an edge
+    for (uint64_t i = first; only && i < end; i++) memcpy(p->to + i * step + only->to, p->from + i * p->size + only->from, 4);
+    for (uint64_t i = first; !only && i < end; i++)
+        for (size_t m = 0; m < p->s->move_count; m++) {
+            const hdst__bytes_move *move = &p->s->moves[m];
+            memcpy(p->to + i * step + move->to, p->from + i * p->size + move->from, move->bytes);
+        }
+}
+
+// --- Where keys begin ---
+
+static hdst_status make_room(const making *m, uint64_t key, hdst_error *error)
+{
+    hdst__key_stretches *s = m->to;
+    uint64_t wanted = s->capacity ? 2 * s->capacity : FIRST_KEYS, bytes = 0;
+    if (s->capacity && key < s->capacity - 1) return HDST_OK;
+    if (key >= wanted - 1) wanted = key + 2;
+    const bool fits = key <= UINT64_MAX - 2 && !__builtin_mul_overflow(wanted, sizeof *s->starts, &bytes);
+    uint64_t *starts = NULL;
+    if (fits) starts = hdst__budget_alloc_zero(hdst__engine_memory(m->engine), HDST__OWNER_CACHES, bytes, "where the rows of each key begin", error);
+    else hdst__error_memory(error, "where the rows of each key begin");
+    if (!starts) {
+        hdst__error_hint(error, "there is a number of 8 bytes for each up to the largest key, %" PRIu64 "; hdst_renumber makes keys small", key);
+        return HDST_E_MEMORY;
+    }
+    if (s->starts) memcpy(starts, s->starts, s->keys * sizeof *starts);
+    hdst__free(memory_of(m->engine), s->starts);
+    s->starts = starts;
+    s->capacity = wanted;
+    return HDST_OK;
+}
+
+static hdst_status tell_negative(const making *m, uint64_t record, uint64_t key, hdst_error *error)
+{
+    hdst__error_set(error, HDST_E_RECORD, "lookup '%s' has a negative key, %" PRId64 ", in record %" PRIu64 " of its dataset",
+                    m->wanted->lookup->parameter->name, (int64_t)key, record);
+    hdst__error_hint(error, "rows that are read by t[k] go by numbers from 0 on");
+    error->record = record;
+    return HDST_E_RECORD;
+}
+
+static hdst_status note_starts(const making *m, const char *records, uint64_t count, hdst_error *error)
+{
+    hdst__key_stretches *s = m->to;
+    const bool is_signed = hdst__kind_is_signed(m->key.kind);
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t key = hdst__key_field_read(&m->key, records + i * m->size);
+        if (is_signed && (int64_t)key < 0) return tell_negative(m, s->count + i, key, error);
+        if (key < s->keys) continue;            // that of the record before
+        const hdst_status status = make_room(m, key, error);
+        if (status != HDST_OK) return status;
+        while (s->keys <= key) s->starts[s->keys++] = s->count + i;
+    }
+    return HDST_OK;
+}
+
+static hdst_status take(void *user, const void *records, uint64_t count, hdst_error *error)
+{
+    const making *m = user;
+    hdst__key_stretches *s = m->to;
+    piece p = {s, records, s->rows + s->count * s->row_size, count, m->size};
+    hdst__thread_pool_run(hdst__engine_threads(m->engine), (count + PIECE - 1) / PIECE, copy_piece, &p);
+    hdst_status status = note_starts(m, records, count, error);
+    hdst__text_writer writer = {.heap = s->texts};
+    if (status == HDST_OK && s->texts) status = hdst__text_keep_rows(&writer, m->wanted->row, p.to, count, error);
+    s->count += count;
+    return status;
+}
+
+// --- Made, found, ended ---
+
+static void end(hdst__key_stretches *s, hdst__engine *engine)
+{
+    hdst__free(memory_of(engine), s->rows);
+    hdst__free(memory_of(engine), s->starts);
+    hdst__free(memory_of(engine), s->moves);
+    hdst__text_heap_drop(s->texts);
+    hdst__free(memory_of(engine), s);
+}
+
+static hdst_status fill(const making *m, const hdst__reader *reader, hdst__run_stats *stats, hdst_error *error)
+{
+    hdst__key_stretches *s = m->to;
+    uint64_t bytes;
+    hdst__runtime *runtime = hdst__engine_runtime(m->engine);
+    if (__builtin_mul_overflow(reader->records + 1, s->row_size, &bytes)) return hdst__error_memory(error, "rows of a lookup");
+    s->rows = hdst__budget_alloc_zero(hdst__engine_memory(m->engine), HDST__OWNER_CACHES, bytes, "rows of a lookup", error);
+    if (!s->rows) return HDST_E_MEMORY;
+    if (m->wanted->row->has_text && !(s->texts = hdst__text_heap_create(runtime, HDST__OWNER_CACHES))) return hdst__error_memory(error, "texts of a lookup");
+    hdst_status status = make_room(m, 0, error);
+    if (status == HDST_OK && reader->records) status = hdst__rows_stream(runtime, reader, take, (void *)m, stats, error);
+    if (status == HDST_OK) s->starts[s->keys] = s->count;
+    return status;
+}
+
+static hdst_status make(making *m, const hdst__reader *reader, hdst__key_stretches **made, hdst__run_stats *stats, hdst_error *error)
+{
+    const hdst__stretches_wanted *wanted = m->wanted;
+    hdst__key_stretches *s = m->to = hdst__alloc_zero(memory_of(m->engine), sizeof *s);
+    if (!s) return hdst__error_memory(error, "rows of a lookup");
+    s->moves = hdst__alloc(memory_of(m->engine), wanted->move_count * sizeof *s->moves);
+    s->move_count = wanted->move_count;
+    s->row_size = wanted->row->size;
+    if (s->moves) memcpy(s->moves, wanted->moves, wanted->move_count * sizeof *s->moves);
+    const hdst_status status = s->moves ? fill(m, reader, stats, error) : hdst__error_memory(error, "rows of a lookup");
+    if (status == HDST_OK) *made = s;
+    else end(s, m->engine);
+    return status;
+}
+
+static bool is_wanted(const hdst__key_stretches *s, const hdst__stretches_wanted *wanted)
+{
+    if (s->row_size != wanted->row->size || s->move_count != wanted->move_count) return false;
+    for (size_t i = 0; i < s->move_count; i++)
+        if (s->moves[i].from != wanted->moves[i].from || s->moves[i].to != wanted->moves[i].to || s->moves[i].bytes != wanted->moves[i].bytes) return false;
+    return true;
+}
+
+hdst_status hdst__key_stretches_find(hdst__key_stretches **list, hdst__engine *engine, const hdst__stretches_wanted *wanted, const hdst__reader *reader,
+                                     hdst__key_stretches **found, bool *made, hdst__run_stats *stats, hdst_error *error)
+{
+    const hdst__leaf *key = &wanted->lookup->records->record->leaves[wanted->lookup->key->leaf];
+    making m = {.engine = engine, .wanted = wanted, .key = {key->offset, key->kind}, .size = wanted->lookup->records->record->size};
+    *made = false;
+    for (*found = *list; *found; *found = (*found)->next)
+        if (is_wanted(*found, wanted)) return HDST_OK;
+    const hdst_status status = make(&m, reader, found, stats, error);
+    if (status != HDST_OK) return status;
+    *made = true;
+    (*found)->next = *list;
+    *list = *found;
+    return HDST_OK;
+}
+
+void hdst__key_stretches_end(hdst__key_stretches **list, hdst__engine *engine)
+{
+    while (*list) {
+        hdst__key_stretches *first = *list;
+        *list = first->next;
+        end(first, engine);
+    }
+}

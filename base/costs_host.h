@@ -22,6 +22,7 @@ enum {
     HDST__HOST_WINDOW_SLACK_BYTES = 1 << 16,    // room in a window of the output beyond what is expected (HDST__HOST_WINDOW_MARGIN)
     HDST__HOST_FIRST_CHUNK_BYTES = 16 << 20,    // of output that stays, where nobody knows how much will come; each later chunk is twice as large
     HDST__HOST_OPEN_RECORDS = 1 << 20,          // that an input is taken to have at least, of which nobody knows how many it has
+    HDST__HOST_PINNED_LEAST_BYTES = 16 << 20,   // of output that devices copy right into. An H200's driver takes 31 ms to pin a GiB. Chosen, not measured
     HDST__HOST_COPY_BYTES = 16 << 20,           // of a copy of it to the host
     HDST__HOST_STAGING_BYTES = 64 << 20,        // of a piece on its way to memory that the host cannot reach
     HDST__HOST_BATCH_BYTES = 16 << 20,          // rows that are read between two looks at whether the run was cancelled

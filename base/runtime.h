@@ -33,6 +33,7 @@ typedef struct hdst__runtime {
     hdst__budget memory;                // of the host
     hdst__thread_pool *threads;         // for all work on the host that pays to be shared
     struct hdst__registered *registered;        // memory of the program's that devices read where it lies (engine/memory/registered.h)
+    struct hdst__registered *outputs;           // memory of output records that devices copy to (the same)
     hdst__temporary_files files;
     hdst__partial_caches partial;
     hdst__log log;

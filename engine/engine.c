@@ -108,8 +108,9 @@ hdst__engine *hdst__engine_create(const hdst__engine_options *options)
     const bool copied = copy_options(engine, options);
     runtime->threads = hdst__thread_pool_create(runtime->allocator, engine->options.threads);
     if (runtime->threads) hdst__thread_pool_record(runtime->threads, options->timeline);
-    runtime->registered = hdst__registered_create(runtime->allocator);
-    if (copied && runtime->threads && runtime->registered) return engine;
+    runtime->registered = hdst__registered_create(runtime->allocator, "registered memory");
+    runtime->outputs = hdst__registered_create(runtime->allocator, "memory of results");
+    if (copied && runtime->threads && runtime->registered && runtime->outputs) return engine;
     hdst__engine_destroy(engine);
     return NULL;
 }
@@ -119,6 +120,7 @@ void hdst__engine_destroy(hdst__engine *engine)
     if (!engine || engine->runtime.given_up) return;
     const hdst__allocator *counting = engine->runtime.allocator;
     hdst__registered_destroy(engine->runtime.registered);
+    hdst__registered_destroy(engine->runtime.outputs);
     for (uint32_t i = 0; i < engine->workers; i++) hdst__worker_destroy(&engine->worker[i]);
     hdst__thread_pool_destroy(engine->runtime.threads);
     hdst__device_list_clear(&engine->list);

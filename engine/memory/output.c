@@ -3,6 +3,7 @@
 #include "engine/memory/output.h"
 #include "base/costs_host.h"
 #include "base/pool_copy.h"
+#include "engine/memory/registered.h"
 
 void hdst__output_init(hdst__output *output, const hdst__allocator *allocator, hdst__budget *budget, uint64_t record_bytes)
 {
@@ -54,9 +55,24 @@ hdst_status hdst__output_hold_texts(hdst__output *output, const hdst__output *fr
     return hdst__text_heap_holds(output->texts, from->texts) ? HDST_OK : hdst__error_memory(error, "texts of output records");
 }
 
+void hdst__output_pin(hdst__output *output)
+{
+    const uint64_t bytes = output->capacity * output->record_bytes;
+    if (!output->pins || output->is_pinned || !output->was_filled || bytes < HDST__HOST_PINNED_LEAST_BYTES) return;
+    output->is_pinned = hdst__registered_add(output->pins, output->records, bytes, NULL) == HDST_OK;
+}
+
+// Before the memory moves or goes.
+static void unpin(hdst__output *output)
+{
+    if (output->is_pinned) hdst__registered_remove(output->pins, output->records, NULL);
+    output->is_pinned = output->was_filled = false;
+}
+
 void hdst__output_destroy(hdst__output *output)
 {
     forget_texts(output);
+    unpin(output);
     hdst__free(output->allocator, output->records);
     output->records = NULL;
     output->count = output->capacity = 0;
@@ -65,6 +81,7 @@ void hdst__output_destroy(hdst__output *output)
 void hdst__output_reset(hdst__output *output)
 {
     forget_texts(output);
+    output->was_filled |= output->count > 0;
     output->count = 0;
 }
 
@@ -80,6 +97,7 @@ hdst_status hdst__output_reserve(hdst__output *output, uint64_t records, hdst_er
     if (records > SIZE_MAX / 2 / output->record_bytes) return hdst__error_memory(error, "output records");
     if (!fits(output, records * output->record_bytes)) return hdst__budget_error(output->budget, records * output->record_bytes,
         "output records, and room beside them,", error);
+    unpin(output);
     char *grown = hdst__budget_realloc(output->budget, HDST__OWNER_OUTPUT, output->records, records * output->record_bytes, "output records", error);
     if (!grown) return HDST_E_MEMORY;
     output->records = grown;

@@ -22,6 +22,8 @@ typedef struct hdst__output {
     hdst__text_heap *texts;         // NULL: there are none yet
     hdst__text_writer writer;
     bool settles;                   // what the consumer keeps it copies itself: `texts` has those of one slice
+    struct hdst__registered *pins;  // not NULL: where its memory may be registered, so that devices copy right into it
+    bool was_filled, is_pinned;     // in an earlier run, and nothing moved since; it is registered
     bool leaves_room;               // they may as well be in a file: what comes behind them needs a share of the budget
 } hdst__output;
 
@@ -39,6 +41,8 @@ void hdst__output_destroy(hdst__output *output);
 void hdst__output_reset(hdst__output *output);
 // Room for so many records in all. HDST_E_MEMORY, also where output that leaves room would take more than three quarters of what the budget has for it.
 hdst_status hdst__output_reserve(hdst__output *output, uint64_t records, hdst_error *error);
+// Registers the memory, where it had records before: to pin it takes as long as to copy into it once.
+void hdst__output_pin(hdst__output *output);
 // Adds records behind those that are there.
 hdst_status hdst__output_add(hdst__output *output, const void *records, uint64_t count, hdst_error *error);
 // The same, copied by several threads where there are many.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of the program's that was registered (engine/memory/registered.h).
+// Memory that was registered (engine/memory/registered.h).
 #include "engine/memory/registered.h"
 
 #include "base/costs_host.h"
@@ -22,15 +22,17 @@ typedef struct range {
 
 struct hdst__registered {
     const hdst__allocator *allocator;
+    const char *what;
     pthread_mutex_t lock;
     range *ranges;
 };
 
-hdst__registered *hdst__registered_create(const hdst__allocator *allocator)
+hdst__registered *hdst__registered_create(const hdst__allocator *allocator, const char *what)
 {
     hdst__registered *all = hdst__alloc_zero(allocator, sizeof *all);
     if (!all) return NULL;
     all->allocator = allocator;
+    all->what = what;
     pthread_mutex_init(&all->lock, NULL);
     return all;
 }
@@ -120,7 +122,7 @@ static pin *make_pin(const hdst__registered *all, range *r, hdst__device *device
     p->device = device;
     p->refused = device->unified || device->ops->wrap(device, (char *)r->begin - before, bytes, &p->memory, &error) != HDST_OK;
     if (p->refused && !device->unified)
-        hdst__log_write(&device->runtime->log, HDST__LOG_WARN, "registered memory is copied on the host, as it cannot be pinned: %s", error.message);
+        hdst__log_write(&device->runtime->log, HDST__LOG_WARN, "%s is copied on the host, as it cannot be pinned: %s", all->what, error.message);
     p->next = r->pins;
     r->pins = p;
     return p;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of the program's that was registered: devices read it where it lies, or copy from it at the speed of the link, without a copy on the host before.
+// Memory that was registered: devices read it where it lies, or copy from it and to it at the speed of the link, without a copy on the host between. There
+// is that of the program's, and that of output records.
 //
 // A range is noted when it is registered, and pinned by each device that reads from it (33 ms a GiB on GPUs). Threads: all functions may be called from any
 // thread, but that a range is removed only while nothing runs that reads it.
@@ -10,7 +11,8 @@
 
 typedef struct hdst__registered hdst__registered;      // all ranges of an engine
 
-hdst__registered *hdst__registered_create(const hdst__allocator *allocator);    // NULL: out of memory
+// what: "registered memory", for the log. NULL: out of memory.
+hdst__registered *hdst__registered_create(const hdst__allocator *allocator, const char *what);
 void hdst__registered_destroy(hdst__registered *all);           // before the devices end; NULL is fine
 
 // HDST_E_USAGE: the range is empty, ends beyond the address space, or meets one that is registered; HDST_E_MEMORY.

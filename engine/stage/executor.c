@@ -127,7 +127,8 @@ static hdst_status read_results(hdst__executor *executor, hdst__slot *slot, hdst
     if (!pass->output || pass->output->store || pass->window || device->unified || pass->way != IR_OUTPUT_DENSE) return status;
     if (hdst__slot_combines(slot, pass)) return status;
     uint64_t bytes = hdst__slot_dense_records(slot, pass) * pass->row_bytes;
-    if (status == HDST_OK) status = device->ops->read(device, slot->output, 0, slot->output->host, bytes, false, error);
+    char *to = slot->place ? slot->place : slot->output->host;
+    if (status == HDST_OK) status = device->ops->read(device, slot->output, 0, to, bytes, false, error);
     pass->stats->bytes_from_device += bytes;
     return status;
 }
@@ -171,6 +172,7 @@ static hdst_status start_slice(hdst__executor *executor, hdst__pass *pass, hdst_
     slot->skip = skip;
     slot->count = count;
     slot->error_word = UINT64_MAX;
+    slot->place = hdst__slot_place(executor, slot, pass);
     hdst__launch launch = pass->launch;
     launch.first = pass->base + segment->first + skip;
     launch.skip = skip;

@@ -35,6 +35,7 @@ typedef struct hdst__slot {             // a slice in flight
     hdst__program *program;
     uint32_t try;                       // with a pass's tuning: its shape
     hdst__memory wrapped;               // with a pass that wraps: its place there
+    char *place;                        // NULL, or where in the output the device copies its records to: nobody need copy them then
     hdst__chunk *chunk;                 // where its output goes when several workers make it; NULL: to the pass's output
 } hdst__slot;
 
@@ -127,6 +128,8 @@ static inline hdst_status hdst__pass_read_overflow_state(hdst__device *device, h
 hdst_status hdst__execute(hdst__executor *executor, hdst__pass *pass, hdst_error *error);
 
 // executor_output.c: what came out of a slice that has ended goes on.
+// Of a slice that is about to start: where its records will be on the host, if a device that has its own memory may copy right to there; NULL: it may not.
+char *hdst__slot_place(const hdst__executor *executor, const hdst__slot *slot, const hdst__pass *pass);
 hdst_status hdst__executor_take_output(hdst__executor *executor, const hdst__slot *slot, hdst__pass *pass, hdst_error *error);
 // Once all slices have ended: what kernels have kept in tables goes on, too.
 hdst_status hdst__executor_give_combined(hdst__pass *pass, hdst_error *error);

@@ -2,6 +2,7 @@
 // What comes out of a slice goes to where it is wanted: a consumer, a store of the device, the host's output (engine/stage/executor.h).
 #include "engine/stage/executor.h"
 #include "engine/memory/consumer.h"
+#include "engine/memory/registered.h"
 #include "engine/memory/store.h"
 #include "engine/memory/window.h"
 #include "engine/stage/built_texts.h"
@@ -187,6 +188,32 @@ static hdst_status take_combined(hdst__executor *executor, const hdst__slot *slo
     return status == HDST_OK ? take_pieces(executor, slot, pass, records.memory, records.count, error) : status;
 }
 
+// --- Straight into the output ---
+
+static hdst__output *output_of(const hdst__slot *slot, const hdst__pass *pass) { return slot->chunk ? &slot->chunk->output : pass->output; }
+
+// Records that are in front of the slice's in its output, once all that is in flight has ended.
+static uint64_t records_before(const hdst__executor *executor, const hdst__slot *slot, const hdst__pass *pass)
+{
+    if (slot->chunk) return pass->base + slot->segment->first + slot->skip - slot->chunk->share.first;
+    uint64_t before = pass->output->count;
+    for (uint32_t i = 0; i < executor->in_flight; i++) before += executor->slot[(executor->oldest + i) % executor->slots].count;
+    return before;
+}
+
+char *hdst__slot_place(const hdst__executor *executor, const hdst__slot *slot, const hdst__pass *pass)
+{
+    hdst__device *device = executor->device;
+    const hdst__output *whole = pass->output;
+    if (!whole || device->unified || pass->way != IR_OUTPUT_DENSE || pass->group != 1 || pass->built) return NULL;
+    if (whole->store || whole->consumer || whole->texts_of || pass->window || pass->row_bytes != whole->record_bytes) return NULL;
+    const hdst__output *output = output_of(slot, pass);
+    const uint64_t before = records_before(executor, slot, pass);
+    if (!output->records || before + slot->count > output->capacity) return NULL;
+    char *place = output->records + before * output->record_bytes;
+    return hdst__registered_holds(device->runtime->outputs, device, place, slot->count * output->record_bytes) ? place : NULL;
+}
+
 hdst_status hdst__executor_take_output(hdst__executor *executor, const hdst__slot *slot, hdst__pass *pass, hdst_error *error)
 {
     hdst__device *device = executor->device;
@@ -195,6 +222,10 @@ hdst_status hdst__executor_take_output(hdst__executor *executor, const hdst__slo
     if (pass->window || pass->in_place) return HDST_OK;
     if (pass->wraps) {
         slot->chunk->output.count += slot->count;
+        return HDST_OK;
+    }
+    if (slot->place) {
+        output_of(slot, pass)->count += slot->count;
         return HDST_OK;
     }
     if (pass->output->store) return add_runs(executor, slot, pass, error);

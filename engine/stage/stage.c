@@ -29,6 +29,7 @@ hdst__stage *hdst__stage_create(hdst__engine *engine, const hdst__stage_spec *sp
     hdst__output_init(&stage->output, runtime->allocator, &runtime->memory, bytes);
     hdst__output_init(&stage->partial, runtime->allocator, &runtime->memory, bytes);
     hdst__output_has_texts(&stage->output, runtime, output);
+    stage->output.pins = runtime->outputs;
     stage->spec.keep_output &= !stage->output.texts_of;     // the host keeps their bytes
     hdst__output_has_texts(&stage->partial, runtime, output);
     hdst__store_init(&stage->store, runtime, output);

@@ -31,6 +31,7 @@ static hdst_status pass_over(hdst__stage *stage, const hdst__stage_values *value
     plan->table_stays = stage->finishes && stage->shares;       // until the others' are added
     if (store) status = hdst__store_begin(store, stage->device, expected, error);
     else if (!consumer && !stage->keeps_parts) status = hdst__output_reserve(&stage->output, expected, error);
+    if (status == HDST_OK && expected && !store && !consumer) hdst__output_pin(&stage->output);
     if (status == HDST_OK) status = hdst__stage_run_plans(stage, values, failure, error);
     if (status == HDST_OK && store) status = hdst__store_end(store, error);
     if (stage->spec.separate) {

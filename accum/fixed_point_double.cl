@@ -39,6 +39,27 @@ inline void twofold_add(double *high, double *low, float v, float most, float le
     *low += x - (sum - *high);
     *high = sum;
 }
+// Without a test: sizes of operands tell behind the records whether all addends fitted. Sizes are those of a float's bits without its sign: x is the
+// largest, y the smallest but one below zero, which no zero is. Multiplying is monotonic, so the product of the largest sizes is no smaller than any
+// addend, and that of the smallest ones no larger than any but zero. NaN and infinities are the largest.
+#define NO_SIZES ((uint2)(0, 0xffffffff))
+#define SIZES_OF_ONE ((uint2)(0x7f000000, 0x7effffff))
+inline uint2 size_seen(uint2 sizes, float v)
+{
+    const uint size = as_uint(v) << 1;
+    return (uint2)(max(sizes.x, size), min(sizes.y, size - 1));
+}
+inline bool twofold_fits(uint2 a, uint2 b, float most, float least)
+{
+    const bool zeros = a.y == 0xffffffff || b.y == 0xffffffff;
+    return as_float(a.x >> 1) * as_float(b.x >> 1) < most && (zeros || as_float((a.y + 1) >> 1) * as_float((b.y + 1) >> 1) >= least);
+}
+inline void twofold_put(double *high, double *low, float v)
+{
+    const double x = v, sum = *high + x;
+    *low += x - (sum - *high);
+    *high = sum;
+}
 __attribute__((noinline)) void exception_twofold(volatile __global long *cell, float v) { superaccumulator_add_float(cell, v); }
 inline long likely_below_double(double v, double up, double down, double limit, bool *fits)
 {

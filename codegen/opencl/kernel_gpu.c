@@ -40,6 +40,7 @@ static const hdst__form gpu_form = {
     .begin_record = hdst__print_words, .end_record = hdst__print_cooperative_keep,
     .begin_loop = hdst__begin_gpu_loop, .end_loop = hdst__end_gpu_loop,
     .carries = hdst__cooperative_carries, .home = hdst__cooperative_home, .twofold = hdst__cooperative_twofold,
+    .plain = hdst__cooperative_plain,
 };
 
 // --- What goes to local memory ---

@@ -47,6 +47,9 @@ static const char *limit_text(hdst__printer *p, const char *type)
 
 static const char *twofold_of(hdst__printer *p, const ir_stmt *stmt) { return p->form->twofold ? p->form->twofold(p, stmt) : NULL; }
 
+// What makes the addition without a test, where it needs none.
+static const char *plain_of(hdst__printer *p, const ir_stmt *stmt) { return p->form->plain ? p->form->plain(p, stmt) : NULL; }
+
 static void print_twofold(hdst__printer *p, const ir_stmt *stmt, size_t n)
 {
     const char *down = hdst__arena_printf(p->arena, "%sDown", hdst__scale_name(p, stmt->param, stmt->leaf));
@@ -59,6 +62,10 @@ static void print_twofold(hdst__printer *p, const ir_stmt *stmt, size_t n)
 
 static void print_sum(hdst__printer *p, const ir_stmt *stmt, size_t n)
 {
+    if (plain_of(p, stmt)) {
+        hdst__write_line(&p->out, "%s", plain_of(p, stmt));
+        return;
+    }
     if (twofold_of(p, stmt)) {
         print_twofold(p, stmt, n);
         return;
@@ -271,7 +278,7 @@ static void print_exceptions(hdst__printer *p, ir_stmt *const *sum, size_t count
     p->out.indent++;
     if (lanes) print_lane_olds(p, sum, count, true);
     for (size_t n = 0; n < count; n++)
-        if (is_lane_sum(p, sum[n]) == lanes) print_exception(p, sum[n], n);
+        if (is_lane_sum(p, sum[n]) == lanes && !plain_of(p, sum[n])) print_exception(p, sum[n], n);
     p->out.indent--;
     hdst__write_line(&p->out, "}");
 }
@@ -280,7 +287,7 @@ static void print_sums(hdst__printer *p, ir_stmt *const *sum, size_t count)
 {
     const size_t turns = hdst__sums_are_fast(p) ? 0 : most_turns(p, sum, count);
     bool words = false;
-    for (size_t n = 0; n < count; n++) words |= !is_lane_sum(p, sum[n]);
+    for (size_t n = 0; n < count; n++) words |= !is_lane_sum(p, sum[n]) && !plain_of(p, sum[n]);
     hdst__write_line(&p->out, "{");
     p->out.indent++;
     if (turns) {

@@ -8,6 +8,7 @@
 #include "codegen/opencl/print_cell.h"
 #include "codegen/opencl/print_constant.h"
 #include "codegen/opencl/print_expr.h"
+#include "codegen/opencl/print_group_sums.h"
 #include "codegen/opencl/print_stmt.h"
 #include "codegen/opencl/print_vectors.h"
 #include "codegen/pass/accumulator_placement.h"
@@ -20,6 +21,8 @@ struct hdst__cooperative {
     bool *in_loop;              // by variable: it counts a loop around what is printed
     uint32_t *carried;          // variables that come from the lane's record
     const char **memory;        // their arrays in local memory
+    hdst__group_sizes *sizes;   // of their elements
+    uint32_t outermost;         // the counter of the loops that are printed of which each lane has values of its own
     size_t count;
 };
 
@@ -47,12 +50,15 @@ static const char *kept_name(const ir_var *var) { return hdst__cl_name(hdst__kin
 
 void hdst__print_cooperative_memory(hdst__printer *p)
 {
+    if (p->cooperative) p->cooperative->sizes = hdst__group_sizes_create(p, p->cooperative->func);
     for (size_t i = 0; p->cooperative && i < p->cooperative->count; i++) {
         const ir_var *var = &p->cooperative->func->vars[p->cooperative->carried[i]];
         p->cooperative->memory[i] = hdst__name_take(p->names, hdst__arena_printf(p->arena, "%s of lanes", var->name && var->name[0] ? var->name : "tmp"));
         const uint64_t each = var->elements ? var->elements : 1;
         hdst__write_line(&p->out, "__local %s %s[%" PRIu64 " * %s];", kept_name(var), p->cooperative->memory[i], each,
             p->cooperative->func->shape->span ? "SPAN" : "LANES");
+        if (hdst__group_sizes_of(p->cooperative->sizes, p->cooperative->carried[i]))
+            hdst__print_group_sizes_memory(p, p->cooperative->sizes, p->cooperative->carried[i]);
     }
 }
 
@@ -132,6 +138,7 @@ static void print_records(hdst__printer *p, const ir_block *body, uint32_t recor
         hdst__ir_visit_stmts(&copy, rename_stmt, &renames);
         for (size_t i = 0; i < copy.count; i++) hdst__ir_push(func, copy.items[i]->kind == IR_SET ? &sets : &adds, copy.items[i]);
     }
+    const size_t of_record = adds.count / records;
     for (size_t i = 0; i < adds.count; i++) hdst__ir_push(func, &sets, adds.items[i]);
     const hdst__printer_scope outer = hdst__printer_scope_of(p);
     hdst__printer_use(p, func);
@@ -142,76 +149,22 @@ static void print_records(hdst__printer *p, const ir_block *body, uint32_t recor
             if (p->cooperative->in_loop[v] || hdst__place_is_carried(p->cooperative->func, v)) known[to[r][v]] = true;
     }
     hdst__print_statements(p, &sets, known);
+    for (uint32_t r = 0; r < records; r++) hdst__print_sizes_seen(p, p->cooperative->sizes, adds.items + r * of_record);
     hdst__printer_return(p, outer);
 }
 
-// --- Sums in registers ---
+// --- Homes ---
 
 static bool is_shared(const hdst__printer *p, const ir_expr *expr) { return hdst__place_is_shared(p->cooperative->func, p->cooperative->in_loop, expr); }
 
-static const char *register_name(hdst__printer *p, uint32_t number) { return hdst__arena_printf(p->arena, "own_sum%" PRIu32, number); }
-
-// The first statement of each leaf that has registers, in their order.
-static const ir_stmt *next_in_registers(const ir_block *body, uint32_t number)
-{
-    for (size_t i = 0; i < body->count; i++)
-        if (body->items[i]->home == IR_HOME_REGISTER && body->items[i]->home_register == number) return body->items[i];
-    return NULL;
-}
-
-static uint32_t words_of(const hdst__printer *p, const ir_stmt *s) { return hdst__find_cell(p, s->param, s->leaf)->private_words; }
-
-// Sums of floats whose words would not hold all that is below them: two doubles hold it for the records of a work-group, without conversion.
-static bool is_twofold(const hdst__printer *p, const ir_stmt *s)
-{
-    const hdst__cell *cell = hdst__find_cell(p, s->param, s->leaf);
-    return s->home == IR_HOME_REGISTER && s->joint && cell->kind == HDST__F32 && cell->precision == HDST__CLASS_ONE_WORD &&
-        hdst__leaf_placement(p, s->param, s->leaf)->way == IR_WAY_JOINT && p->options->facts.has_double;
-}
-
 const char *hdst__cooperative_twofold(hdst__printer *p, const ir_stmt *stmt)
 {
-    if (!is_twofold(p, stmt)) return NULL;
-    return hdst__arena_printf(p->arena, "&own_sum%" PRIu32 ", &own_low%" PRIu32, stmt->home_register, stmt->home_register);
+    return p->cooperative ? hdst__group_sum_tested(p, p->cooperative->sizes, stmt) : NULL;
 }
 
-static const char *anchor_text(hdst__printer *p, const ir_stmt *s)
+const char *hdst__cooperative_plain(hdst__printer *p, const ir_stmt *stmt)
 {
-    return hdst__arena_printf(p->arena, "0x1.8p52 * %sDown", hdst__scale_name(p, s->param, s->leaf));
-}
-
-static void end_twofold(hdst__printer *p, const ir_stmt *place, uint32_t k)
-{
-    const char *scale = hdst__scale_name(p, place->param, place->leaf);
-    hdst__print_add_word(p, place, 0, hdst__arena_printf(p->arena, "(long)((own_sum%" PRIu32 " - %s) * %sUp)", k, anchor_text(p, place), scale));
-    const char *low = hdst__arena_printf(p->arena, "own_low%" PRIu32, k);
-    hdst__write_line(&p->out, "if (%s != 0)", low);
-    hdst__write_line(&p->out, "    superaccumulator_add_fixed(%s, FLOAT_LAST, FLOAT_LOWEST, (long)(%s * %sUp * 0x1p40), %sScale + 40);",
-                     hdst__device_place(p, place), low, scale, scale);
-}
-
-static void begin_sums(hdst__printer *p, const ir_block *body)
-{
-    const ir_stmt *s;
-    for (uint32_t k = 0; (s = next_in_registers(body, k));)
-        if (is_twofold(p, s)) {
-            hdst__write_line(&p->out, "double own_sum%" PRIu32 " = %s, own_low%" PRIu32 " = 0;", k, anchor_text(p, s), k);
-            k++;
-        } else for (uint32_t w = words_of(p, s); w; w--, k++) hdst__write_line(&p->out, "long %s = 0;", register_name(p, k));
-}
-
-static void end_sums(hdst__printer *p, const ir_block *body)
-{
-    const ir_stmt *s;
-    for (uint32_t k = 0; (s = next_in_registers(body, k));) {
-        ir_stmt place = *s;
-        place.home = IR_HOME_PLACE;
-        if (is_twofold(p, s)) {
-            end_twofold(p, &place, k++);
-            continue;
-        }
-        for (uint32_t w = 0, words = words_of(p, s); w < words; w++, k++) hdst__print_add_word(p, &place, w, register_name(p, k));
-    }
+    return p->cooperative ? hdst__group_sum_plain(p, p->cooperative->sizes, stmt) : NULL;
 }
 
 // --- Rows that differ, few of them: an element of each in local memory ---
@@ -238,7 +191,7 @@ static const char *tile_text(hdst__printer *p, const ir_stmt *stmt, uint32_t wor
 
 const char *hdst__cooperative_home(hdst__printer *p, const ir_stmt *stmt, uint32_t word)
 {
-    return stmt->home == IR_HOME_TILE ? tile_text(p, stmt, word) : register_name(p, stmt->home_register + word);
+    return stmt->home == IR_HOME_TILE ? tile_text(p, stmt, word) : hdst__group_sum_name(p, stmt->home_register + word);
 }
 
 static void end_tile(hdst__printer *p, const ir_block *body)
@@ -268,9 +221,8 @@ static void end_tile(hdst__printer *p, const ir_block *body)
 static const char *counter_type(hdst__kind kind) { return hdst__scalar_size(kind) < 4 ? "int" : hdst__cl_name(kind); }
 
 // The group's records, for the elements where the loops stand.
-static void print_innermost(hdst__printer *p, ir_block *body, uint32_t records)
+static void print_group_records(hdst__printer *p, ir_block *body, uint32_t records)
 {
-    begin_sums(p, body);
     begin_tile(p, body);
     hdst__write_line(&p->out, "uint at = 0;");
     hdst__write_line(&p->out, "for (; at + %" PRIu32 " <= there; at += %" PRIu32 ") {", records, records);
@@ -284,8 +236,44 @@ static void print_innermost(hdst__printer *p, ir_block *body, uint32_t records)
     print_records(p, body, 1);
     p->out.indent--;
     hdst__write_line(&p->out, "}");
-    end_sums(p, body);
     end_tile(p, body);
+}
+
+// One turn of loop `jam` (NULL: of the only loop) again, each addition with a test.
+static void print_again(hdst__printer *p, const ir_stmt *jam, ir_block *turn, uint32_t turns)
+{
+    hdst__write_line(&p->out, "for (uint again = 0; rare >> again; again++) {");
+    p->out.indent++;
+    if (turns > 1) hdst__write_line(&p->out, "if (!(rare >> again & 1)) continue;");
+    if (jam) {
+        const char *type = counter_type(p->func->vars[jam->var].kind), *name = p->var_name[jam->var];
+        hdst__write_line(&p->out, "const %s turn = %s + (%s)again;", type, name, type);
+        hdst__write_line(&p->out, "{");
+        p->out.indent++;
+        hdst__write_line(&p->out, "const %s %s = turn;", type, name);
+    }
+    hdst__begin_tested_group_sums(p, p->cooperative->sizes, turn);
+    hdst__write_line(&p->out, "for (uint at = 0; at < there; at++) {");
+    p->out.indent++;
+    print_records(p, turn, 1);
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+    hdst__end_group_sums(p, p->cooperative->sizes, turn);
+    if (jam) {
+        p->out.indent--;
+        hdst__write_line(&p->out, "}");
+    }
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+}
+
+// `turns` of loop `jam`, whose sums are those of `body`; jam NULL: those of one loop by itself.
+static void print_innermost(hdst__printer *p, ir_block *body, ir_stmt *jam, uint32_t turns, uint32_t records)
+{
+    ir_block *turn = jam ? &jam->body : body;
+    hdst__begin_group_sums(p, p->cooperative->sizes, body, turn, p->cooperative->outermost, jam ? jam->var : IR_NO_VAR);
+    print_group_records(p, body, records);
+    if (hdst__end_group_sums(p, p->cooperative->sizes, body)) print_again(p, jam, turn, turns);
 }
 
 // Words of the registers that one turn of the innermost loop takes; 0: it does more than add to them.
@@ -294,7 +282,7 @@ static uint32_t words_of_turn(const hdst__printer *p, const ir_block *body)
     uint32_t words = 0;
     for (size_t i = 0; i < body->count; i++) {
         if (body->items[i]->kind != IR_ACCUM || body->items[i]->home != IR_HOME_REGISTER) return 0;
-        const uint32_t end = body->items[i]->home_register + words_of(p, body->items[i]);
+        const uint32_t end = body->items[i]->home_register + hdst__find_cell(p, body->items[i]->param, body->items[i]->leaf)->private_words;
         if (end > words) words = end;
     }
     return words;
@@ -331,6 +319,7 @@ static void print_loops(hdst__printer *p, ir_stmt *s, bool outermost)
     const char *name = p->var_name[s->var], *type = counter_type(p->func->vars[s->var].kind), *hi = hdst__expr_text(p, s->hi, HDST__OPERAND);
     const bool nested = s->body.items[0]->kind == IR_FOR;
     const uint32_t turns = outermost || nested ? 0 : jammed_turns(p, s);
+    if (outermost) p->cooperative->outermost = s->var;
     p->cooperative->in_loop[s->var] = true;
     hdst__print_source_line(p, s);
     if (turns > 1) {
@@ -338,7 +327,7 @@ static void print_loops(hdst__printer *p, ir_stmt *s, bool outermost)
         hdst__write_line(&p->out, "%s %s = 0;", type, name);
         hdst__write_line(&p->out, "for (; %s + %" PRIu32 " <= %s; %s += %" PRIu32 ") {", name, turns, hi, name, turns);
         p->out.indent++;
-        print_innermost(p, &all, p->options->input->layout == HDST__AOS ? HDST__GPU_COOPERATIVE_FEW_RECORDS : HDST__GPU_COOPERATIVE_RECORDS);
+        print_innermost(p, &all, s, turns, p->options->input->layout == HDST__AOS ? HDST__GPU_COOPERATIVE_FEW_RECORDS : HDST__GPU_COOPERATIVE_RECORDS);
         p->out.indent--;
         hdst__write_line(&p->out, "}");
         if (s->hi->bits % turns == 0) return;
@@ -348,9 +337,20 @@ static void print_loops(hdst__printer *p, ir_stmt *s, bool outermost)
     }
     p->out.indent++;
     if (nested) print_loops(p, s->body.items[0], false);
-    else print_innermost(p, &s->body, HDST__GPU_COOPERATIVE_RECORDS);
+    else print_innermost(p, &s->body, NULL, 1, HDST__GPU_COOPERATIVE_RECORDS);
     p->out.indent--;
     hdst__write_line(&p->out, "}");
+}
+
+static void print_sizes(hdst__printer *p)
+{
+    bool any = false;
+    for (size_t i = 0; i < p->cooperative->count; i++) {
+        if (!hdst__group_sizes_of(p->cooperative->sizes, p->cooperative->carried[i])) continue;
+        hdst__print_group_sizes(p, p->cooperative->sizes, p->cooperative->carried[i], p->cooperative->memory[i]);
+        any = true;
+    }
+    if (any) hdst__write_line(&p->out, "barrier(CLK_LOCAL_MEM_FENCE);");
 }
 
 void hdst__print_cooperative_loops(hdst__printer *p)
@@ -361,6 +361,7 @@ void hdst__print_cooperative_loops(hdst__printer *p)
     hdst__write_line(&p->out, "// The records that the lanes have ended, element by element: each lane has its own.");
     hdst__write_line(&p->out, "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);");
     hdst__write_line(&p->out, "const uint there = (uint)min(count - base, (ulong)%s);", p->func->shape->span ? "SPAN" : "LANES");
+    print_sizes(p);
     hdst__printer_use(p, p->cooperative->func);
     p->cooperative->in_loop = HDST__NEW_ARRAY(p->arena, bool, p->func->var_count + 1);
     p->record = "base + at";

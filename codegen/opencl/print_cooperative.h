@@ -15,7 +15,8 @@ void hdst__print_cooperative_loops(hdst__printer *p);       // the loops
 bool hdst__cooperative_carries(const hdst__printer *p, uint32_t var);       // the form that is printed now leaves the variable there
 // The word that stands for one meanwhile, where stmt->home is not its accumulator's place.
 const char *hdst__cooperative_home(hdst__printer *p, const ir_stmt *stmt, uint32_t word);
-// The two doubles of it, as arguments of twofold_add, where the sum is so kept; else NULL.
+// Additions to sums in registers of such a loop, tested or not (print_group_sums.h); NULL: it is not so.
 const char *hdst__cooperative_twofold(hdst__printer *p, const ir_stmt *stmt);
+const char *hdst__cooperative_plain(hdst__printer *p, const ir_stmt *stmt);
 
 #endif

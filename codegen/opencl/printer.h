@@ -39,6 +39,8 @@ typedef struct hdst__form {
     const char *(*home)(hdst__printer *p, const ir_stmt *stmt, uint32_t word);
     // The addresses of two doubles that the addition goes to meanwhile (twofold_add), in place of words; NULL: none.
     const char *(*twofold)(hdst__printer *p, const ir_stmt *stmt);
+    // The statement that makes an addition which needs no test; NULL: it needs one.
+    const char *(*plain)(hdst__printer *p, const ir_stmt *stmt);
 } hdst__form;
 
 // --- The state ---

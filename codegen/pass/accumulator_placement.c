@@ -357,8 +357,8 @@ static void place_tile(ir_tables *form, const ir_func *func, const hdst__tables 
     }
 }
 
-// Records whose values wait in local memory for the work-group's loops.
-static uint64_t carried_records(const ir_func *func) { return func->shape->span ? func->shape->span : func->shape->group; }
+// Records whose values wait in local memory for the work-group's loops; two more are the largest and the smallest of them.
+static uint64_t carried_records(const ir_func *func) { return (func->shape->span ? func->shape->span : func->shape->group) + 2; }
 
 uint64_t hdst__place_loop_bytes(const ir_func *loops, const hdst__tables *tables, const hdst__place_limits *limits)
 {
@@ -393,6 +393,34 @@ static ir_func *loops_with_room(ir_func *func, const hdst__tables *tables, const
     return NULL;
 }
 
+static bool has_register(const ir_func *loops, uint32_t param, uint32_t leaf)
+{
+    bool any = false;
+    for (size_t i = 0; i < loops->body.count; i++) {
+        const ir_stmt *s = loops->body.items[i];
+        while (s->body.items[0]->kind == IR_FOR) s = s->body.items[0];
+        for (size_t n = 0; n < s->body.count; n++) {
+            const ir_stmt *add = s->body.items[n];
+            if (add->kind != IR_ACCUM || add->param != param || add->leaf != leaf) continue;
+            if (add->home != IR_HOME_REGISTER) return false;
+            any = true;
+        }
+    }
+    return any;
+}
+
+// Sums of floats in registers of the loops are plain ones, if that was asked for; what leaves a register is exact from there on.
+static void place_fast_sums(const ir_func *loops, const hdst__tables *tables)
+{
+    for (size_t a = 0; a < tables->accum_count; a++)
+        for (uint32_t l = 0; l < tables->accum[a].leaf_count; l++) {
+            hdst__cell *cell = (hdst__cell *)&tables->accum[a].cell[l];       // of this kernel's own tables
+            ir_leaf_placement *leaf = &placement_of(loops, &tables->accum[a])->leaf[l];
+            if (leaf->way != IR_WAY_JOINT || cell->kind != HDST__F32 || cell->precision != HDST__CLASS_ONE_WORD) continue;
+            leaf->fast = cell->fast = has_register(loops, tables->accum[a].param, l);
+        }
+}
+
 ir_func *hdst__pass_accumulator_placement_loops(ir_func *func, const hdst__tables *tables, const hdst__place_limits *limits)
 {
     bool *wide = HDST__NEW_ARRAY(func->arena, bool, func->param_count);
@@ -412,6 +440,7 @@ ir_func *hdst__pass_accumulator_placement_loops(ir_func *func, const hdst__table
     const bool own = loops && words * sizeof(int64_t) <= HDST__GPU_OWN_TABLE_BYTES;
     if (words && !own && hdst__placed_anywhere(func, IR_PLACE_GROUP)) func->tables->shared = shared_tables(words);
     if (loops) hdst__place_homes(loops, tables);
+    if (loops && limits->fast_sums) place_fast_sums(loops, tables);
     return loops;
 }
 

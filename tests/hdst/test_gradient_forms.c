@@ -87,27 +87,88 @@ Test(gradient_forms, sums_of_addends_far_apart_are_exact)
         if (!form || have_cpu()) expect_sums(forms[form]);
 }
 
+// The gradient of all samples in a form, run once. Whoever asked lets go of it.
+typedef struct gradient {
+    hdst_context *context;
+    hdst_module *module;
+    hdst_map_spec *spec;
+    hdst_source *source;
+    hdst_result *result;
+    const net *rows;
+} gradient;
+
+static gradient gradient_in(hdst_context *context)
+{
+    gradient g = {.context = context, .module = module_of(context, text), .source = hdst_source_from_memory(context, samples, N, sizeof *samples)};
+    g.spec = hdst_map_spec_create(g.module, "f");
+    g.result = hdst_result_create(hdst_map(hdst_read(g.source, g.module, "sample"), g.spec));
+    RUN(g.result);
+    g.rows = hdst_result_rows(g.result, "g", NULL);
+    return g;
+}
+
+static void let_go(gradient *g)
+{
+    hdst_result_destroy(g->result);
+    hdst_map_spec_destroy(g->spec);
+    hdst_source_destroy(g->source);
+    hdst_module_destroy(g->module);
+    hdst_context_destroy(g->context);
+}
+
+static void expect_bits_of_the_interpreter(void)
+{
+    float first[UNITS][WIDE];
+    for (size_t form = 0; form < sizeof forms / sizeof *forms; form++) {
+        if (form && !have_cpu()) return;
+        gradient g = gradient_in(context_of(forms[form]));
+        if (!form) memcpy(first, g.rows->w, sizeof first);       // it adds in superaccumulators alone
+        cr_expect(!memcmp(first, g.rows->w, sizeof first), "%s", forms[form]);
+        let_go(&g);
+    }
+}
+
 // Addends of which nothing is left when they are added to each other first: large ones that cancel, and others that are 2^200 times smaller.
 Test(gradient_forms, what_no_word_holds_is_added_all_the_same)
 {
     make_samples();
     for (int r = 0; r < N; r++) samples[r].f = r % 30 == 1 ? 0x1p100f : r % 30 == 2 ? -0x1p100f : r % 30 == 4 ? 0x1p-100f : 0;
-    float first[UNITS][WIDE];
-    for (size_t form = 0; form < sizeof forms / sizeof *forms; form++) {
-        if (form && !have_cpu()) return;
-        hdst_context *context = context_of(forms[form]);
-        hdst_module *module = module_of(context, text);
-        hdst_map_spec *spec = hdst_map_spec_create(module, "f");
-        hdst_source *source = hdst_source_from_memory(context, samples, N, sizeof *samples);
-        hdst_result *result = hdst_result_create(hdst_map(hdst_read(source, module, "sample"), spec));
-        RUN(result);
-        const net *g = hdst_result_rows(result, "g", NULL);
-        if (!form) memcpy(first, g->w, sizeof first);       // the interpreter adds in superaccumulators alone
-        cr_expect(!memcmp(first, g->w, sizeof first), "%s", forms[form]);
-        hdst_result_destroy(result);
-        hdst_map_spec_destroy(spec);
-        hdst_source_destroy(source);
-        hdst_module_destroy(module);
-        hdst_context_destroy(context);
+    expect_bits_of_the_interpreter();
+}
+
+// A product with an infinity is none of the sizes of what it is made of: of a zero it is no number.
+Test(gradient_forms, zeros_by_infinities_are_no_numbers)
+{
+    make_samples();
+    for (int r = 0; r < N; r++) {
+        samples[r].f = r == 5 ? INFINITY : r % 7 == 3 ? 0 : 1;
+        for (int e = 0; e < WIDE; e++) samples[r].x[e] = e == 3 ? 0 : e == 4 && r == 150 ? -INFINITY : e == 5 && r % 7 == 3 ? INFINITY : 1;
     }
+    expect_bits_of_the_interpreter();
+}
+
+// Plain floats while a work-group goes through its records: no product is negative, so each addition costs a relative error of one rounding at most.
+Test(gradient_forms, fast_sums_stay_in_registers_as_floats)
+{
+    if (!have_cpu()) return;
+    make_samples();
+    for (int r = 0; r < N; r++) {
+        samples[r].f = (float)rand() / (float)RAND_MAX;
+        for (int e = 0; e < WIDE; e++) samples[r].x[e] = (float)rand() / (float)RAND_MAX;
+    }
+    hdst_context *context = context_of("gpu-form");
+    cr_assert(context->engine);
+    context->engine->options.fast_sums = true;
+    gradient fast = gradient_in(context), exact = gradient_in(context_of("interp"));
+    cr_expect_eq(hdst_result_stats(fast.result).fast_sums, 3);      // both of g, and the sum of all
+    int rounded_ones = 0;
+    for (int h = 0; h < UNITS; h++)
+        for (int e = 0; e < WIDE; e++) {
+            const double got = (double)fast.rows->w[h][e], right = (double)exact.rows->w[h][e];
+            cr_expect_leq(fabs(got - right), right * N * 0x1p-24, "row %d, element %d: %a, not %a", h, e, got, right);
+            rounded_ones += got != right;
+        }
+    cr_expect_gt(rounded_ones, 0, "all of them are exact");
+    let_go(&fast);
+    let_go(&exact);
 }

@@ -229,9 +229,18 @@ Test(accumulator_placement, what_all_records_add_to_is_in_a_register_and_few_row
         "  for i = 0u to 784u {\n    accum t[best].x[i] += p.x[i] in tile\n"
         "    accum g.w[i] += mul(f, p.x[i]) in register 0\n  }\n");
     cr_expect_str_eq(pass_body(p.func), "  best = rem(p.k, 10u)\n  f = p.f\n  accum t[best].n += 1u\n");
-    // Of each record two numbers; of the tile nine rows.
+    // Of each record two numbers, and of all records the largest and smallest of both; of the tile nine rows.
     const hdst__place_limits limits = with_rows(usual, (uint64_t[]){0, 8, 1});
-    cr_expect_eq(hdst__place_loop_bytes(p.loops, p.tables, &limits), GROUP * 8 + 9 * GROUP * 8 + HDST__LOCAL_ALIGN);
+    cr_expect_eq(hdst__place_loop_bytes(p.loops, p.tables, &limits), (GROUP + 2) * 8 + 9 * GROUP * 8 + HDST__LOCAL_ALIGN);
+}
+
+Test(accumulator_placement, fast_sums_are_those_that_all_records_add_to_in_a_register)
+{
+    hdst__place_limits fast = with_rows(usual, (uint64_t[]){0, 8, 1});
+    fast.fast_sums = true;
+    const placed p = on_gpu(rows_head, rows_body, NULL, fast);
+    expect_places(p.loops, "  place t group: x joint, n word\n  place g group: w joint fast\n  tables copies 16 tile t of 1\n  together\n");
+    cr_expect(p.tables->accum[1].cell[0].fast && !p.tables->accum[0].cell[0].fast && !p.tables->accum[0].cell[1].fast);
 }
 
 Test(accumulator_placement, many_rows_have_no_tile_and_large_tables_are_shared)

@@ -16,6 +16,9 @@ enum {
     HDST__CPU_COMBINE_LEAST = 1 << 16,          // given before tables of the cores are used: by so many it is known what keys are like. Chosen, not measured
     HDST__CPU_COMBINE_LEAST_BITS = 12,          // logarithm of the rows of such a table at first
     HDST__CPU_COMBINE_TABLE_BYTES = 16 << 20,   // of one at most, as of a thread's own
+    HDST__CPU_COMBINE_WAITS = 1 << 18,          // given before a run no longer waits for them with small slices
+    HDST__CPU_COMBINED_ROWS_BYTES = 512 << 10,  // of a core's table of rows of words, which shares the second cache with the records at hand,
+    HDST__CPU_COMBINED_ROWS_TIMES = 6,          // and has so many times as many places as there may be keys, at least
     HDST__CPU_COUNTED_INPUT_BYTES = 8 << 20,    // input of a slice whose records are counted first: the second run finds most of it in a cache
     HDST__CPU_LEAST_FLUSH = 64,                 // records; a strip that flushed more often would do little else
     HDST__CPU_DIRTY_PAGES = 16,                 // of first-level accumulators that are read and cleared one by one; of more all are

@@ -217,7 +217,8 @@ enum { HDST__LANES = 16 };      // partial sums of dot and sum (lower_lanes.c): 
 // Where output records go (codegen/opencl/kernel_args.h says what kernels are given for it).
 typedef enum ir_output_way {
     IR_OUTPUT_DENSE,                // one of each record, at the record's place in the slice; also when there is none
-    IR_OUTPUT_BOUNDED,              // CPU: a strip writes its records one after another, from {its first record} * bound on
+    IR_OUTPUT_BOUNDED,              // CPU: a strip writes its records one after another, from {its first record} * bound on. Of a function without emits: some
+                                    // leave the output again, others move up
     IR_OUTPUT_COUNTED,              // without a gap, in input order: they are counted first
     IR_OUTPUT_WAYS
 } ir_output_way;

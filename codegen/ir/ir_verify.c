@@ -438,7 +438,7 @@ static bool placements_ok(verifier *v)
     REQUIRE(!shape || (shape->group && (shape->group & (shape->group - 1)) == 0 && shape->records &&
         shape->records <= IR_LANE_RECORDS), "a shape that cannot be", v->func->name);
     const ir_output output = hdst__ir_output(v->func);
-    REQUIRE(output.way == IR_OUTPUT_DENSE || v->func->emits || v->func->counts,
+    REQUIRE(output.way != IR_OUTPUT_COUNTED || v->func->emits || v->func->counts,
         "output of which data says how much, of a function without emits", v->func->name);
     REQUIRE(output.way != IR_OUTPUT_BOUNDED || output.bound >= hdst__ir_emit_bound(v->func), "more output than there is room for", v->func->name);
     return true;

@@ -68,7 +68,7 @@ typedef struct hdst__kernel {
     ir_output_way output_way;
     uint64_t emit_bound;                // BOUNDED: records that one record may emit
     bool at_most;                       // COUNTED, CPU: strips say where they wrote and how many records (hdst__kernel_runs_at)
-    bool combines;                      // with `at_most`: records with equal keys become one in the tables of COMBINED
+    bool combines;                      // records with equal keys become one, or a row of words, in the tables of COMBINED
     uint64_t combined_row_bytes;        // then: of a row there
     uint64_t spare_records;             // COUNTED, CPU: records that a work-item may write behind ROOM
     const char *count_name, *scan_name; // COUNTED

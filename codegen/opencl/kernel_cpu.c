@@ -57,6 +57,7 @@ static void print_first_place(hdst__printer *p)
 {
     if (p->output.way == IR_OUTPUT_BOUNDED) {
         hdst__write_line(&p->out, "ulong place = start * %" PRIu64 ";", p->output.bound);
+        if (hdst__combines(p)) hdst__print_combine_begin(p);
     } else if (p->output.way == IR_OUTPUT_COUNTED) {
         hdst__write_line(&p->out, "const ulong begin = places[2];");
         hdst__write_line(&p->out, "ulong place = begin, all = 0;");
@@ -130,6 +131,14 @@ static void print_chunk(hdst__printer *p)
     if (p->options->input->layout == HDST__AOSOA) print_alignment(p);
 }
 
+// A function that gives one of each record writes those of a strip one after another where some leave the output again.
+static void print_dense_places(hdst__printer *p, const char *records)
+{
+    if (!hdst__writes_dense_strips(p)) return;
+    hdst__write_line(&p->out, "place += %s;", records);
+    hdst__print_combine(p);
+}
+
 static void print_block_loop(hdst__printer *p)
 {
     const char *unless = !p->func->counts && hdst__plan_with_starts(p) ? "!odd_keys && " : "";
@@ -139,6 +148,7 @@ static void print_block_loop(hdst__printer *p)
     hdst__print_unpack(p);
     hdst__print_function(p);
     if (!p->func->counts && block_sums(p)->end_block) block_sums(p)->end_block(p);
+    print_dense_places(p, "BLOCK");
     p->out.indent--;
     hdst__write_line(&p->out, "}");
 }
@@ -173,6 +183,7 @@ static void print_record_loop(hdst__printer *p)
     hdst__write_line(&p->out, "for (; i < stop; i++) {");
     p->out.indent++;
     hdst__print_function(p);
+    print_dense_places(p, "1");
     p->out.indent--;
     hdst__write_line(&p->out, "}");
 }
@@ -234,7 +245,7 @@ static hdst__cpu_limits limits_of(const hdst__kernel_options *options)
     const hdst__place_limits place = {.rows = options->rows, .fast_sums = options->fast_sums, .no_blocks = options->no_blocks,
                                       .first_level = options->first_level};
     return (hdst__cpu_limits){.place = place, .input = options->input, .has_double = options->facts.has_double, .no_vectors = options->facts.no_vectors,
-                              .counts_output = options->counts_output};
+                              .counts_output = options->counts_output, .combines = options->combining && options->combining->in_rows};
 }
 
 static hdst__printer *create_printer(hdst__arena *arena, const ir_func *func, const hdst__kernel_options *options, const hdst__tables *tables,
@@ -248,6 +259,13 @@ static hdst__printer *create_printer(hdst__arena *arena, const ir_func *func, co
     if (forms->block->block) hdst__plan_unpack(p, forms->block);
     if (forms->row_sums.count) p->row_sums = (hdst__row_sums *)&forms->row_sums;
     return p;
+}
+
+// Where each has a place, some may leave the output: what is left of a strip begins where the strip does.
+static void note_dense_strips(hdst__printer *p, hdst__cpu_forms *forms)
+{
+    p->output = (ir_output){.way = IR_OUTPUT_BOUNDED, .bound = 1};
+    forms->block->output = forms->single->output = &p->output;
 }
 
 static const char *why_text(hdst__printer *p, const ir_func *block)
@@ -269,6 +287,7 @@ const hdst__kernel *hdst__kernel_make_cpu(hdst__arena *arena, const ir_func *sca
     }
     ir_func *block = forms.block;
     hdst__printer *p = create_printer(arena, func, options, tables, &forms);
+    if (hdst__combines_dense(p)) note_dense_strips(p, &forms);
     const uint64_t bytes = hdst__private_bytes(p, block) + (block->block ? hdst__private_bytes(p, func) : 0) + hdst__row_sums_bytes(&forms.row_sums);
     if (!hdst__private_fits(p, block, bytes, HDST__CPU_PRIVATE_BYTES, diags)) return NULL;
 

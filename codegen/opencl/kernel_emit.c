@@ -37,6 +37,8 @@ void hdst__kernel_name_counts(hdst__printer *p, hdst__kernel *kernel)
 const char *hdst__emit_why(const hdst__printer *p)
 {
     if (p->output.way == IR_OUTPUT_DENSE) return "";
+    if (hdst__combines(p) && p->options->combining->in_rows)
+        return "output: sums by the same key become rows in a table of each core; what finds no place there goes to its strip's own part\n";
     if (hdst__combines(p)) return "output: records with the same short key become one in a table of each core; others go to their strip's own part\n";
     if (p->output.at_most) return "output: each strip writes its own part, as large as what may come out at most\n";
     if (p->output.way == IR_OUTPUT_COUNTED) return "output: records are counted, then written at their places\n";

@@ -20,6 +20,7 @@ static const hdst__piece_file files[] = {
     {&hdst__kernel_pieces, "bytes_double.cl"},
     {&hdst__kernel_pieces, "text.cl"},
     {&hdst__kernel_pieces, "text_apart.cl"},
+    {&hdst__kernel_pieces, "combine_tables_cpu.cl"},
     {&hdst__kernel_pieces, "combine_cpu.cl"},
     {&hdst__kernel_pieces, "pick.cl"},
     {&hdst__kernel_pieces, "pick_double.cl"},
@@ -30,6 +31,7 @@ static const hdst__piece_file files[] = {
     {&hdst__accum_pieces, "fixed_point.cl"},
     {&hdst__accum_pieces, "superaccumulator_double.cl"},
     {&hdst__accum_pieces, "fixed_point_double.cl"},
+    {&hdst__kernel_pieces, "combine_rows_cpu.cl"},
     {&hdst__accum_pieces, "integer_words_local.cl"},
     {&hdst__accum_pieces, "first_level.cl"},
     {&hdst__accum_pieces, "run_starts.cl"},
@@ -93,7 +95,10 @@ static const char *dialect_of(const hdst__printer *p)
 hdst__prelude hdst__prelude_of(hdst__printer *p, const char *kernel)
 {
     hdst__words words = {.arena = p->arena};
+    hdst__writer macros_of_kernel = {.arena = p->arena};
+    hdst__write_combine_macros(p, &macros_of_kernel);       // which name functions, too
     hdst__words_add(&words, kernel);
+    hdst__words_add(&words, hdst__writer_text(&macros_of_kernel));
     hdst__piece_file of[HDST__PRELUDE_FILES];
     const char *pieces = hdst__pieces_needed(&words, of, hdst__prelude_files(of, p->options->facts.has_double));
     const hdst__piece_file dialect = {&hdst__base_pieces, dialect_of(p)};

@@ -2,6 +2,8 @@
 // CPU: records with equal keys become one before they leave a core (codegen/opencl/print_combine.h).
 #include "codegen/opencl/print_combine.h"
 
+#include "codegen/opencl/print_combine_rows.h"
+
 #include <inttypes.h>
 
 enum { WORD = 8, MOST_BYTES = 256 };        // of a record: more would be moved rather than found
@@ -10,6 +12,7 @@ static bool leaf_suits(const hdst__combining *combining, uint32_t l)
 {
     const hdst__leaf *leaf = &combining->record->leaves[l];
     if (leaf->elements != 1) return false;
+    if (combining->in_rows) return hdst__leaf_is_aligned(combining->record, leaf) && leaf->kind != HDST__TEXT;
     if (l == combining->key) return leaf->kind == HDST__TEXT && leaf->offset % WORD == 0;
     return hdst__kind_is_integer(leaf->kind) && hdst__leaf_is_aligned(combining->record, leaf);
 }
@@ -18,7 +21,8 @@ static bool leaf_suits(const hdst__combining *combining, uint32_t l)
 bool hdst__combines(const hdst__printer *p)
 {
     const hdst__combining *combining = p->options->combining;
-    if (!combining || p->gpu || !p->output.at_most || p->has_checks || p->tables->accum_count || p->text_copies) return false;
+    if (!combining || p->gpu || p->has_checks || p->tables->accum_count || p->text_copies) return false;
+    if (combining->in_rows ? p->output.way != IR_OUTPUT_BOUNDED : !p->output.at_most) return false;
     const hdst__record *record = combining->record;
     for (size_t i = 0; i < p->func->param_count; i++) {
         const ir_param *param = &p->func->params[i];
@@ -26,14 +30,23 @@ bool hdst__combines(const hdst__printer *p)
     }
     for (uint32_t l = 0; l < record->leaf_count; l++)
         if (!leaf_suits(combining, l)) return false;
+    if (combining->in_rows) return p->options->facts.has_double;
     return record->size % WORD == 0 && record->align >= WORD && record->size <= MOST_BYTES;
+}
+
+bool hdst__combines_dense(const hdst__printer *p)
+{
+    hdst__printer strips = *p;
+    strips.output = (ir_output){.way = IR_OUTPUT_BOUNDED, .bound = 1};
+    return p->output.way == IR_OUTPUT_DENSE && p->options->combining && p->options->combining->in_rows && hdst__combines(&strips);
 }
 
 // A power of two, so that small rows do not lie in two cache lines.
 uint64_t hdst__combined_row_bytes(const hdst__combining *combining)
 {
+    const uint64_t row = combining->in_rows ? WORD * (combining->record->leaf_count + hdst__combined_key_words(combining)) : combining->record->size;
     uint64_t bytes = 2 * WORD;
-    while (bytes < combining->record->size) bytes *= 2;
+    while (bytes < row) bytes *= 2;
     return bytes;
 }
 
@@ -64,6 +77,10 @@ void hdst__write_combine_macros(const hdst__printer *p, hdst__writer *out)
     if (!hdst__combines(p)) return;
     const hdst__combining *combining = p->options->combining;
     const hdst__record *record = combining->record;
+    if (combining->in_rows) {
+        hdst__write_combined_rows_macros(combining, hdst__combined_row_bytes(combining), out);
+        return;
+    }
     hdst__write_line(out, "#define COMBINED_RECORD_WORDS %" PRIu64, record->size / WORD);
     hdst__write_line(out, "#define COMBINED_ROW_WORDS %" PRIu64, hdst__combined_row_bytes(combining) / WORD);
     hdst__write_line(out, "#define COMBINED_KEY %" PRIu64, record->leaves[combining->key].offset / WORD);
@@ -91,13 +108,17 @@ void hdst__print_combine_begin(hdst__printer *p)
 
 static void print_call(hdst__printer *p)
 {
+    if (p->options->combining->in_rows) {
+        hdst__write_line(&p->out, "    place = uncombined = combine_rows(own_head, own_rows, %sAt, uncombined, place);", output_name(p));
+        return;
+    }
     hdst__write_line(&p->out, "    place = uncombined = combine_records(own_head, own_rows, combined_bits, (__global ulong *)%sAt, uncombined, place);",
         output_name(p));
 }
 
 void hdst__print_combine(hdst__printer *p)
 {
-    hdst__write_line(&p->out, "if (combines && place - uncombined == COMBINED_BATCH)");
+    hdst__write_line(&p->out, "if (combines && place - uncombined >= COMBINED_BATCH)");
     print_call(p);
 }
 

@@ -8,6 +8,8 @@
 
 // Whether the kernel does so: what it writes may be made fewer, no record can fail once some have been, and each is as the tables want it.
 bool hdst__combines(const hdst__printer *p);
+// Whether a function that gives one record of each is to write as if data said how many, since some leave the output.
+bool hdst__combines_dense(const hdst__printer *p);
 uint64_t hdst__combined_row_bytes(const hdst__combining *combining);
 void hdst__write_combine_macros(const hdst__printer *p, hdst__writer *out);     // what the template leaves open; nothing where the kernel does not
 void hdst__print_combine_begin(hdst__printer *p);       // a strip takes a table; `place` is where its output begins

@@ -10,11 +10,14 @@
 // What is printed stores records that may not come out, and behind a strip's last one is the next strip's.
 static bool is_guarded(const hdst__printer *p) { return p->output.spare && !p->func->placed; }
 
+bool hdst__writes_dense_strips(const hdst__printer *p) { return p->output.way == IR_OUTPUT_BOUNDED && !p->func->emits && !p->func->counts; }
+
 // Its place in the output: that of the input record, or the next one. What is stored whether or not it comes out must not
 // meet the records of the next strip.
 static const char *output_place(hdst__printer *p, const ir_stmt *stmt)
 {
     if (p->func->emits) return is_guarded(p) ? "OWN(place)" : "place";
+    if (hdst__writes_dense_strips(p) && !p->in_records) return "place";
     return p->in_records ? "r" : hdst__record_text(p, stmt->record);
 }
 
@@ -23,8 +26,8 @@ void hdst__print_block_output(hdst__printer *p)
 {
     for (uint32_t i = 0; i < p->func->param_count && !p->func->emits; i++)
         if (p->func->params[i].kind == IR_OUTPUT)
-            hdst__write_line(&p->out, "__global uchar *const %sBlockAt = %sAt + i * %" PRIu64 ";", p->param_name[i], p->param_name[i],
-                p->func->params[i].record->size);
+            hdst__write_line(&p->out, "__global uchar *const %sBlockAt = %sAt + %s * %" PRIu64 ";", p->param_name[i], p->param_name[i],
+                hdst__writes_dense_strips(p) ? "place" : "i", p->func->params[i].record->size);
 }
 
 static void print_plain_store(hdst__printer *p, const ir_stmt *stmt)

@@ -106,6 +106,7 @@ const char *hdst__passes_cpu(ir_func *func, hdst__tables *tables, const hdst__cp
     *forms = (hdst__cpu_forms){0};
     const char *wrong = make_block(func, tables, limits, forms);
     if (wrong) return wrong;
+    if (limits->combines) func->emits_few = true;       // what leaves the output again takes no room that was counted
     hdst__pass_output_way(func, true);
     if (limits->counts_output && func->output) func->output->at_most = false;
     // Branches became conditions, which all count.

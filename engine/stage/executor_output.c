@@ -101,6 +101,12 @@ hdst_status hdst__executor_give_combined(hdst__pass *pass, hdst_error *error)
     if (!tables || !tables->allocation) return HDST_OK;
     const hdst_status status = hdst__combined_tables_close(tables, error);
     if (status != HDST_OK) return status;
+    if (tables->combining->in_rows) {
+        uint64_t records;
+        const hdst_status given = hdst__combined_tables_give_rows(tables, &records, error);
+        pass->output->count += records;
+        return given;
+    }
     pass->output->consumer->combined(pass->output->consumer->user, hdst__combined_tables_most(tables));
     return hdst__combined_tables_give(tables, give_rows, pass, error);
 }
@@ -109,7 +115,7 @@ hdst_status hdst__executor_give_combined(hdst__pass *pass, hdst_error *error)
 static hdst_status add_runs(const hdst__executor *executor, const hdst__slot *slot, hdst__pass *pass, hdst_error *error)
 {
     if (pass->way == IR_OUTPUT_DENSE) return add_run(slot, pass, 0, hdst__slot_dense_records(slot, pass), error);
-    if (pass->way == IR_OUTPUT_COUNTED) pass->came += records_of_slice(executor, slot, pass);
+    pass->came += records_of_slice(executor, slot, pass);
     if (pass->way == IR_OUTPUT_COUNTED && !pass->runs_at) return add_run(slot, pass, 0, slot->readback[0], error);
     if (pass->output->consumer) return pass_on_runs(executor, slot, pass, error);
     hdst_status status = HDST_OK;

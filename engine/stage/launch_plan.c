@@ -460,7 +460,7 @@ static hdst_status build(hdst__launch_plan *plan, const hdst__launch_plan_reques
     if (status != HDST_OK) return status;
     const bool filters = request->callback && request->callback->filters;
     plan->way = plan->kernel ? plan->kernel->output_way : plan->func->emits || filters ? IR_OUTPUT_COUNTED : IR_OUTPUT_DENSE;
-    plan->outputs_per_record = plan->sampled ? (double)plan->emitted / (double)plan->sampled : 1;
+    plan->outputs_per_record = plan->sampled && plan->func->emits ? (double)plan->emitted / (double)plan->sampled : 1;
     if (plan->kernel && plan->kernel->at_most) plan->outputs_per_record *= HDST__CPU_MOST_TOKENS;
     status = choose_items(plan, error);
     if (status != HDST_OK) return status;

@@ -124,7 +124,7 @@ static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cach
     hdst__window window = {.device = plan->device, .output = output, .spare = spare};
     hdst__built_texts built = {.output = builds_texts(plan) ? plan->output_param : NULL, .budget = &plan->device->runtime->memory};
     hdst__combined_tables combined = {.device = plan->device, .kernel = plan->kernel, .combining = plan->combining,
-                                      .tables = plan->device->info->compute_units};
+                                      .consumer = output ? output->consumer : NULL, .tables = plan->device->info->compute_units};
     hdst__pass pass = {
         .reader = &plan->reader, .cache = cache, .ring = ring, .piece = plan->piece, .last = plan->last, .program = plan->program,
         .tuning = tuning, .tries = tuning ? plan->tuning->program : NULL,

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long a slice may be, and must be to be worth a launch: by the device, by the room for its output, by what is still wanted. A policy chooses within.
+#include "base/costs_cpu.h"
 #include "base/costs_host.h"
 #include "engine/memory/store.h"
 #include "engine/memory/window.h"
+#include "engine/stage/combined_tables.h"
 #include "engine/stage/executor.h"
 
 #include <math.h>
@@ -43,6 +45,13 @@ static uint64_t records_for_room(const hdst__pass *pass)
     return fit >= (double)pass->slice_most ? pass->slice_most : fit < 64 ? 64 : (uint64_t)fit / 64 * 64;
 }
 
+// Until it is known whether cores have tables, and of which rows: what comes by then takes the longer way.
+static uint64_t records_for_tables(const hdst__pass *pass)
+{
+    const bool waits = pass->combined && pass->combined->combining->in_rows && !pass->combined->tried;
+    return waits && pass->came < HDST__CPU_COMBINE_WAITS ? HDST__CPU_COMBINE_LEAST : UINT64_MAX;
+}
+
 // Where records stay where kernels write them, slices end on borders of parts.
 static uint64_t end_in_place(const hdst__pass *pass, uint64_t records)
 {
@@ -54,7 +63,7 @@ hdst__slice_limits hdst__pass_slice_limits(const hdst__pass *pass, uint64_t left
 {
     const bool tries = pass->tuning && pass->tuning->round != HDST__TUNING_DONE;
     const uint64_t limit = pass->limit ? records_for_limit(pass) : UINT64_MAX, compares = tries ? pass->tuning->least_records : 0;
-    const uint64_t fit = records_for_room(pass);
+    const uint64_t room = records_for_room(pass), few = records_for_tables(pass), fit = room < few ? room : few;
     const uint64_t least = within(compares < limit ? compares : limit, pass->slice_least, pass->slice_most);
     const uint64_t most = within(limit, pass->slice_least, pass->slice_most), most_asked = fit < pass->slice_most ? fit : pass->slice_most,
                    asked = within(pass->slice_records / 64 * 64, 64, most_asked);

@@ -177,7 +177,8 @@ static void count_accums(hdst__stage *stage)
     const hdst__launch_plan *plan = stage->plan;
     uint64_t cells = cells_of(plan), records = 0, slices = 0, blocks = plan->items;
     for (uint32_t i = 0; i < stats->device_count; i++) records += stats->device[i].records, slices += stats->device[i].slices;
-    if (!plan->tables && plan->way == IR_OUTPUT_DENSE) return;
+    const bool dense = plan->way == IR_OUTPUT_DENSE || (plan->way == IR_OUTPUT_BOUNDED && !plan->func->emits);
+    if (!plan->tables && dense) return;
     if (!plan->tables) {        // what a filter or flat_map lets through meets nothing on the way up
         const uint64_t out = stage->stores ? hdst__stage_stored(stage)->reader.records : stage->output.count;
         hdst__levels_count(stats, HDST__HPR_CLUSTER, records, out, out);

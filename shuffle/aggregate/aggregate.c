@@ -159,6 +159,9 @@ void hdst__aggregate_explain(const hdst__aggregate *aggregate, hdst__buffer *out
     if (aggregate->layout->rows) hdst__buffer_printf(out, "    rows: %" PRIu64 "\n", aggregate->layout->row_count);
     else hdst__buffer_printf(out, "    keys: %" PRIu64 " (about %.0f expected from %" PRIu64 " records)\n", aggregate->keys, c->distinct, c->sampled);
     explain_levels(aggregate, out);
+    if (aggregate->in_kernels)
+        hdst__buffer_printf(out, "    in tables of the device's cores: %" PRIu64 " records to %" PRIu64 " rows\n", aggregate->in_kernels,
+                            aggregate->kernel_rows);
     if (aggregate->slices) hdst__aggregate_slices_explain(aggregate->slices, out);
     if (aggregate->flushes) hdst__buffer_printf(out, "    full tables emptied to the next level: %" PRIu64 "\n", aggregate->flushes);
     if (aggregate->crowded_blocks)

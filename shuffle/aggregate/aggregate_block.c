@@ -14,6 +14,20 @@ static bool add_row(hdst__aggregate_worker *worker, const uint64_t *row)
     return hdst__radix_partitions_added(&worker->rows, partition);
 }
 
+hdst_status hdst__aggregate_add_rows(hdst__aggregation *run, const uint64_t *rows, uint64_t count, uint64_t records, hdst_error *error)
+{
+    hdst__aggregate_worker *worker = run->worker;
+    worker->in += records;
+    run->aggregate->in_kernels += records;
+    run->aggregate->kernel_rows += count;
+    for (uint64_t i = 0; i < count; i++) {
+        if (add_row(worker, rows + i * run->layout->row_words)) continue;
+        if (error) *error = worker->error;
+        return worker->error.code;
+    }
+    return HDST_OK;
+}
+
 static bool add_raw(hdst__aggregate_worker *worker, uint32_t i)
 {
     const uint32_t partition = hdst__radix_partitions_number(&worker->raw, worker->batch.hash[i]);

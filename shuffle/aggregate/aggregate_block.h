@@ -7,5 +7,7 @@
 
 hdst_status hdst__aggregate_blocks(hdst__aggregate_worker *worker);
 hdst_status hdst__aggregate_flush(hdst__aggregate_worker *worker);
+// Rows that kernels made of `records` records, to partitions. Nothing else works on the run meanwhile.
+hdst_status hdst__aggregate_add_rows(hdst__aggregation *run, const uint64_t *rows, uint64_t count, uint64_t records, hdst_error *error);
 
 #endif

@@ -6,6 +6,7 @@
 #include "shuffle/aggregate/aggregate_memory.h"
 #include "accum/addends.h"
 #include "accum/fixed_point.h"
+#include "base/costs_cpu.h"
 #include "base/costs_host.h"
 
 #include <inttypes.h>
@@ -64,6 +65,22 @@ static void choose_partition_table(hdst__aggregation *run, double keys)
 void hdst__aggregate_expect_keys(hdst__aggregation *run, uint64_t keys)
 {
     if ((double)keys > run->choice.distinct) choose_partition_table(run, (double)keys);
+}
+
+bool hdst__aggregate_rows_like(const hdst__aggregation *run, hdst__combined_like *like)
+{
+    const hdst__aggregation_layout *layout = run->layout;
+    const double row_bytes = 8.0 * layout->row_words;
+    if (!run->choice.blocks || run->choice.distinct > HDST__CPU_COMBINED_ROWS_BYTES / row_bytes / 2) return false;
+    *like = (hdst__combined_like){.look_after = layout->look_after, .full = layout->full};
+    like->bits = bits_for(HDST__CPU_COMBINED_ROWS_TIMES * run->choice.distinct);
+    if (like->bits < HDST__HOST_TABLE_LEAST_BITS) like->bits = HDST__HOST_TABLE_LEAST_BITS;
+    while ((double)(UINT64_C(1) << like->bits) * row_bytes > HDST__CPU_COMBINED_ROWS_BYTES) like->bits--;
+    for (uint64_t i = 0; i < layout->value_count; i++) {
+        if (layout->value[i].words != 1) return false;
+        like->scale[i] = layout->value[i].s;
+    }
+    return true;
 }
 
 static void choose_tables(hdst__aggregation *run, double seen)

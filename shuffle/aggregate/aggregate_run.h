@@ -154,6 +154,7 @@ struct hdst__aggregate {
     hdst__aggregate_choice choice;
     bool ran;
     uint64_t keys, flushes, spilled, combined_in, combined_out;
+    uint64_t in_kernels, kernel_rows;   // records of the last run that became rows in kernels (accum/combining.h), and how many
     uint64_t crowded_partitions, crowded_blocks, longest, pieces, range_count;       // of the workers
     uint64_t stray, stray_key;          // of the last run: the first record whose key is no number of a row, UINT64_MAX without one
     hdst__aggregate_slab *slabs;           // not in use

@@ -4,6 +4,7 @@
 #include "shuffle/aggregate/aggregate_stream.h"
 
 #include "engine/stage/executor.h"
+#include "shuffle/aggregate/aggregate_block.h"
 #include "shuffle/aggregate/aggregate_choose.h"
 #include "shuffle/aggregate/aggregate_memory.h"
 #include "shuffle/aggregate/aggregate_slice_text.h"
@@ -70,6 +71,7 @@ static hdst_status start(void *user, hdst_error *error)
     aggregate->ran = false;
     aggregate->device_did = false;
     aggregate->stray = UINT64_MAX;
+    aggregate->in_kernels = aggregate->kernel_rows = 0;
     if (aggregate->slices) hdst__aggregate_slices_begin(aggregate->slices);
     stream *s = aggregate->stream = hdst__alloc_zero(hdst__engine_owned(engine, HDST__OWNER_BY_KEY), sizeof *s);
     if (!s) return hdst__error_memory(error, "a reduce by key");
@@ -228,6 +230,19 @@ static void combined(void *user, uint64_t keys)
     if (s->has_begun) hdst__aggregate_expect_keys(&s->run, keys);
 }
 
+// Where all keys fit a thread's table, which is then made in the kernel's core.
+static bool rows_like(void *user, hdst__combined_like *like)
+{
+    const stream *s = ((hdst__aggregate *)user)->stream;
+    return s && s->has_begun && hdst__aggregate_rows_like(&s->run, like);
+}
+
+static hdst_status rows(void *user, const uint64_t *rows, uint64_t count, uint64_t records, hdst_error *error)
+{
+    stream *s = ((hdst__aggregate *)user)->stream;
+    return hdst__aggregate_add_rows(&s->run, rows, count, records, error);
+}
+
 const hdst__consumer *hdst__aggregate_consumer(hdst__aggregate *aggregate)
 {
     const bool combines = !hdst__aggregate_slice_why_not(aggregate->layout) && aggregate->container == HDST__CONTAINER_AUTO &&
@@ -236,7 +251,8 @@ const hdst__consumer *hdst__aggregate_consumer(hdst__aggregate *aggregate)
                             hdst__engine_settings(aggregate->engine)->hpr >= HDST__HPR_BLOCK;
     aggregate->consumer = (hdst__consumer){.start = start, .take = take, .take_runs = take_runs, .user = aggregate,
                                           .combine = combines ? combine : NULL, .left = combines ? left : NULL,
-                                          .combining = in_kernels ? aggregate->layout->combining : NULL, .combined = combined};
+                                          .combining = in_kernels ? aggregate->layout->combining : NULL, .combined = combined,
+                                          .rows_like = rows_like, .rows = rows};
     return &aggregate->consumer;
 }
 

@@ -50,17 +50,27 @@ static void note_texts(hdst__arena *arena, hdst__aggregation_layout *layout)
     layout->texts = texts;
 }
 
+// A key that is a number, and sums, each of which has a word.
+static bool suits_rows(const hdst__aggregation_layout *layout)
+{
+    const hdst__kind key = layout->record->leaves[layout->key->leaf].kind;
+    if (!hdst__kind_is_integer(key) || hdst__scalar_size(key) < 4) return false;
+    for (uint64_t i = 0; i < layout->value_count; i++)
+        if (layout->value[i].cell.acc != HDST__SUM || layout->value[i].bytes < 4 || layout->value[i].element) return false;
+    return layout->value_count && layout->value_count <= HDST__COMBINED_SUMS;
+}
+
 // A key that is one text, and values that may meet in any grouping: sums of floats are rounded once, from all addends.
 static void note_combining(hdst__arena *arena, hdst__aggregation_layout *layout)
 {
-    if (layout->key_count != 1 || !layout->texts) return;
+    if (layout->key_count != 1 || (!layout->texts && !suits_rows(layout))) return;
     hdst__accumulate_op *op = HDST__NEW_ARRAY(arena, hdst__accumulate_op, layout->record->leaf_count);
     for (uint64_t i = 0; i < layout->value_count; i++) {
-        if (!hdst__kind_is_integer(layout->value[i].cell.kind)) return;
+        if (layout->texts && !hdst__kind_is_integer(layout->value[i].cell.kind)) return;
         op[layout->value[i].leaf] = layout->value[i].cell.acc;
     }
     hdst__combining *combining = HDST__NEW(arena, hdst__combining);
-    *combining = (hdst__combining){layout->record, layout->key->leaf, op};
+    *combining = (hdst__combining){layout->record, layout->key->leaf, op, !layout->texts};
     layout->combining = combining;
 }
 
@@ -123,6 +133,7 @@ hdst__aggregation_layout *hdst__aggregation_layout_make_rows(hdst__arena *arena,
 {
     hdst__aggregation_layout *layout = hdst__aggregation_layout_make(arena, record, &key_leaf, 1, laws);
     layout->rows = rows;
+    layout->combining = NULL;
     layout->row_count = row_count;
     layout->row_shift = 31;              // a hash of one bit at least
     while (row_count > UINT64_C(1) << (32 - layout->row_shift)) layout->row_shift--;

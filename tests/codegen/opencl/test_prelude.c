@@ -84,6 +84,10 @@ Test(prelude, every_function_builds)
     // And of records that are combined (codegen/opencl/print_combine.c).
     source = hdst__arena_printf(&arena, "%s#define COMBINED_RECORD_WORDS 3\n#define COMBINED_ROW_WORDS 4\n#define COMBINED_KEY 0\n"
                                         "#define COMBINE_VALUES row[2] += record[2]\n", source);
+    source = hdst__arena_printf(&arena, "%s#define COMBINED_BYTES 8\n#define COMBINED_KEY_WORDS 0\n"
+                                        "#define COMBINED_HASH key_hash_4(*(__global const uint *)one)\n"
+                                        "#define COMBINED_VALUES 1\n#define COMBINED_SUMS const ulong unit = scale[0]\n#define COMBINED_FIXED 1\n"
+                                        "#define COMBINE_WORDS word[0][i] = unit * *(__global const uint *)(one + 4)\n", source);
     hdst__piece_file files[HDST__PRELUDE_FILES];
     const size_t count = hdst__prelude_files(files, true);
     for (size_t f = 0; f < count; f++) source = hdst__arena_printf(&arena, "%s%s", source, hdst__pieces_text(&arena, files[f].folder, files[f].file));

@@ -232,12 +232,12 @@ static void free_rows(hdst__node *node, hdst__plan_table *table)
 }
 
 // All zero, or, where all bytes of them come from a device, as they are.
-static hdst_status make_rows(hdst__node *node, hdst__plan_table *table, uint64_t rows, hdst_error *error)
+static hdst_status make_rows(hdst__node *node, hdst__plan_table *table, uint64_t rows, bool come_whole, hdst_error *error)
 {
     uint64_t bytes;
     if (__builtin_mul_overflow(rows, table->record->size, &bytes)) return hdst__error_memory(error, "a result");
     if (table->rows && table->bytes == bytes) {
-        if (!table->resident) memset(table->rows, 0, (size_t)bytes);
+        if (!come_whole) memset(table->rows, 0, (size_t)bytes);
     } else {
         free_rows(node, table);
         table->rows = hdst__alloc_zero(hdst__owned_by(node->dataset->object.context, HDST__OWNER_OUTPUT), (size_t)bytes);
@@ -254,7 +254,7 @@ static hdst_status read_rows(hdst__node *node, hdst__stage *stage, const hdst__s
 {
     const uint64_t *rows_of_param = node->call->values->rows;
     const uint64_t count = rows_of_param[table->param];
-    if (hdst__stage_finished(stage, i)) return hdst__stage_read_finished(stage, i, rows, error);
+    if (hdst__stage_has_finished(stage, i)) return hdst__stage_read_finished(stage, i, rows, error);
     if (output->partial) hdst__partial_read_rows(output->partial, i, table->record, 0, count, rows);
     else if (output->tables->first_level) hdst__first_level_read_rows(output->tables, rows_of_param, &output->first_level, i, table->record, rows);
     else hdst__table_read_rows(output->tables, rows_of_param, output->table, i, table->record, 0, count, rows);
@@ -270,7 +270,7 @@ static hdst_status finish_table(hdst__node *node, const hdst__stage_output *outp
         table->row_count = rows_of_param[table->param];
         return HDST_OK;
     }
-    const hdst_status status = make_rows(node, table, rows_of_param[table->param], error);
+    const hdst_status status = make_rows(node, table, rows_of_param[table->param], hdst__stage_has_finished(node->call->stage, i), error);
     return status == HDST_OK ? read_rows(node, node->call->stage, output, table, i, table->rows, error) : status;
 }
 
@@ -348,7 +348,7 @@ static hdst_status take_rows(hdst__node *node, hdst_error *error)
         uint64_t first, all;
         hdst__row_passes_range(&own->passes, &own->call, node->tables[i].param, &first, &all);
         node->tables[i].resident = NULL;
-        status = make_rows(node, &node->tables[i], all, error);
+        status = make_rows(node, &node->tables[i], all, node->tables[i].resident, error);
     }
     return status;
 }

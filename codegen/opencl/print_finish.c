@@ -41,6 +41,9 @@ static void print_put(hdst__printer *p, const hdst__record *record, const hdst__
     else hdst__write_line(&p->out, "put_bytes(%s, %s, %" PRIu64 ");", at, bits, size);
 }
 
+// A range of rows can be made alone, so that several devices share them (engine/stage/stage_scatter.c).
+static bool makes_parts(const hdst__printer *p) { return p->tables->accum_count == 1 && p->tables->accum[0].is_table; }
+
 static void print_leaf(hdst__printer *p, const hdst__accum_plan *plan, uint32_t l)
 {
     const hdst__record *record = p->func->params[plan->accum->param].record;
@@ -49,8 +52,8 @@ static void print_leaf(hdst__printer *p, const hdst__accum_plan *plan, uint32_t 
     hdst__write_line(&p->out, "for (ulong n = get_global_id(0); n < %s%" PRIu64 "; n += get_global_size(0)) {", rows, cell->elements);
     p->out.indent++;
     hdst__write_line(&p->out, "const ulong row = n / %" PRIu64 ", e = n %% %" PRIu64 ";", cell->elements, cell->elements);
-    hdst__write_line(&p->out, "__global const long *word = %sTotal + row * %" PRIu64 " + e * %" PRIu32 " + %" PRIu64 ";", plan->name,
-        plan->accum->device_row_words, cell->device_words, cell->device_first);
+    hdst__write_line(&p->out, "__global const long *word = %sTotal + (row%s) * %" PRIu64 " + e * %" PRIu32 " + %" PRIu64 ";", plan->name,
+        makes_parts(p) ? " + first_row" : "", plan->accum->device_row_words, cell->device_words, cell->device_first);
     const char *at = hdst__arena_printf(p->arena, "%sOut + row * %" PRIu64 " + %" PRIu64 "%s", plan->name, record->size, record->leaves[l].offset,
                                         hdst__element_offset(p->arena, &record->leaves[l]));
     print_put(p, record, &record->leaves[l], at, bits_text(p, plan, l));
@@ -94,7 +97,8 @@ static void print_overflow(hdst__printer *p)
         hdst__write_line(&p->out, "{");
         p->out.indent++;
         hdst__write_line(&p->out, "const ulong words = (ulong)(%sTotal - device_table);", plan->name);
-        hdst__write_line(&p->out, "const ulong row = place < words ? ULONG_MAX : (place - words) / %" PRIu64 ";", plan->accum->device_row_words);
+        hdst__write_line(&p->out, "const ulong row = place < words ? ULONG_MAX : (place - words) / %" PRIu64 "%s;", plan->accum->device_row_words,
+                         makes_parts(p) ? " - first_row" : "");
         hdst__write_line(&p->out, "const ulong at_word = (place - words) %% %" PRIu64 ";", plan->accum->device_row_words);
         for (uint32_t l = 0; l < p->func->params[plan->accum->param].record->leaf_count; l++) print_overflow_leaf(p, plan, l);
         p->out.indent--;
@@ -107,6 +111,7 @@ static void add_args(hdst__printer *p)
 {
     for (size_t a = 0; a < p->tables->accum_count; a++)
         if (p->tables->accum[a].is_table) hdst__kernel_add_arg(p, HDST__ARG_ROWS, p->tables->accum[a].param, "ulong %sRows", p->plan[a].name);
+    if (makes_parts(p)) hdst__kernel_add_arg(p, HDST__ARG_FIRST_ROW, 0, "ulong first_row");
     hdst__kernel_add_arg(p, HDST__ARG_DEVICE_TABLE, 0, "__global const long *device_table");
     if (p->func->tables->overflow_words) hdst__kernel_add_arg(p, HDST__ARG_SCALES, 0, "__global const int *scales");
     if (p->func->tables->overflow_words) hdst__kernel_add_arg(p, HDST__ARG_OVERFLOW, 0, "__global long *overflow");

@@ -310,6 +310,7 @@ static void fill_argument(const hdst__code *code, const hdst__arg *what, const h
     case HDST__ARG_COMBINED_TABLES: set_number(arg, at->combined_tables); break;
     case HDST__ARG_COMBINED_BITS: set_number(arg, at->combined_bits); break;
     case HDST__ARG_ERROR: set_memory(arg, at->error); break;
+    case HDST__ARG_FIRST_ROW: set_number(arg, at->first_row); break;
     case HDST__ARG_FINISHED: set_memory(arg, at->finished[what->index]); break;
     case HDST__ARG_TEXTS: set_memory(arg, at->texts); break;
     case HDST__ARG_TEXT_BYTES: set_number(arg, at->text_bytes); break;

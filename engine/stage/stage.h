@@ -12,6 +12,9 @@
 #include "engine/memory/shared_reader.h"
 #include "engine/memory/spill.h"
 #include "engine/memory/store.h"
+#include "engine/stage/word_addition.h"
+
+typedef struct hdst__scatter hdst__scatter;
 
 // What a stage has on a worker beside the first: its launch plan, the table that comes back, how its run ended.
 typedef struct hdst__stage_worker {
@@ -62,9 +65,11 @@ struct hdst__stage {
     double shared_seconds;              // that it expected; 0: it could not tell
     uint32_t spreads;                   // of the cached input, as the plans know it
     hdst__partial *merged;              // what all of them have accumulated, once several ran; NULL where the first one's device made rows of it
-    hdst__memory *arrived;              //     there: another one's table (stage_merge.c)
-    hdst__program *add_words;
-    hdst__arena add_words_text;
+    hdst__memory *arrived;              //     there: the tables of others (stage_merge.c),
+    bool arrives_singly;                //     one at a time
+    hdst__word_addition addition;
+    hdst__scatter *scatter;             // or where each device makes a part of the rows (stage_scatter.c); NULL: not yet
+    char no_scatter[512];               //     and why not; "": there was no need, or they do
     const ir_func *skip_func;           // the function without the records that fail; NULL: none was seen to fail, or they end the run
     uint32_t skip_param;                // its accumulator that counts them
     const ir_func *skip_upper;          // of a fold: for the levels above the first
@@ -87,6 +92,7 @@ struct hdst__stage {
     hdst__memory **finished_memory;
     size_t finished_count;
     bool finishes;                      // the last run's are there, and the table is not on the host
+    bool scatters;                      //     each worker has a part of them (stage_scatter.c)
     int64_t *table;
     uint64_t table_words;
     hdst__callback callback;            // with spec.separate

@@ -4,6 +4,8 @@
 #include "engine/stage/stage_share.h"
 #include "base/costs_gpu.h"
 
+#include <stdio.h>
+
 bool hdst__stage_may_finish(const hdst__stage *stage)
 {
     return stage->spec.takes_rows && !stage->device->unified && !stage->reader.open_end &&
@@ -41,12 +43,30 @@ static hdst_status take_memory(hdst__stage *stage, hdst_error *error)
     return status;
 }
 
+// Where devices have no memory for it the first one makes all rows.
+static hdst_status scatter_begin(hdst__stage *stage, hdst_error *error)
+{
+    hdst_error full = HDST_ERROR_INIT;
+    stage->no_scatter[0] = 0;
+    stage->scatters = stage->finishes && stage->shares && hdst__stage_may_scatter(stage);
+    if (!stage->scatters) return HDST_OK;
+    const hdst_status status = hdst__stage_scatter_begin(stage, &full);
+    stage->scatters = status == HDST_OK;
+    if (status == HDST_E_MEMORY) {
+        snprintf(stage->no_scatter, sizeof stage->no_scatter, "%s", full.message);
+        return HDST_OK;
+    }
+    if (status != HDST_OK && error) *error = full;
+    return status;
+}
+
 hdst_status hdst__stage_finish_begin(hdst__stage *stage, hdst_error *error)
 {
     hdst_error full = HDST_ERROR_INIT;
     stage->finishes = stage->plan && stage->plan->tables && is_worthwhile(stage);
-    if (!stage->finishes) return HDST_OK;
-    hdst_status status = take_memory(stage, &full);
+    hdst_status status = scatter_begin(stage, error);
+    if (!stage->finishes || stage->scatters || status != HDST_OK) return status;
+    status = take_memory(stage, &full);
     if (status == HDST_E_MEMORY && !hdst__tables_are_fixed_point(stage->plan->tables)) {     // superaccumulators take more
         hdst__mode_set(&stage->mode, HDST__MODE_ROUND_ON_HOST, full.message);
         hdst__log_write(&stage->runtime->log, HDST__LOG_WARN, "accumulators are rounded on the host: %s", full.message);
@@ -65,16 +85,27 @@ void hdst__stage_finish_release(hdst__stage *stage)
     stage->finished = NULL;
     stage->finished_memory = NULL;
     stage->finished_count = 0;
-    stage->finishes = false;
+    stage->finishes = stage->scatters = false;
 }
 
 hdst__dataset_cache *hdst__stage_finished(const hdst__stage *stage, size_t accum)
 {
-    return stage->finishes && accum < stage->finished_count ? &stage->finished[accum].cache : NULL;
+    return stage->finishes && !stage->scatters && accum < stage->finished_count ? &stage->finished[accum].cache : NULL;
+}
+
+bool hdst__stage_has_finished(const hdst__stage *stage, size_t accum) { return stage->scatters || hdst__stage_finished(stage, accum); }
+
+static hdst_status read_parts(hdst__stage *stage, void *rows, hdst_error *error)
+{
+    pthread_mutex_lock(&stage->runtime->mutex);
+    const hdst_status status = hdst__stage_read_scattered(stage, rows, error);
+    pthread_mutex_unlock(&stage->runtime->mutex);
+    return status;
 }
 
 hdst_status hdst__stage_read_finished(hdst__stage *stage, size_t accum, void *rows, hdst_error *error)
 {
+    if (stage->scatters) return read_parts(stage, rows, error);
     const hdst__reader *reader = &stage->finished[accum].cache.reader;
     const uint64_t bytes = reader->records * reader->record->size;
     if (bytes == 0) return HDST_OK;

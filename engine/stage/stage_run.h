@@ -78,6 +78,7 @@ void hdst__stage_end_early(hdst__stage *stage, uint64_t limit);      // spec.lim
 // the run: the statistics count it.
 hdst__dataset_cache *hdst__stage_finished(const hdst__stage *stage, size_t accum);
 hdst_status hdst__stage_read_finished(hdst__stage *stage, size_t accum, void *rows, hdst_error *error);
+bool hdst__stage_has_finished(const hdst__stage *stage, size_t accum);     // such rows are there, on one device, or (as no dataset) parts of them on several
 void hdst__stage_keep_rows(hdst__stage *stage);     // spec.keep_rows from the next run on
 void hdst__stage_keep_table(hdst__stage *stage);    // not spec.takes_rows from the next run on: the table comes to the host, whatever its size
 // Compiles for the chosen device with these row counts; hdst__stage_run does it when needed.

@@ -125,6 +125,7 @@ void hdst__stage_drop_others(hdst__stage *stage)
     hdst__partial_destroy(stage->merged);
     stage->merged = NULL;
     hdst__stage_merge_release(stage);
+    hdst__stage_scatter_release(stage);
 }
 
 // As on the worker's thread: compiling takes long.
@@ -230,6 +231,16 @@ static void explain_schedule(const hdst__stage *stage, hdst__buffer *out)
         explain_left_out(hdst__engine_worker_info(stage->engine, i + 1)->name, stage->others[i].left_out, out);
 }
 
+static void explain_rows(const hdst__stage *stage, hdst__buffer *out)
+{
+    if (stage->scatters) {
+        hdst__buffer_puts(out, "  accumulators: each device makes the rows of a part of the keys, for which it gets the others' words\n");
+        return;
+    }
+    hdst__buffer_printf(out, "  accumulators of the other devices are added on %s", stage->device->info->name);
+    hdst__buffer_printf(out, stage->no_scatter[0] ? ", for several to make rows of them there is no room: %s\n" : "\n", stage->no_scatter);
+}
+
 void hdst__stage_explain_workers(const hdst__stage *stage, hdst__buffer *out)
 {
     if (stage->alone[0]) hdst__buffer_printf(out, "  other devices: not used: %s\n", stage->alone);
@@ -241,5 +252,5 @@ void hdst__stage_explain_workers(const hdst__stage *stage, hdst__buffer *out)
     }
     explain_schedule(stage, out);
     if (stage->finishes && stage->others && !stage->passes_by)
-        hdst__buffer_printf(out, "  accumulators of the other devices are added on %s\n", stage->device->info->name);
+        explain_rows(stage, out);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files about shared stages (stage_share.c, stage_spread.c, stage_parts.c, stage_team.c, stage_merge.c) have in common.
+// What the files about shared stages (stage_share.c, stage_spread.c, stage_parts.c, stage_team.c, stage_merge.c,
+// stage_scatter.c) have in common.
 #ifndef HDST_ENGINE_STAGE_STAGE_SHARE_H
 #define HDST_ENGINE_STAGE_STAGE_SHARE_H
 
@@ -28,8 +29,18 @@ bool hdst__stage_cut_anew(const hdst__stage *stage, uint64_t *counts);
 // become one, in stage->merged or, where they were to and could, in rows on that device (else stage->finishes is false from then on). `begins`: nothing
 // was merged before in this run; `ends`: it is all there is, so no other round comes.
 bool hdst__stage_may_merge_there(const hdst__stage *stage);
+bool hdst__plan_has_one_op(const hdst__launch_plan *plan, hdst__word_op *op);     // that all its words meet by
 hdst_status hdst__stage_merge_tables(hdst__stage *stage, uint32_t others, bool begins, bool ends, hdst_error *error);
 void hdst__stage_merge_release(hdst__stage *stage);
+
+// stage_scatter.c, for a stage that hdst__stage_may_merge_there: whether each worker is to make a part of the rows; before a run, memory for that on their
+// devices; once all have run, whether those who were to are there still, and do so; the rows go to `rows`, which has room for all.
+bool hdst__stage_may_scatter(const hdst__stage *stage);
+hdst_status hdst__stage_scatter_begin(hdst__stage *stage, hdst_error *error);
+bool hdst__stage_can_scatter(const hdst__stage *stage);
+hdst_status hdst__stage_scatter(hdst__stage *stage, hdst_error *error);
+hdst_status hdst__stage_read_scattered(hdst__stage *stage, void *rows, hdst_error *error);
+void hdst__stage_scatter_release(hdst__stage *stage);
 
 // stage_parts.c, where stage->keeps_parts: the store of what a worker makes (else NULL); before a run of its plan; after the run of all.
 hdst__store *hdst__stage_kept_store(const hdst__stage *stage, uint32_t number);

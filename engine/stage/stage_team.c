@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run of a stage by several workers. Each runs its own plan over the shares that the schedule gives it, on its own thread; what they computed is merged
 // (stage_merge.c), their output is put in order on the host (assembly.h).
+#include "base/costs_gpu.h"
 #include "codegen/ir/fold_tree.h"
 #include "engine/stage/launch_power.h"
 #include "engine/stage/stage_share.h"
@@ -45,6 +46,12 @@ static void begin_others(hdst__stage *stage)
     for (uint32_t i = 0; i < stage->other_count; i++) stage->others[i].stats = (hdst__run_stats){.device_count = 1};
 }
 
+// A small table comes to the host with its worker's last slice, as the first one's device gets it from there sooner than when it is asked for by itself.
+static bool comes_with_slices(const hdst__stage *stage)
+{
+    return !stage->scatters && stage->plan->device_words * sizeof(int64_t) <= HDST__GPU_MOST_WITH_SLICES;
+}
+
 static void start_others(hdst__stage *stage, const hdst__stage_values *values, hdst__team *team)
 {
     for (uint32_t i = 0, number = 1; i < stage->other_count; i++) {
@@ -55,7 +62,7 @@ static void start_others(hdst__stage *stage, const hdst__stage_values *values, h
         other->plan->team = team;
         other->plan->worker = in_schedule;
         other->plan->finished = NULL;
-        other->plan->table_stays = stage->plan->table_stays && !other->plan->device->unified && other->plan->table->host;
+        other->plan->table_stays = stage->plan->table_stays && !other->plan->device->unified && other->plan->table->host && !comes_with_slices(stage);
         other->values = values;
         other->failure = UINT64_MAX;
         other->error = (hdst_error)HDST_ERROR_INIT;

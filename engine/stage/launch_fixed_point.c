@@ -36,6 +36,20 @@ bool hdst__plan_fixed_point_scales(hdst__launch_plan *plan)
     return fit;
 }
 
+bool hdst__plan_has_one_op(const hdst__launch_plan *plan, hdst__word_op *op)
+{
+    bool one = plan->tables && !plan->tables->first_level && plan->kernel;
+    for (size_t a = 0; one && a < plan->tables->accum_count; a++) {
+        const hdst__accum *accum = &plan->tables->accum[a];
+        if (a == 0) *op = accum->cell[0].op;
+        for (size_t leaf = 0; one && leaf < accum->leaf_count; leaf++) {
+            const hdst__cell *cell = &accum->cell[leaf];
+            one = !cell->fast && cell->op == *op && (!cell->digits || accum->fixed_point);
+        }
+    }
+    return one;
+}
+
 // --- By way of pairs ---
 
 static uint64_t words_of(const hdst__launch_plan *plan)

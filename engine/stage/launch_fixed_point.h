@@ -26,4 +26,7 @@ hdst_status hdst__plan_fixed_point_check(hdst__launch_plan *plan, bool is_here, 
 hdst_status hdst__plan_fixed_point_read(hdst__launch_plan *plan, hdst_error *error);
 void hdst__plan_fixed_point_forget(hdst__launch_plan *plan);       // plan->used_overflow
 
+// Whether all words of its table, whatever they stand for, meet by one operation, so that those of several devices can be added there. *op: which.
+bool hdst__plan_has_one_op(const hdst__launch_plan *plan, hdst__word_op *op);
+
 #endif

@@ -67,21 +67,6 @@ static hdst_status bring_tables(hdst__stage *stage, hdst_error *error)
 
 // --- On devices ---
 
-// Words that meet by one operation, whatever they stand for. *op: which.
-bool hdst__plan_has_one_op(const hdst__launch_plan *plan, hdst__word_op *op)
-{
-    bool one = plan->tables && !plan->tables->first_level && plan->kernel;
-    for (size_t a = 0; one && a < plan->tables->accum_count; a++) {
-        const hdst__accum *accum = &plan->tables->accum[a];
-        if (a == 0) *op = accum->cell[0].op;
-        for (size_t leaf = 0; one && leaf < accum->leaf_count; leaf++) {
-            const hdst__cell *cell = &accum->cell[leaf];
-            one = !cell->fast && cell->op == *op && (!cell->digits || accum->fixed_point);
-        }
-    }
-    return one;
-}
-
 static bool have_equal_words(const hdst__launch_plan *a, const hdst__launch_plan *b)
 {
     const size_t scales = a->tables->scale_count;

@@ -6,6 +6,7 @@
 // The words go by way of the host, where each device's table has a place in pinned memory already (launch_plan.c), in pieces: while one is written to its
 // owner's device the next one is read. In step k every worker sends to the k-th one behind it, so each link is used by one sender and one receiver at a time.
 // Each worker's thread reads from its own device and writes to its own device; that a piece is on the host the others learn by `there`.
+#include "engine/stage/launch_fixed_point.h"
 #include "engine/stage/stage_share.h"
 #include "engine/worker.h"
 

@@ -29,7 +29,6 @@ bool hdst__stage_cut_anew(const hdst__stage *stage, uint64_t *counts);
 // become one, in stage->merged or, where they were to and could, in rows on that device (else stage->finishes is false from then on). `begins`: nothing
 // was merged before in this run; `ends`: it is all there is, so no other round comes.
 bool hdst__stage_may_merge_there(const hdst__stage *stage);
-bool hdst__plan_has_one_op(const hdst__launch_plan *plan, hdst__word_op *op);     // that all its words meet by
 hdst_status hdst__stage_merge_tables(hdst__stage *stage, uint32_t others, bool begins, bool ends, hdst_error *error);
 void hdst__stage_merge_release(hdst__stage *stage);
 

@@ -215,7 +215,7 @@ hdst_status hdst__store_place(hdst__store *store, uint64_t count, hdst__memory *
     return HDST_OK;
 }
 
-hdst_status hdst__store_hold(hdst__store *store, hdst__device *device, uint64_t records, hdst__memory **memory, hdst_error *error)
+hdst_status hdst__store_hold_unwritten(hdst__store *store, hdst__device *device, uint64_t records, hdst__memory **memory, bool *fresh, hdst_error *error)
 {
     const hdst__record *record = store->cache.reader.record;
     *memory = NULL;
@@ -226,7 +226,7 @@ hdst_status hdst__store_hold(hdst__store *store, hdst__device *device, uint64_t 
         hdst__store_init(store, runtime, record);
         store->whole = whole;
     }
-    const bool fresh = store->chunks == 0;
+    *fresh = store->chunks == 0;
     hdst_status status = hdst__store_begin(store, device, records, error);
     if (status != HDST_OK || records == 0) return status;
     hdst__segment *segment;
@@ -236,6 +236,16 @@ hdst_status hdst__store_hold(hdst__store *store, hdst__device *device, uint64_t 
                                                                      device->info->name, record->name);
     segment->count = store->cache.reader.records = records;
     *memory = segment->memory[0];
+    return HDST_OK;
+}
+
+hdst_status hdst__store_hold(hdst__store *store, hdst__device *device, uint64_t records, hdst__memory **memory, hdst_error *error)
+{
+    bool fresh;
+    hdst_status status = hdst__store_hold_unwritten(store, device, records, memory, &fresh, error);
+    if (status != HDST_OK || !*memory) return status;
+    const hdst__segment *segment = &store->cache.segment[0];
+    const hdst__record *record = store->cache.reader.record;
     return fresh ? device->ops->fill(device, *memory, (segment->storage->capacity * record->size + 7) / 8, 0, error) : HDST_OK;
 }
 

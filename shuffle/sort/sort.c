@@ -269,7 +269,7 @@ static hdst_status sort_records(hdst__sort *sort, const hdst__reader *input, hds
         sort->way = "no records";
         return HDST_OK;
     }
-    hdst_status tried = hdst__sort_on_device(sort, input, cache, keep, &done, error);
+    hdst_status tried = hdst__sort_on_device(sort, input, cache, rows, keep, &done, error);
     if (tried != HDST_OK || done) return tried;
     const uint64_t room = hdst__budget_left(hdst__engine_memory(sort->engine)) / 4 * 3;
     const uint64_t each = size > sizeof(hdst__sort_entry) ? 2 * size + sizeof(hdst__sort_entry) : size + 2 * sizeof(hdst__sort_entry);

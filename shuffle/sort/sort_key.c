@@ -19,16 +19,14 @@ bool hdst__sort_has_texts(const hdst__sort_field *fields, size_t count)
     return has;
 }
 
-static uint64_t sort_number(const hdst__sort_field *field, const char *row)
+hdst__sort_class hdst__sort_class_of(const hdst__sort_field *field)
 {
-    const uint64_t all = ~(uint64_t)0 >> (64 - field->bits), sign = (uint64_t)1 << (field->bits - 1);
-    uint64_t number = 0;
-    memcpy(&number, row + field->offset, field->bits / 8);      // little endian, as all of hdst's raw data
-    if (hdst__kind_is_float(field->kind)) number ^= number & sign ? all : sign;
-    else if (hdst__kind_is_signed(field->kind)) number ^= sign;
-    else if (field->kind == HDST__BOOL) number = number != 0;
-    return field->descending ? number ^ all : number;
+    if (hdst__kind_is_float(field->kind)) return HDST__SORT_FLOAT;
+    if (hdst__kind_is_signed(field->kind)) return HDST__SORT_SIGNED;
+    return field->kind == HDST__BOOL ? HDST__SORT_BOOL : HDST__SORT_UNSIGNED;
 }
+
+static uint64_t number_of(const hdst__sort_field *field, const char *row) { return hdst__sort_number(field, hdst__sort_class_of(field), row); }
 
 static hdst__text_span text_of(const hdst__sort_field *field, const char *row)
 {
@@ -63,7 +61,7 @@ uint64_t hdst__sort_prefix(const hdst__sort_field *fields, size_t count, const c
         }
         if (fields[i].bits > left) break;
         left -= fields[i].bits;
-        prefix |= sort_number(&fields[i], row) << left;
+        prefix |= number_of(&fields[i], row) << left;
     }
     return prefix;
 }
@@ -74,7 +72,7 @@ int hdst__sort_compare(const hdst__sort_field *fields, size_t count, const char 
         const int order = fields[i].kind == HDST__TEXT ? compare_texts(&fields[i], a, b) : 0;
         if (order) return order;
         if (fields[i].kind == HDST__TEXT) continue;
-        const uint64_t left = sort_number(&fields[i], a), right = sort_number(&fields[i], b);
+        const uint64_t left = number_of(&fields[i], a), right = number_of(&fields[i], b);
         if (left != right) return left < right ? -1 : 1;
     }
     return 0;

@@ -7,6 +7,7 @@
 #include "engine/stage/executor.h"
 #include "base/clock.h"
 #include "base/costs_host.h"
+#include "shuffle/sort/msd_radix.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -142,7 +143,112 @@ static hdst_status run(hdst__sort *sort, const hdst__reader *input, const hdst__
     return sort->resident ? HDST_OK : give_to_host(sort, output, error);
 }
 
-hdst_status hdst__sort_on_device(hdst__sort *sort, const hdst__reader *input, hdst__dataset_cache *cache, bool keep, bool *done, hdst_error *error)
+// --- Small records on a CPU device: by the host's threads, in the device's memory. Kernels are quicker where records are nothing but keys. ---
+
+static bool goes_by_digits(const hdst__sort *sort)
+{
+    const hdst__device *device = sort->device;
+    return device->unified && device->facts.target != HDST__TARGET_GPU && !hdst__engine_limits(sort->engine)->sort_by_kernels &&
+        !hdst__device_sort_moves_keys(sort->on_device) && hdst__msd_radix_suits(sort->field, sort->field_count, sort->record->size);
+}
+
+static bool has_room_for_digits(const hdst__sort *sort, uint64_t records, bool lies_there)
+{
+    const uint64_t bytes = records * sort->record->size, kept = sort->store.chunks ? bytes : 0, wanted = (lies_there ? 1 : 2) * bytes + bytes / 8;
+    return bytes <= sort->device->info->max_alloc_bytes && wanted <= (hdst__budget_left(&sort->device->budget) + kept) / 4 * 3 &&
+        wanted <= (hdst__budget_left(hdst__engine_memory(sort->engine)) + kept) / 4 * 3;
+}
+
+static hdst_status sort_runs(hdst__sort *sort, const hdst__row_run *runs, uint64_t run_count, uint64_t records, hdst__memory *output, bool fresh, bool *done,
+                             hdst_error *error)
+{
+    const hdst__msd_sort all = {.threads = hdst__engine_threads(sort->engine), .allocator = hdst__engine_owned(sort->engine, HDST__OWNER_SORTS),
+                                .fields = sort->field, .field_count = sort->field_count, .size = sort->record->size, .runs = runs, .run_count = run_count,
+                                .count = records, .cancel = hdst__engine_cancel(sort->engine)};
+    const uint64_t end = records * all.size;
+    hdst_status status = sort->device->ops->to_host(sort->device, output, error);
+    if (status != HDST_OK) return status;
+    if (fresh) memset((char *)output->host + end, 0, output->bytes - end);
+    status = hdst__msd_radix_sort(&all, output->host, done, error);
+    if (status == HDST_OK && *done && !sort->resident) {
+        sort->mapped = output;
+        sort->rows = output->host;
+        return HDST_OK;
+    }
+    const hdst_status back = sort->device->ops->to_device(sort->device, output, status == HDST_OK ? error : NULL);
+    return status == HDST_OK ? back : status;
+}
+
+// The segments of a cached dataset, as the host has them.
+static hdst_status sort_segments(hdst__sort *sort, hdst__dataset_cache *cache, uint64_t records, hdst__memory *output, bool fresh, bool *done,
+                                 hdst_error *error)
+{
+    const hdst__allocator *allocator = hdst__engine_owned(sort->engine, HDST__OWNER_SORTS);
+    hdst__row_run *runs = hdst__alloc(allocator, cache->count * sizeof *runs);
+    bool there = false;
+    if (!runs) return hdst__error_memory(error, "a sort");
+    hdst_status status = hdst__dataset_cache_to_host(cache, sort->device, &there, error);
+    for (uint64_t i = 0; i < cache->count && there; i++) runs[i] = (hdst__row_run){cache->segment[i].memory[0]->host, cache->segment[i].count};
+    if (status == HDST_OK && there) status = sort_runs(sort, runs, cache->count, records, output, fresh, done, error);
+    if (there) {
+        const hdst_status back = hdst__dataset_cache_to_device(cache, status == HDST_OK ? error : NULL);
+        if (status == HDST_OK) status = back;
+    }
+    hdst__free(allocator, runs);
+    return status;
+}
+
+static hdst_status sort_read(hdst__sort *sort, const hdst__reader *input, hdst__memory *output, bool fresh, bool *done, hdst_error *error)
+{
+    const hdst__memory *memory;
+    hdst_status status = load_input(sort, input, 0, input->records, &memory, error);
+    if (status == HDST_OK) status = sort->device->ops->to_host(sort->device, sort->input.memory[0], error);
+    if (status != HDST_OK) return status;
+    const hdst__row_run run = {memory->host, input->records};
+    status = sort_runs(sort, &run, 1, input->records, output, fresh, done, error);
+    const hdst_status back = sort->device->ops->to_device(sort->device, sort->input.memory[0], status == HDST_OK ? error : NULL);
+    // The next run is quicker with this memory, but not where others miss it.
+    if (hdst__budget_left(hdst__engine_memory(sort->engine)) / 4 < input->records * sort->record->size) hdst__segment_destroy(sort->device, &sort->input);
+    return status == HDST_OK ? back : status;
+}
+
+static hdst_status by_digits(hdst__sort *sort, const hdst__reader *input, hdst__dataset_cache *resident, const void *rows, bool keep, bool *done,
+                             hdst_error *error)
+{
+    const hdst__row_run run = {rows, input->records};
+    hdst__memory *output;
+    bool fresh;
+    hdst_status status = hdst__store_hold_unwritten(&sort->store, sort->device, input->records, &output, &fresh, error);
+    if (status != HDST_OK) return status;
+    sort->resident = keep;
+    if (resident) status = sort_segments(sort, resident, input->records, output, fresh, done, error);
+    else if (rows) status = sort_runs(sort, &run, 1, input->records, output, fresh, done, error);
+    else status = sort_read(sort, input, output, fresh, done, error);
+    sort->way = "radix sort of the records by the host's threads, from the highest digit";
+    if (status == HDST_OK && *done) return HDST_OK;
+    *done = sort->resident = false;
+    hdst__sort_release_device(sort);        // kernels want records whose padding is clear
+    return status == HDST_OK ? prepare(sort, error) : status;
+}
+
+// --- The whole ---
+
+static hdst_status sort_there(hdst__sort *sort, const hdst__reader *input, hdst__dataset_cache *resident, const void *rows, bool keep, bool *done,
+                              hdst_error *error)
+{
+    hdst_status status = HDST_OK;
+    if (goes_by_digits(sort) && has_room_for_digits(sort, input->records, rows || resident)) {
+        status = by_digits(sort, input, resident, rows, keep, done, error);
+        if (status != HDST_OK || *done) return status;
+    }
+    if (!has_room(sort, input->records, resident)) return HDST_OK;
+    status = run(sort, input, resident, keep, error);
+    *done = status == HDST_OK;
+    return status;
+}
+
+hdst_status hdst__sort_on_device(hdst__sort *sort, const hdst__reader *input, hdst__dataset_cache *cache, const void *rows, bool keep, bool *done,
+                                 hdst_error *error)
 {
     *done = false;
     if (input->records < hdst__engine_limits(sort->engine)->sort_least) return HDST_OK;
@@ -151,11 +257,7 @@ hdst_status hdst__sort_on_device(hdst__sort *sort, const hdst__reader *input, hd
     hdst_error full = HDST_ERROR_INIT;
     hdst__driver_run_begin();
     status = load_cache(sort, cache, &full);
-    const hdst__dataset_cache *resident = lies_there(sort, cache) ? cache : NULL;
-    if (status == HDST_OK && has_room(sort, input->records, resident)) {
-        status = run(sort, input, resident, keep, &full);
-        *done = status == HDST_OK;
-    }
+    if (status == HDST_OK) status = sort_there(sort, input, lies_there(sort, cache) ? cache : NULL, rows, keep, done, &full);
     if (status == HDST_E_MEMORY) status = HDST_OK;          // the budget was not enough after all
     if (status != HDST_OK && error) *error = full;
     hdst__driver_run_end();

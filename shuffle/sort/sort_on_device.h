@@ -5,8 +5,10 @@
 
 #include "shuffle/sort/sort_state.h"
 
-// *done is false, and nothing has happened, where the device cannot, has no room or does not pay.
-hdst_status hdst__sort_on_device(hdst__sort *sort, const hdst__reader *input, hdst__dataset_cache *cache, bool keep, bool *done, hdst_error *error);
+// *done is false, and nothing has happened, where the device cannot, has no room or does not pay. On a CPU device the host's threads sort small records,
+// from `rows` where the host has all of them (else NULL).
+hdst_status hdst__sort_on_device(hdst__sort *sort, const hdst__reader *input, hdst__dataset_cache *cache, const void *rows, bool keep, bool *done,
+                                 hdst_error *error);
 // The same for runs, which go to sort->runs, with `room` bytes of the host's memory.
 hdst_status hdst__sort_runs_on_device(hdst__sort *sort, const hdst__reader *input, uint64_t room, bool *done, hdst_error *error);
 void hdst__sort_release_device(hdst__sort *sort);       // gives all memory there back; the next run may try again

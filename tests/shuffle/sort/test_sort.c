@@ -19,13 +19,15 @@ static const char kernels[] =
     "struct row { int8_t a; uint8_t b; int16_t c; uint16_t d; int32_t e; uint32_t f; int64_t g; uint64_t h;\n"
     "             float x; double y; bool t; uint8_t name[5]; int32_t v[3]; uint32_t id; };\n"
     "struct number { uint32_t value; };\n"
+    "struct tagged { int32_t value; uint32_t id; };\n"
+    "filter odd_tag(tagged t) { return (t.id & 1u) != 0u; }\n"
     "struct place { uint64_t index; uint32_t id; };\n"
     "filter some(number n) { return n.value % 16u != 0u; }\n"
     "filter odd(row r) { return (r.id & 1u) != 0u; }\n"
     "map where(row r) -> place { return (place){ .index = record_index(), .id = r.id }; }\n";
 
 static row rows[MOST], expected[MOST];
-static const char *const forms[] = {"interp", "cpu", "gpu-form"};
+static const char *const forms[] = {"interp", "cpu", "gpu-form", "kernels"};
 
 #define OK(call)                                                                                    \
     do {                                                                                            \
@@ -152,12 +154,17 @@ typedef struct job {
     hdst_module *module;
 } job;
 
+// "kernels": in the form of a CPU, whose kernels sort small records too.
 static bool open_job(job *j, const char *form)
 {
+    const bool by_kernels = !strcmp(form, "kernels");
     if (strcmp(form, "interp") && !have_cpu()) return false;
     srand(1);
-    j->context = context_in_form(form);
-    if (j->context->engine) j->context->engine->limits.sort_least = 1;     // devices sort however few
+    j->context = context_in_form(by_kernels ? "cpu" : form);
+    if (j->context->engine) {
+        j->context->engine->limits.sort_least = 1;                          // devices sort however few
+        j->context->engine->limits.sort_by_kernels = by_kernels;
+    }
     j->module = module_of(j->context, kernels);
     return true;
 }
@@ -178,7 +185,8 @@ static void expect_sorted(const job *j, hdst_dataset *data, uint64_t n, const ch
     hdst_rows_destroy(j->context, out);
 }
 
-#define ON_EACH_FORM(j) for (size_t form_ = 0; form_ < 3; form_++) if (open_job(&(j), forms[form_]))
+#define ON_FORMS(j, n) for (size_t form_ = 0; form_ < (n); form_++) if (open_job(&(j), forms[form_]))
+#define ON_EACH_FORM(j) ON_FORMS(j, 3)
 
 Test(sort, random_records_by_random_keys)
 {
@@ -278,6 +286,57 @@ Test(sort, numbers_in_any_order_before)
             expect_numbers(&j, kind == 1 ? NULL : "value", false);
             expect_numbers(&j, "value desc", true);
         }
+        hdst_context_destroy(j.context);
+    }
+}
+
+// --- Small records: by the host's threads where that pays, else by kernels ---
+
+typedef struct tagged { int32_t value; uint32_t id; } tagged;
+static tagged tags[MOST], tags_in_order[MOST];
+
+static int compare_tags(const void *a, const void *b)
+{
+    const tagged *x = a, *y = b;
+    return x->value != y->value ? (x->value < y->value ? -1 : 1) : x->id < y->id ? -1 : x->id > y->id;
+}
+
+static void expect_tags(const job *j, hdst_dataset *data, uint64_t count, const char *form)
+{
+    uint64_t n;
+    hdst_result *r = hdst_result_create(hdst_sort(data, "value"));
+    for (int run = 0; run < 2; run++) {
+        RUN(r);
+        const tagged *sorted = hdst_result_rows(r, NULL, &n);
+        cr_assert(n == count && !memcmp(sorted, tags_in_order, count * sizeof *sorted), "%s, run %d", form, run);
+    }
+    cr_assert_eq(!strcmp(form, "cpu"), strstr(hdst_explain(r, NULL), "by the host's threads") != NULL, "%s: %s", form, hdst_explain(r, NULL));
+    hdst_result_destroy(r);
+    hdst_dataset *ordered = hdst_sort(data, "value");
+    void *out;
+    OK(hdst_collect(hdst_sort(hdst_filter_function(ordered, j->module, "odd_tag"), "value desc"), &out, &n, ERR));      // a stage reads what is sorted
+    for (uint64_t i = 1; i < n; i++) {
+        const tagged *at = (const tagged *)out + i;
+        cr_assert(at->id & 1 && (at[-1].value > at->value || (at[-1].value == at->value && at[-1].id < at->id)), "%s: %llu", form, (unsigned long long)i);
+    }
+    hdst_rows_destroy(j->context, out);
+}
+
+Test(sort, small_records)
+{
+    job j;
+    ON_FORMS(j, 4) {
+        uint64_t odd = 0;
+        for (uint32_t i = 0; i < MOST; i++) tags[i] = (tagged){(int32_t)((uint32_t)rand() % 2000 * 1000003u), i};
+        for (uint32_t i = 0; i < MOST; i++)
+            if (i & 1) tags_in_order[odd++] = tags[i];
+        qsort(tags_in_order, odd, sizeof *tags, compare_tags);
+        hdst_dataset *read = hdst_read(hdst_source_from_memory(j.context, tags, MOST, sizeof *tags), j.module, "tagged");
+        expect_tags(&j, hdst_filter_function(read, j.module, "odd_tag"), odd, forms[form_]);
+        memcpy(tags_in_order, tags, sizeof tags);
+        qsort(tags_in_order, MOST, sizeof *tags, compare_tags);
+        expect_tags(&j, read, MOST, forms[form_]);
+        expect_tags(&j, hdst_cache(read), MOST, forms[form_]);
         hdst_context_destroy(j.context);
     }
 }

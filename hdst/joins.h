@@ -27,6 +27,13 @@ HDST_API hdst_dataset *hdst_join_by(hdst_dataset *left, const char *left_key, hd
 // The left records whose key is among the right ones' (semi join), or is not (anti join), each once, as they are, in the order of a join.
 HDST_API hdst_dataset *hdst_semi_join(hdst_dataset *left, const char *left_key, hdst_dataset *right, const char *right_key);
 HDST_API hdst_dataset *hdst_anti_join(hdst_dataset *left, const char *left_key, hdst_dataset *right, const char *right_key);
+// What a `group` function of two streams, `group f(key K k, stream A a, stream B b) -> T`, makes of all left and all right records with one key, each in their
+// order; of a key that one side has alone the other stream is empty. Keys are named as for hdst_join, of K's types in order. One record for each key, or as
+// many as it emits, in the order of (the keys' hash, the key), the same on every device. Where memory is short it does as hdst_group.
+HDST_API hdst_dataset *hdst_co_group(hdst_dataset *left, const char *left_key, hdst_dataset *right, const char *right_key, hdst_module *module,
+                                     const char *function);
+// The same with values bound to the function.
+HDST_API hdst_dataset *hdst_co_group_by(hdst_dataset *left, const char *left_key, hdst_dataset *right, const char *right_key, const hdst_map_spec *spec);
 // One record for each left record with each right one, which a `join` function without optional sides makes of them: those of the first left record come first,
 // in the order of the right ones. The right records must fit a quarter of what the memory budget has left (HDST_E_MEMORY).
 HDST_API hdst_dataset *hdst_cross(hdst_dataset *left, hdst_dataset *right, hdst_module *module, const char *function);

@@ -123,6 +123,11 @@ static hdst_status fill_group(hdst_dataset *dataset, const char *key, hdst_error
         hdst__error_hint(error, "group %s(key K k, stream V v) -> T { for (V e : v) ... }", f->name);
         return HDST_E_USAGE;
     }
+    if (f->pair) {
+        hdst__error_set(error, HDST_E_USAGE, "hdst_group was given '%s', which takes the records of two datasets", f->name);
+        hdst__error_hint(error, "hdst_co_group(left, left_key, right, right_key, ...)");
+        return HDST_E_USAGE;
+    }
     const ast_decl *param = find_param(f, AST_KEY);
     hdst_status status = hdst__dataset_has_records(dataset->parent, "hdst_group", error);
     if (status == HDST_OK) status = check_stream(dataset, f, find_param(f, AST_STREAM), error);
@@ -132,8 +137,24 @@ static hdst_status fill_group(hdst_dataset *dataset, const char *key, hdst_error
     return status == HDST_OK ? give_result(dataset, error) : status;
 }
 
+static hdst_status fill_both(hdst_dataset *dataset, const char *key, hdst_error *error)
+{
+    const hdst__type *type = find_param(dataset->spec->function, AST_KEY)->type;
+    hdst_status status = HDST_OK;
+    uint64_t elements = 0;
+    (void)key;
+    for (uint32_t l = 0; l < leaves_of(type) && status == HDST_OK; l++) {
+        elements += leaf_of(type, l).elements;
+        status = add_key(dataset, (hdst__field_place){.leaf = l, .elements = leaf_of(type, l).elements}, error);
+    }
+    if (status == HDST_OK) status = hdst__named_keys_check_size(elements, error);
+    if (status == HDST_OK) status = hdst__map_spec_complete(dataset->spec, error);
+    return status == HDST_OK ? give_result(dataset, error) : status;
+}
+
 // Takes over `spec`.
-static hdst_dataset *add_group(hdst_dataset *parent, const char *key, hdst_map_spec *spec)
+static hdst_dataset *add_group(hdst_dataset *parent, const char *key, hdst_map_spec *spec,
+                               hdst_status (*fill)(hdst_dataset *dataset, const char *key, hdst_error *error))
 {
     hdst_dataset *dataset = hdst__dataset_new(parent->object.context, &hdst__op_group, parent);
     if (!dataset->object.context) {
@@ -143,10 +164,12 @@ static hdst_dataset *add_group(hdst_dataset *parent, const char *key, hdst_map_s
     dataset->spec = spec;
     hdst_error error = HDST_ERROR_INIT;
     hdst_status status = dataset->object.error ? HDST_OK : hdst__object_status(&spec->object, &error);
-    if (!dataset->object.error && status == HDST_OK) status = fill_group(dataset, key, &error);
+    if (!dataset->object.error && status == HDST_OK) status = fill(dataset, key, &error);
     if (status != HDST_OK) hdst__dataset_fail(dataset, &error);
     return dataset;
 }
+
+hdst_dataset *hdst__dataset_group_both(hdst_dataset *both, hdst_map_spec *spec) { return add_group(both, NULL, spec, fill_both); }
 
 static hdst_dataset *misused(hdst_dataset *parent, const hdst_error *error)
 {
@@ -159,7 +182,7 @@ hdst_dataset *hdst_group(hdst_dataset *parent, const char *key, const hdst_map_s
     hdst_error error = HDST_ERROR_INIT;
     hdst__lock(parent->object.context);
     const bool fits = hdst__check_object(parent->object.context, __func__, "spec", spec, &error) == HDST_OK;
-    hdst_dataset *dataset = fits ? add_group(parent, key, hdst__map_spec_copy(spec)) : misused(parent, &error);
+    hdst_dataset *dataset = fits ? add_group(parent, key, hdst__map_spec_copy(spec), fill_group) : misused(parent, &error);
     hdst__unlock(parent->object.context);
     return dataset;
 }
@@ -171,7 +194,7 @@ hdst_dataset *hdst_group_function(hdst_dataset *parent, const char *key, hdst_mo
     hdst__lock(parent->object.context);
     hdst_status status = hdst__check_object(parent->object.context, __func__, "module", module, &error);
     if (status == HDST_OK) status = hdst__check_pointer(__func__, "function", function, &error);
-    hdst_dataset *dataset = status == HDST_OK ? add_group(parent, key, hdst__map_spec_make(module, function)) : misused(parent, &error);
+    hdst_dataset *dataset = status == HDST_OK ? add_group(parent, key, hdst__map_spec_make(module, function), fill_group) : misused(parent, &error);
     hdst__unlock(parent->object.context);
     return dataset;
 }

@@ -17,5 +17,7 @@ typedef struct hdst__group_own {
 hdst_status hdst__dataset_group_dense(hdst_dataset *dataset, uint32_t key, hdst_error *error);
 // The same of a reduce by key, whose records have one (plan/keyed_records.h).
 hdst_status hdst__dataset_group_by_key(hdst_dataset *dataset, hdst_error *error);
+// A group of two streams over records of both, of its function's `pair`, whose first leaves are the key. Takes over `spec`, which has such a function.
+hdst_dataset *hdst__dataset_group_both(hdst_dataset *both, hdst_map_spec *spec);
 
 #endif

@@ -130,6 +130,7 @@ struct hdst__operator {
     X(candidates)       /* op_top.c: a threshold filter, in front of top */                                                     \
     X(top)              /* op_top.c: the largest or smallest ones */                                                            \
     X(group)            /* op_group.c: a function over the records of each key */                                               \
+    X(one_side)         /* op_co_group.c: records that have room for those of two datasets */                                   \
     X(join_pairs)       /* op_join.c: pairs of records with equal keys */                                                       \
     X(probe)            /* op_probe.c: the same as a function of one side, for who does not ask for their order */              \
     X(join_table)       /* op_probe.c: the other side, as a hash table */                                                       \

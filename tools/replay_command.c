@@ -79,7 +79,7 @@ static const hdst__key_leaf *find_keys(const session *s, const ast_function *fun
 {
     const ast_decl *key = find_param(function, AST_KEY), *stream = find_param(function, AST_STREAM);
     if (!key || !stream || s->replay.key_count != leaves_of(key->type)) return NULL;
-    const hdst__type *element = stream->type->element;
+    const hdst__type *element = function->pair ? function->pair->type : stream->type->element;
     hdst__key_leaf *keys = HDST__NEW_ARRAY(s->arena, hdst__key_leaf, s->replay.key_count);
     for (size_t i = 0; i < s->replay.key_count; i++) {
         const hdst__replay_key *from = &s->replay.keys[i];

@@ -185,7 +185,8 @@ struct ast_function {
     ast_reduce_class reduce_class;
     bool emits;                     // gives any number of records, by emit(...): a flat_map, or a group whose body has one
     bool of_hdst;                   // of codegen/math/
-    ast_decl *pair;                 // join: the record that it runs over, both of its own and which of them there are (codegen/front/check_join.c)
+    ast_decl *pair;                 // join: the record that it runs over, both of its own and which of them there are (codegen/front/check_join.c);
+                                    // group of two streams: a record of either, with its key
     const char *class_reason;       // why not a faster class, for `hdst kernel check`; NULL when field-wise
     const char *unsupported;        // NULL, or what of it hdst cannot run yet ("flat_map", "lookup parameters"), with the place below
     hdst__span unsupported_span;

@@ -12,7 +12,7 @@
 // check_math.c      functions that are written in the kernel language (codegen/math/)
 // check_emit.c      what a flat_map or group emits; texts that are built in arrays
 // check_text.c      comparisons and tokens of texts
-// check_join.c      the pairs that a join runs over
+// check_join.c      what functions over two datasets run over
 // check_lookup.c    lookup tables, has()
 // check_reduce.c    how freely a reduce may be regrouped
 #ifndef HDST_CODEGEN_FRONT_CHECK_H
@@ -130,7 +130,7 @@ ast_function *hdst__check_math_of(hdst__checker *c, const char *name, hdst__kind
 void hdst__check_math_functions(hdst__checker *c);      // the bodies of all that were found, after the user's
 
 // --- check_join.c ---
-void hdst__check_join_pair(hdst__checker *c, ast_function *f);      // makes f->pair; NULL with an error where the two are too large
+void hdst__check_pair(hdst__checker *c, ast_function *f);           // makes f->pair, if it has one; NULL with an error where the two are too large
 void hdst__check_has_partner(hdst__checker *c, ast_expr *call, const ast_decl *side);       // has(o) of an optional side becomes a field of that
 
 // --- check_lookup.c ---

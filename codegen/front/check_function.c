@@ -107,16 +107,16 @@ static bool records(hdst__checker *c, ast_function *f)
     switch (f->kind) {
     case AST_HELPER: return true;
     case AST_GROUP:
-        wanted = 2, plain = count(f, AST_KEY) + count(f, AST_STREAM);
-        if (count(f, AST_KEY) != 1 || count(f, AST_STREAM) != 1) plain = 0;
-        shape = "group name(key K k, stream V v) -> T { ... }";
+        wanted = plain = count(f, AST_KEY) + count(f, AST_STREAM);
+        if (count(f, AST_KEY) != 1 || count(f, AST_STREAM) < 1 || count(f, AST_STREAM) > 2) wanted = 2, plain = 0;
+        shape = "group name(key K k, stream V v) -> T { ... }, or with two streams for hdst_co_group";
         break;
     case AST_JOIN: wanted = 2, plain += count(f, AST_OPTIONAL), shape = "join name(A a, optional B b) -> T { ... }"; break;
     case AST_REDUCE: wanted = 2, shape = "reduce name(T a, T b) { ... }"; break;
     default: shape = hdst__arena_printf(c->arena, "%s name(T a, ...) { ... }", kind_name(f->kind)); break;
     }
     if (plain != wanted) {
-        const char *on = f->kind == AST_GROUP ? "a key and a stream" : wanted == 1 ? "one record" : "two records";
+        const char *on = f->kind == AST_GROUP ? "a key and one or two streams" : wanted == 1 ? "one record" : "two records";
         hdst__diag_error(c->diags, f->span, shape, "a %s works on %s", kind_name(f->kind), on);
         return false;
     }
@@ -128,6 +128,14 @@ static bool records(hdst__checker *c, ast_function *f)
         first = false;
     }
     return first;
+}
+
+// Whether it is a function over records of two datasets, whose types are good.
+static bool takes_two(const ast_function *f)
+{
+    for (size_t i = 0; i < f->param_count; i++)
+        if (hdst__check_is_poison(f->params[i]->type)) return false;
+    return f->kind == AST_JOIN || (f->kind == AST_GROUP && count(f, AST_STREAM) == 2);
 }
 
 // --- Results ---
@@ -191,8 +199,7 @@ void hdst__check_signature(hdst__checker *c, ast_function *f)
     }
     bool good = true;
     for (size_t i = 0; i < f->param_count; i++) good &= parameter(c, f, f->params[i]);
-    if (good && records(c, f) && f->kind == AST_JOIN && !hdst__check_is_poison(f->params[0]->type) && !hdst__check_is_poison(f->params[1]->type))
-        hdst__check_join_pair(c, f);
+    if (good && records(c, f) && takes_two(f)) hdst__check_pair(c, f);
     result(c, f);
     if (f->kind == AST_REDUCE) reduce_signature(c, f);
     c->function = around;

@@ -19,7 +19,8 @@ typedef struct hdst__key_leaf {
 
 // A group in IR is a map over the runs of records with equal keys. Its input is {first, count}, both uint64_t; its first
 // broadcast, a table with the stream's name, has the records of all runs, one after another; then come the group's own
-// broadcasts and the output. `key` has a place for each leaf of the key, in order; NULL: the field that has the name of the key
+// broadcasts and the output. Of a group of two streams that table is called "records", and has records of function->pair, whose first leaves are the key.
+// `key` has a place for each leaf of the key, in order; NULL: the field that has the name of the key
 // parameter, and if there is none the result is NULL (with nothing in the diags). Other functions are lowered as by hdst__lower,
 // which calls this with NULL.
 ir_func *hdst__lower_group(hdst__arena *arena, const ast_module *module, const ast_function *function, const hdst__key_leaf *key);

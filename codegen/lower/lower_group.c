@@ -9,6 +9,9 @@
 //   for row in first .. end
 //     n = add(n, s[row].a)
 //   result = n
+//
+// A group of two streams runs over records of both (codegen/front/check_join.c), those of the left one first: `middle`, the first of the right one, is found by
+// bisection.
 #include "codegen/lower/lower_state.h"
 #include "codegen/lower/steady.h"
 
@@ -96,21 +99,76 @@ static void bind_key(lowerer *l, const ast_decl *key, uint32_t stream, const hds
     hdst__lower_bind(l, key, place, false);
 }
 
+// --- Two streams ---
+
+// after - before, halved, from `before` on.
+static ir_expr *half_way(lowerer *l, uint32_t before, uint32_t after)
+{
+    ir_expr *span = hdst__ir_binary(l->func, IR_SUB, HDST__U64, hdst__ir_var(l->func, after), hdst__ir_var(l->func, before));
+    ir_expr *half = hdst__ir_binary(l->func, IR_SHR, HDST__U64, span, hdst__ir_const(l->func, HDST__U32, 1));
+    return hdst__ir_binary(l->func, IR_ADD, HDST__U64, hdst__ir_var(l->func, before), half);
+}
+
+// low ends as the number of the first record of the run that is of the right side, or as the run's end.
+static uint32_t find_middle(lowerer *l, const lower_place *is_right)
+{
+    const uint32_t low = set_u64(l, "middle", hdst__ir_var(l->func, l->group[0])), high = set_u64(l, "high", hdst__ir_var(l->func, l->group[1]));
+    ir_block *around = l->block;
+    ir_stmt *loop = hdst__ir_stmt(l->func, IR_LOOP, (hdst__span){0});
+    loop->cond = hdst__ir_binary(l->func, IR_LT, HDST__BOOL, hdst__ir_var(l->func, low), hdst__ir_var(l->func, high));
+    l->block = &loop->body;
+    const uint32_t half = set_u64(l, "half", half_way(l, low, high)), right = hdst__ir_add_var(l->func, "is_right", HDST__BOOL, 0);
+    lower_place at = *is_right;
+    at.row = hdst__ir_var(l->func, half);
+    hdst__lower_push(l, hdst__ir_set(l->func, right, hdst__lower_load(l, &at)));
+    ir_expr *next = hdst__ir_binary(l->func, IR_ADD, HDST__U64, hdst__ir_var(l->func, half), hdst__ir_const(l->func, HDST__U64, 1));
+    hdst__lower_push(l, hdst__ir_set(l->func, low, hdst__ir_select(l->func, hdst__ir_var(l->func, right), hdst__ir_var(l->func, low), next)));
+    hdst__lower_push(l, hdst__ir_set(l->func, high, hdst__ir_select(l->func, hdst__ir_var(l->func, right), hdst__ir_var(l->func, half),
+                                                                    hdst__ir_var(l->func, high))));
+    l->block = around;
+    hdst__lower_push(l, loop);
+    return low;
+}
+
+static void bind_sides(lowerer *l, const ast_function *function, const lower_place *rows)
+{
+    static const char *const names[] = {"left", "right"};
+    const hdst__record *both = function->pair->type->record;
+    size_t side = 0;
+    for (size_t i = 0; i < function->param_count; i++) {
+        if (function->params[i]->qualifier != AST_STREAM) continue;
+        hdst__lower_bind(l, function->params[i], hdst__lower_field(rows, hdst__record_field(both, names[side++])), true);
+        l->right = function->params[i];
+    }
+    const lower_place is_right = hdst__lower_field(rows, hdst__record_field(both, "is_right"));
+    l->middle = find_middle(l, &is_right);
+}
+
 bool hdst__lower_group_params(lowerer *l, const ast_function *function, const hdst__key_leaf *key)
 {
     const ast_decl *stream = find(function, AST_STREAM), *key_param = find(function, AST_KEY);
-    const hdst__type *element = stream->type->element;
+    const hdst__type *element = function->pair ? function->pair->type : stream->type->element;
+    const char *name = function->pair ? "records" : stream->name;
     const hdst__record *record = hdst__lower_row_record(l->arena, element);
     if (!key) key = key_by_name(l, key_param, record);
     if (!key) return false;
     hdst__ir_add_param(l->func, (ir_param){.kind = IR_INPUT, .name = "run", .bind = "run", .record = hdst__group_run_record(l->arena)});
     const uint32_t table =
-        hdst__ir_add_param(l->func, (ir_param){.kind = IR_BROADCAST_TABLE, .name = stream->name, .bind = stream->name, .record = record, .is_table = true});
+        hdst__ir_add_param(l->func, (ir_param){.kind = IR_BROADCAST_TABLE, .name = name, .bind = name, .record = record, .is_table = true});
     l->group[0] = set_u64(l, "first", hdst__group_run_leaf(l->func, 0));
     l->group[1] = set_u64(l, "end", hdst__ir_binary(l->func, IR_ADD, HDST__U64, hdst__ir_var(l->func, l->group[0]), hdst__group_run_leaf(l->func, 1)));
-    hdst__lower_bind(l, stream, (lower_place){.base = PLACE_BROADCAST, .type = element, .first = table, .name = stream->name}, true);
+    const lower_place rows = {.base = PLACE_BROADCAST, .type = element, .first = table, .name = name};
+    if (function->pair) bind_sides(l, function, &rows);
+    else hdst__lower_bind(l, stream, rows, true);
     bind_key(l, key_param, table, key);
     return true;
+}
+
+// Of a stream: its records within the run.
+static hdst__key_rows rows_of(const lowerer *l, const ast_decl *stream)
+{
+    if (!l->right) return (hdst__key_rows){l->group[0], l->group[1]};
+    return stream == l->right ? (hdst__key_rows){l->middle, l->group[1]} : (hdst__key_rows){l->group[0], l->middle};
 }
 
 void hdst__lower_for_in(lowerer *l, const ast_stmt *s)
@@ -118,7 +176,7 @@ void hdst__lower_for_in(lowerer *l, const ast_stmt *s)
     const size_t known = l->found_count;
     hdst__lower_find_key_rows(l, s);
     const lower_key_rows of = hdst__is_key_rows(s->value) ? hdst__lower_key_rows(l, s->value)
-                              : (lower_key_rows){hdst__lower_find(l, s->value->decl), {l->group[0], l->group[1]}, NULL};
+                              : (lower_key_rows){hdst__lower_find(l, s->value->decl), rows_of(l, s->value->decl), NULL};
     lower_place record = of.table->place;
     const uint32_t row = hdst__ir_add_var(l->func, "row", HDST__U64, 0), outer = l->switch_continue;
     record.row = hdst__ir_var(l->func, row);

@@ -68,6 +68,8 @@ typedef struct lowerer {
     bool is_filter;
     const ast_stmt *case_end;   // the `break` that ends the case of a switch which is a chain of ifs: there is nothing to leave
     uint32_t group[2];          // of a group: the variables of its first record and of the one behind its last
+    uint32_t middle;            // of one with two streams: the variable of the second one's first record
+    const ast_decl *right;      // that second one; NULL: there is one
     uint32_t switch_continue;   // in a switch that became a loop: the flag that stands for `continue`; else IR_NO_VAR
     bool has_key_rows;          // it has a table with any number of rows of a key
     lower_key_rows *found;      // in front of the loops around

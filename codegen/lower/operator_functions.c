@@ -47,21 +47,33 @@ static void store(ir_func *func, ir_block *block, uint32_t output, uint32_t leaf
     hdst__ir_push(func, block, s);
 }
 
-// Output leaf `to` = input leaf `from`, all elements.
-static void copy_leaf(ir_func *func, uint32_t output, uint32_t to, uint32_t from)
+// All elements of an output leaf; `value_of` gives one's value, by a number (NULL: it is the only one).
+static void store_leaf(ir_func *func, uint32_t output, uint32_t to, ir_expr *(*value_of)(ir_func *func, const void *user, ir_expr *e), const void *user)
 {
-    const hdst__leaf *leaf = &func->params[0].record->leaves[from];
-    ir_expr *value = leaf_expr(func, IR_FIELD, 0, from, leaf->kind);
-    if (leaf->elements == 1) {
-        store(func, &func->body, output, to, NULL, value);
+    const uint64_t elements = func->params[output].record->leaves[to].elements;
+    if (elements == 1) {
+        store(func, &func->body, output, to, NULL, value_of(func, user, NULL));
         return;
     }
     uint32_t e = hdst__ir_add_var(func, "e", HDST__U32, 0);
-    value->a = hdst__ir_var(func, e);
-    ir_stmt *loop = hdst__ir_for(func, e, hdst__ir_const(func, HDST__U32, 0), hdst__ir_const(func, HDST__U32, leaf->elements), 1);
-    store(func, &loop->body, output, to, hdst__ir_var(func, e), value);
+    ir_stmt *loop = hdst__ir_for(func, e, hdst__ir_const(func, HDST__U32, 0), hdst__ir_const(func, HDST__U32, elements), 1);
+    store(func, &loop->body, output, to, hdst__ir_var(func, e), value_of(func, user, hdst__ir_var(func, e)));
     hdst__ir_push(func, &func->body, loop);
 }
+
+typedef struct part { uint32_t leaf; uint64_t element; } part;      // of the input: from this element on
+
+static ir_expr *part_value(ir_func *func, const void *user, ir_expr *e)
+{
+    const part *from = user;
+    const hdst__leaf *leaf = &func->params[0].record->leaves[from->leaf];
+    ir_expr *value = leaf_expr(func, IR_FIELD, 0, from->leaf, leaf->kind), *first = hdst__ir_const(func, HDST__U32, from->element);
+    if (leaf->elements > 1) value->a = !e ? first : from->element ? hdst__ir_binary(func, IR_ADD, HDST__U32, e, first) : e;
+    return value;
+}
+
+// Output leaf `to` = input leaf `from`, all elements.
+static void copy_leaf(ir_func *func, uint32_t output, uint32_t to, uint32_t from) { store_leaf(func, output, to, part_value, &(part){from, 0}); }
 
 static uint32_t add_broadcast(ir_func *func, const char *name)
 {
@@ -102,6 +114,24 @@ ir_func *hdst__operator_ones(hdst__arena *arena, const hdst__record *from, const
     for (uint32_t i = 0; i < from->leaf_count; i++)
         if (is_key(from, i)) copy_leaf(func, output, next++, i);
     store(func, &func->body, output, next, NULL, u64(func, 1));
+    return func;
+}
+
+static ir_expr *zero_value(ir_func *func, const void *user, ir_expr *e)
+{
+    (void)e;
+    return hdst__ir_const(func, *(const hdst__kind *)user, 0);
+}
+
+ir_func *hdst__operator_one_side(hdst__arena *arena, const hdst__record *from, const hdst__record *to, const hdst__one_side *side)
+{
+    ir_func *func = hdst__operator_new_func(arena, "one_side", from);
+    const uint32_t output = add_output(func, to);
+    for (uint32_t i = 0; i < side->key_count; i++) store_leaf(func, output, i, part_value, &(part){side->key_leaf[i], side->key_element[i]});
+    store(func, &func->body, output, side->key_count, NULL, hdst__ir_const(func, HDST__BOOL, side->is_right));
+    for (uint32_t i = side->key_count + 1; i < to->leaf_count; i++)
+        if (i < side->first || i - side->first >= from->leaf_count) store_leaf(func, output, i, zero_value, &to->leaves[i].kind);
+    for (uint32_t i = 0; i < from->leaf_count; i++) copy_leaf(func, output, side->first + i, i);
     return func;
 }
 

@@ -21,6 +21,14 @@ ir_func *hdst__operator_zip(hdst__arena *arena, const hdst__record *from, const 
 ir_func *hdst__operator_field(hdst__arena *arena, const hdst__record *from, const hdst__record *to, uint32_t leaf);
 // Records of `to`: the leaves of `from` that are a key, then a 1.
 ir_func *hdst__operator_ones(hdst__arena *arena, const hdst__record *from, const hdst__record *to, bool (*is_key)(const hdst__record *record, uint32_t leaf));
+// Records of `to` that have a record of one side of a group of two streams: {key; is_right; left; right}, the other side zero.
+typedef struct hdst__one_side {
+    bool is_right;
+    uint32_t key_count, first;          // leaves of the key, which are the first ones of `to`; where this side's leaves begin
+    const uint32_t *key_leaf;           // of `from`: where each begins
+    const uint64_t *key_element;
+} hdst__one_side;
+ir_func *hdst__operator_one_side(hdst__arena *arena, const hdst__record *from, const hdst__record *to, const hdst__one_side *side);
 // Keeps a record if the upper 63 bits of a random number are below the broadcast "limit". The number follows from the record's
 // index and the broadcast "seed" (both broadcasts are uint64_t): Philox 4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random
 // numbers: as easy as 1, 2, 3", 2011, section 4.3) of the counter {index, 0} with the key `seed`.

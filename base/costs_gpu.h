@@ -48,6 +48,13 @@ enum {
     HDST__GPU_BY_KEY_LEAST = 1 << 18,       // reduced by key
     HDST__GPU_BY_KEY_SLICE_LEAST = 1 << 14, //     of a slice, with texts in their keys, to be added to rows there
 
+    // Tables in which a kernel's records with short texts as keys become one. Chosen, not measured
+    HDST__GPU_COMBINE_HOT_BYTES = 12 << 10, // of a work-group's local memory, for keys that it met early
+    HDST__GPU_COMBINE_GROUPS_PER_UNIT = 8,  // no more than have room at once
+    HDST__GPU_COMBINE_BITS = 21,            // logarithm of the rows, at most
+    HDST__GPU_COMBINE_SHARE = 16,           // of what the device has left
+    HDST__GPU_COMBINE_LOOKS = 4,            // times the least records of a slice (above) that were made, to tell whether it pays
+
     // Rows by keys with texts, which stay on a device from slice to slice. Chosen, not measured
     HDST__GPU_SLICE_GROUPS_PER_UNIT = 8,    // work-groups that look for keys: no more than have room at once, as each has values of its own to add up
     HDST__GPU_SLICE_HOT_ROWS = 512, HDST__GPU_SLICE_HOT_BYTES = 8 << 10,        // rows that came first, whose values those are

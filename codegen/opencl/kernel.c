@@ -15,7 +15,9 @@ uint64_t hdst__kernel_places(const hdst__kernel *kernel, uint64_t items, uint64_
 {
     if (kernel->output_way == IR_OUTPUT_DENSE) return 0;
     if (kernel->output_way == IR_OUTPUT_BOUNDED) return 2 * items;
-    return kernel->one_group_per_strip ? HDST__COUNTS_AT + items * (kernel->at_most ? 3 : 1) : 1 + (records + kernel->local_size - 1) / kernel->local_size;
+    const uint64_t marks = kernel->combine_name ? 2 + (records + 1) / 2 : 0, tiles = (records + kernel->local_size - 1) / kernel->local_size;
+    if (marks > 1 + tiles) return marks;
+    return kernel->one_group_per_strip ? HDST__COUNTS_AT + items * (kernel->at_most ? 3 : 1) : 1 + tiles;
 }
 
 uint64_t hdst__kernel_runs_at(const hdst__kernel *kernel, uint64_t items) { return kernel->at_most ? HDST__COUNTS_AT + items : 0; }

@@ -27,7 +27,7 @@ typedef struct hdst__kernel_options {
     bool slices_anywhere;           // with it: slices come in any order, or not all of them; the table is clear, and each adds to it
     bool fast_sums;                     // float sums may be plain: rounded at each addition, in any order. Which became so, the cells of the
                                         // kernel's tables say
-    const hdst__combining *combining;   // CPU: NULL, or records may be made fewer in tables of the cores (hdst__kernel.combines)
+    const hdst__combining *combining;   // NULL, or records may be made fewer in tables of the cores, of the device (hdst__kernel.combines, .combine_name)
     bool texts_apart;                   // texts refer to memory that the device cannot reach: it has copies (HDST__ARG_TEXTS)
     bool counts_output;                 // CPU: never `at_most`
     bool no_blocks;                     // strips and work-groups have no tables, each addend goes straight to the device's: for measurement, or as
@@ -69,7 +69,8 @@ typedef struct hdst__kernel {
     uint64_t emit_bound;                // BOUNDED: records that one record may emit
     bool at_most;                       // COUNTED, CPU: strips say where they wrote and how many records (hdst__kernel_runs_at)
     bool combines;                      // records with equal keys become one, or a row of words, in the tables of COMBINED
-    uint64_t combined_row_bytes;        // then: of a row there
+    const char *combine_name, *gather_name;     // COUNTED, GPU: NULL, or in place of count_name and so on, and what makes records of the table's rows
+    uint64_t combined_row_bytes;        // with either: of a row there
     uint64_t spare_records;             // COUNTED, CPU: records that a work-item may write behind ROOM
     const char *count_name, *scan_name; // COUNTED
     const char *text_constants;         // texts apart: the function's own texts, one behind another. NULL: it works on no texts

@@ -26,7 +26,7 @@ typedef enum hdst__arg_kind {
     HDST__ARG_ROOM,             // ulong: records that fit the output
     HDST__ARG_PLACES,           // buffer of ulong, hdst__kernel_places of them
     HDST__ARG_COMBINED,         // buffer of ulong: tables in which records become fewer (combined_tables.h)
-    HDST__ARG_COMBINED_TABLES,  // ulong: how many; 0: none, the buffer is not looked at
+    HDST__ARG_COMBINED_TABLES,  // ulong: how many; 0: none, the buffer is not looked at. GPU: the turn of the slice, from 1
     HDST__ARG_COMBINED_BITS,    // ulong: logarithm of the rows of one at most
     HDST__ARG_ERROR,            // buffer of one ulong: all ones, or record << 16 | check of the failing record with the smallest index
     HDST__ARG_TEXTS,            // buffer: a copy of the stretch of the host's memory that the slice's long texts lie in
@@ -45,6 +45,10 @@ typedef enum hdst__arg_kind {
 //          records; where that is above ROOM the last kernel does nothing. CPU: PLACES[1] is where the output begins,
 //          then where it ends; all ones where it did not fit, and then nothing fits that follows it. OUTPUT has
 //          hdst__kernel_spare_records behind ROOM, of which nobody reads anything.
+//          GPU, combine_name: in place of all three. What has no place in COMBINED, one table of 2^COMBINED_BITS rows, zero at first, goes to OUTPUT in any
+//          order; PLACES[0], 0 before, is how much that is. If it is more than ROOM the slice is not through: once OUTPUT is taken and PLACES[0] is 0 again
+//          another turn goes on. PLACES[1], 0 before the first turn: how many records were made. gather_name, with arguments of its own:
+//          rows SKIP to SKIP + COUNT of COMBINED become records of OUTPUT, PLACES[0] of them.
 
 typedef struct hdst__arg {
     hdst__arg_kind kind;
@@ -52,5 +56,8 @@ typedef struct hdst__arg {
     uint64_t local_constant;
     const uint64_t *local_per_row;
 } hdst__arg;
+
+enum { HDST__GATHER_ARGS = 5 };
+extern const hdst__arg hdst__gather_args[HDST__GATHER_ARGS];    // of gather_name (print_combine_gpu.c)
 
 #endif

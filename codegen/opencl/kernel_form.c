@@ -2,6 +2,7 @@
 // What the forms of kernels share: file scope, the frame and the kernels' names, what is said of it to people.
 #include "codegen/opencl/kernel_form.h"
 #include "codegen/opencl/kernel_emit.h"
+#include "codegen/opencl/print_combine_gpu.h"
 #include "codegen/opencl/print_constant.h"
 #include "codegen/opencl/print_input.h"
 #include "codegen/opencl/print_output.h"
@@ -48,6 +49,7 @@ static const char *whole_text(hdst__printer *p, const hdst__kernel *kernel, cons
     hdst__writer text = {.arena = p->arena};
     write_frame(&text, frame, fillings, count);
     if (hdst__emit_frame(p)) write_frame(&text, hdst__emit_frame(p), fillings, count);
+    if (hdst__combines_on_gpu(p)) write_frame(&text, "combined_gpu.cl", fillings, count);
     if (kernel->merges) write_frame(&text, "merge_gpu.cl", fillings, count);
     hdst__tuples_write(p, &text, fillings, count);
     if (kernel->finish_arg_count) write_frame(&text, "finish_gpu.cl", fillings, count);
@@ -76,13 +78,15 @@ static void name_kernels(hdst__printer *p, hdst__kernel *kernel)
     hdst__tuples_finish(p, kernel);
 }
 
+enum { OTHER_NAMES = 8 };
+
 // KERNEL, and KERNEL_count and the like in frames.
 static const char *with_names(hdst__printer *p, const hdst__kernel *kernel, const char *text)
 {
-    const char *names[HDST__TUPLE_KERNELS + 6] = {kernel->name, kernel->finish_name, kernel->overflow_name, kernel->merge_name,
-        kernel->count_name, kernel->scan_name};
-    memcpy(names + 6, kernel->tuple_kernel_name, sizeof kernel->tuple_kernel_name);
-    hdst__filling fillings[HDST__TUPLE_KERNELS + 6];
+    const char *names[HDST__TUPLE_KERNELS + OTHER_NAMES] = {kernel->name, kernel->finish_name, kernel->overflow_name, kernel->merge_name,
+        kernel->count_name, kernel->scan_name, kernel->combine_name, kernel->gather_name};
+    memcpy(names + OTHER_NAMES, kernel->tuple_kernel_name, sizeof kernel->tuple_kernel_name);
+    hdst__filling fillings[HDST__TUPLE_KERNELS + OTHER_NAMES];
     size_t count = 0;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (names[i]) fillings[count++] = (hdst__filling){hdst__arena_printf(p->arena, "KERNEL%s", names[i] + strlen(kernel->name)), names[i]};

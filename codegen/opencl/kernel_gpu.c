@@ -6,6 +6,7 @@
 #include "codegen/opencl/print_accum_run.h"
 #include "codegen/opencl/print_args.h"
 #include "codegen/opencl/print_cell.h"
+#include "codegen/opencl/print_combine_gpu.h"
 #include "codegen/opencl/print_cooperative.h"
 #include "codegen/opencl/print_finish.h"
 #include "codegen/opencl/print_input.h"
@@ -196,6 +197,13 @@ static const char *print_count(hdst__printer *p, const ir_func *count, void (*pr
     return text;
 }
 
+static void print_own_record(hdst__printer *p)
+{
+    p->own_record = true;
+    hdst__print_function(p);
+    p->own_record = false;
+}
+
 // A lane's place: those of the lanes before it follow from what each emits.
 static const char *place_text(hdst__printer *p, const char *count_record)
 {
@@ -212,7 +220,7 @@ static hdst__gpu_limits limits_of(const hdst__kernel_options *options)
         .no_unroll_hints = options->facts.portable};
 }
 
-enum { OWN_FILLINGS = 13 };
+enum { OWN_FILLINGS = 14 };
 
 const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *scalar, const hdst__kernel_options *options, hdst__diags *diags)
 {
@@ -251,6 +259,7 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *sca
         {"EMIT_SCOPE", count ? hdst__pieces_text(arena, &hdst__kernel_pieces, "emit_gpu.cl") : ""},
         {"COUNT_SETUP", print_count(p, count, print_count_setup)},
         {"COUNT_RECORD", count_record},
+        {"COMBINE_RECORD", hdst__combines_on_gpu(p) ? print_count(p, single, print_own_record) : ""},
         {"RECORDS", records},
         {"FLUSH", hdst__print_section(p, hdst__print_group_flush)},
         {"MERGE_SETUP", merges ? hdst__print_section(p, hdst__print_merge_bases) : ""},

@@ -6,6 +6,7 @@
 #include "accum/value_text.h"
 #include "codegen/opencl/kernel_pieces.h"
 #include "codegen/opencl/print_combine.h"
+#include "codegen/opencl/print_combine_gpu.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -22,6 +23,7 @@ static const hdst__piece_file files[] = {
     {&hdst__kernel_pieces, "text_apart.cl"},
     {&hdst__kernel_pieces, "combine_tables_cpu.cl"},
     {&hdst__kernel_pieces, "combine_cpu.cl"},
+    {&hdst__kernel_pieces, "combine_gpu.cl"},
     {&hdst__kernel_pieces, "pick.cl"},
     {&hdst__kernel_pieces, "pick_double.cl"},
     {&hdst__accum_pieces, "integer_words.cl"},
@@ -84,6 +86,7 @@ static const char *numbers_text(const hdst__printer *p, const hdst__words *words
     if (has_word(words, "SUPERACCUMULATOR_LIMBS")) hdst__write_line(&text, "#define SUPERACCUMULATOR_LIMBS %" PRIu32,
                                                                     hdst__superaccumulator_limbs(most_digits(p->tables)));
     hdst__write_combine_macros(p, &text);
+    hdst__write_gpu_combine_macros(p, &text);
     return hdst__writer_text(&text);
 }
 

@@ -15,7 +15,7 @@ typedef struct hdst__prelude {
 hdst__prelude hdst__prelude_of(hdst__printer *p, const char *kernel);
 
 // The files with functions that kernels may name. Returns how many there are.
-enum { HDST__PRELUDE_FILES = 40 };
+enum { HDST__PRELUDE_FILES = 48 };
 size_t hdst__prelude_files(hdst__piece_file to[HDST__PRELUDE_FILES], bool has_double);
 
 #endif

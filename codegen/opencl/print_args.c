@@ -2,6 +2,7 @@
 // The arguments of a kernel, in the order of hdst__arg_kind, and their text.
 #include "codegen/opencl/print_args.h"
 #include "codegen/opencl/print_combine.h"
+#include "codegen/opencl/print_combine_gpu.h"
 #include "codegen/opencl/print_tables.h"
 #include "codegen/pass/accumulator_placement.h"
 
@@ -88,7 +89,7 @@ void hdst__kernel_add_common_args(hdst__printer *p)
         if (p->func->params[i].kind == IR_OUTPUT) hdst__kernel_add_arg(p, HDST__ARG_OUTPUT, i, "__global uchar *restrict %sAt", p->param_name[i]);
     if (p->output.way == IR_OUTPUT_COUNTED) hdst__kernel_add_arg(p, HDST__ARG_ROOM, 0, "ulong room");
     if (p->output.way != IR_OUTPUT_DENSE) hdst__kernel_add_arg(p, HDST__ARG_PLACES, 0, "__global ulong *places");
-    if (hdst__combines(p)) {
+    if (hdst__combines(p) || hdst__combines_on_gpu(p)) {
         hdst__kernel_add_arg(p, HDST__ARG_COMBINED, 0, "__global ulong *combined");
         hdst__kernel_add_arg(p, HDST__ARG_COMBINED_TABLES, 0, "ulong combined_tables");
         hdst__kernel_add_arg(p, HDST__ARG_COMBINED_BITS, 0, "ulong combined_bits");

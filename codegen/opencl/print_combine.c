@@ -21,9 +21,16 @@ static bool leaf_suits(const hdst__combining *combining, uint32_t l)
 bool hdst__combines(const hdst__printer *p)
 {
     const hdst__combining *combining = p->options->combining;
-    if (!combining || p->gpu || p->has_checks || p->tables->accum_count || p->text_copies) return false;
+    if (!combining || p->gpu || p->text_copies) return false;
     if (combining->in_rows ? p->output.way != IR_OUTPUT_BOUNDED : !p->output.at_most) return false;
+    return hdst__combining_suits(p);
+}
+
+bool hdst__combining_suits(const hdst__printer *p)
+{
+    const hdst__combining *combining = p->options->combining;
     const hdst__record *record = combining->record;
+    if (p->has_checks || p->tables->accum_count) return false;
     for (size_t i = 0; i < p->func->param_count; i++) {
         const ir_param *param = &p->func->params[i];
         if (param->kind == IR_OUTPUT && (param->given || param->record->size != record->size)) return false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writing outputs: a macro for each leaf, LEAF(at, record, element), and stores.
 #include "codegen/opencl/print_output.h"
+#include "codegen/opencl/print_combine_gpu.h"
 #include "codegen/opencl/print_expr.h"
 #include "codegen/opencl/print_input.h"
 #include "codegen/opencl/print_text_copies.h"
@@ -54,7 +55,7 @@ void hdst__print_store(hdst__printer *p, const ir_stmt *stmt)
 {
     if (stmt->cond) hdst__write_line(&p->out, "if (%s)", hdst__expr_text(p, stmt->cond, HDST__WHOLE));
     p->out.indent += stmt->cond != NULL;
-    print_plain_store(p, stmt);
+    (p->own_record ? hdst__print_own_store : print_plain_store)(p, stmt);
     p->out.indent -= stmt->cond != NULL;
 }
 

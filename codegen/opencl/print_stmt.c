@@ -3,6 +3,7 @@
 #include "codegen/opencl/print_stmt.h"
 #include "codegen/opencl/print_accum.h"
 #include "codegen/opencl/print_combine.h"
+#include "codegen/opencl/print_combine_gpu.h"
 #include "codegen/opencl/print_constant.h"
 #include "codegen/opencl/print_expr.h"
 #include "codegen/opencl/print_homes.h"
@@ -110,6 +111,10 @@ static void print_check(hdst__printer *p, const ir_stmt *stmt)
 
 static void print_emit(hdst__printer *p, const ir_stmt *stmt)
 {
+    if (p->own_record) {
+        hdst__print_gpu_combine(p, stmt);
+        return;
+    }
     if (stmt->value && stmt->cond) hdst__write_line(&p->out, "if (%s)", hdst__expr_text(p, stmt->cond, HDST__WHOLE));
     if (stmt->value) hdst__write_line(&p->out, "%splace += %s;", stmt->cond ? "    " : "", hdst__expr_text(p, stmt->value, HDST__WHOLE));
     else if (stmt->cond) hdst__write_line(&p->out, "place += %s;", hdst__expr_text(p, stmt->cond, HDST__WHOLE));

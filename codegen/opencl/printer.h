@@ -81,6 +81,7 @@ struct hdst__printer {
     uint32_t lanes;                     // inside a loop over vectors of records: expressions are vectors of so many; else 0
     bool run_totals;                    // CPU: inside a record loop of print_run_totals.h
     bool alone;                         // CPU: what is printed adds to words that nobody else adds to meanwhile
+    bool own_record;                    // GPU: output records are made in the lane's own memory (print_combine_gpu.h)
     bool plain_loops;                   // GPU: what is printed now runs rarely, so nothing is loaded ahead
     const char *record;                 // the slice index of the current record: "i" or "i + r"
     uint32_t last_source, last_line;    // the position that the last comment named

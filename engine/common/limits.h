@@ -24,7 +24,8 @@ typedef struct hdst__limits {
     double slow_times;
     double pace[HDST__PACED_DEVICES];   // by index: seconds that a record takes there at least, likewise; 0: as long as it does
     uint64_t combine_least;             // records that a function gives before they are looked for in tables of the cores,
-    uint32_t combine_bits;              // of so many rows at most (their logarithm); 0: chosen
+    uint32_t combine_bits;              // of so many rows at most (their logarithm; a GPU's table: of so many); 0: chosen
+    uint64_t combine_room;              // records that have room beside a GPU's table; 0: as many as there is memory for
     uint64_t tuning_least;              // records of a slice whose time is compared, fewer when they are large
     double (*tuning_clock)(const struct hdst__tuning_shape *shape, uint64_t records, void *user);  // in place of the device's; NULL: none
     void *tuning_clock_user;

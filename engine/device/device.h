@@ -68,7 +68,8 @@ typedef struct hdst__launch {
     const hdst__memory *text_constants;     // NULL, or texts of the function and of values, for a kernel that has them apart
     uint64_t text_constants_host;           //     their address on the host
     const hdst__memory *combined;           // NULL, or tables in which records become fewer (HDST__ARG_COMBINED),
-    uint64_t combined_tables, combined_bits;    // so many; logarithm of the rows of one at most
+    uint64_t combined_tables, combined_bits;    // so many (of a GPU: the turn of the slice); logarithm of the rows of one at most
+    bool gathers;                           // GPU: rows `skip` to `skip` + `count` of the table become records, and nothing else is done
     uint64_t flush, room;                   // room: records that fit `output`
 } hdst__launch;
 

@@ -75,6 +75,7 @@ struct hdst__program {
     hdst__built *built;
     cl_kernel kernel;
     cl_kernel count, scan;          // run before it; NULL: none
+    cl_kernel combine, gather;      // run in place of it; NULL: none
     cl_kernel merge;                // runs behind it; NULL: none
     cl_kernel finish;               // makes rows of accumulators; NULL: none
     cl_kernel spare;                // runs behind it; NULL: none

@@ -131,7 +131,8 @@ static hdst_status create_kernel(hdst__opencl_device *self, const hdst__built *b
 
 static void release_kernels(hdst__opencl_device *self, hdst__program *program)
 {
-    cl_kernel *const kernels[] = {&program->kernel, &program->count, &program->scan, &program->merge, &program->finish, &program->spare};
+    cl_kernel *const kernels[] = {&program->kernel, &program->count, &program->scan, &program->merge, &program->finish, &program->spare,
+                                &program->combine, &program->gather};
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
         if (*kernels[i]) self->cl->clReleaseKernel(*kernels[i]);
         *kernels[i] = NULL;
@@ -148,6 +149,8 @@ static hdst_status create_kernels(hdst__opencl_device *self, hdst__program *prog
     hdst_status status = create_kernel(self, built, kernel->name, &program->kernel, error);
     if (status == HDST_OK) status = create_kernel(self, built, kernel->count_name, &program->count, error);
     if (status == HDST_OK) status = create_kernel(self, built, kernel->scan_name, &program->scan, error);
+    if (status == HDST_OK) status = create_kernel(self, built, kernel->combine_name, &program->combine, error);
+    if (status == HDST_OK) status = create_kernel(self, built, kernel->gather_name, &program->gather, error);
     if (status == HDST_OK) status = create_kernel(self, built, kernel->merge_name, &program->merge, error);
     if (status == HDST_OK) status = create_kernel(self, built, kernel->finish_name, &program->finish, error);
     if (status == HDST_OK) status = create_kernel(self, built, kernel->overflow_name, &program->spare, error);
@@ -344,6 +347,8 @@ static hdst_status set_arguments(hdst__opencl_device *self, const hdst__code *co
 static const char *name_of(const hdst__program *program, cl_kernel kernel)
 {
     return kernel == program->kernel ? (program->code.func ? program->code.func->name : program->code.kernel->name)
+        : kernel == program->combine ? "combine"
+        : kernel == program->gather ? "gather rows"
         : kernel == program->count ? "count output"
         : kernel == program->scan ? "place output"
         : kernel == program->merge ? "merge accumulators"
@@ -389,6 +394,17 @@ static hdst_status count_first(hdst__opencl_device *self, const hdst__program *p
     return status == HDST_OK ? enqueue(self, program, program->scan, at->count, local, local, error) : status;
 }
 
+// In place of the kernels that write records: the one that puts them into a table, or makes records of its rows.
+static hdst_status combine(hdst__opencl_device *self, const hdst__program *program, const hdst__launch *at, size_t global, size_t local, hdst_error *error)
+{
+    const cl_kernel kernel = at->gathers ? program->gather : program->combine;
+    const size_t most = self->base.info->compute_units * HDST__GPU_COMBINE_GROUPS_PER_UNIT * local;
+    if (global > most) global = most;       // as each has keys of its own to add up
+    const hdst_status status = at->gathers ? set_listed(self, &program->code, hdst__gather_args, HDST__GATHER_ARGS, kernel, at, error)
+                                           : set_arguments(self, &program->code, kernel, at, error);
+    return status == HDST_OK ? enqueue(self, program, kernel, at->gathers ? 0 : at->count, global, local, error) : status;
+}
+
 // All whole tiles of the slice. *rest is what is left of it.
 static hdst_status launch_parts(hdst__opencl_device *self, const hdst__program *program, const hdst__launch *at, size_t global, size_t local,
                                 hdst__launch *rest, hdst_error *error)
@@ -418,6 +434,7 @@ hdst_status hdst__opencl_launch(hdst__device *device, hdst__program *program, co
         size_t runs = (size_t)((at->count + HDST__FOLD_RECORDS - 1) / HDST__FOLD_RECORDS);
         global = (runs + local - 1) / local * local;
     }
+    if (program->combine && at->combined) return combine(self, program, at, global, local, error);
     hdst_status status = program->count ? count_first(self, program, at, global, local, error) : HDST_OK;
     hdst__launch rest;
     if (status == HDST_OK && kernel->tuple_kernel_count) {

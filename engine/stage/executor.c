@@ -162,6 +162,16 @@ static hdst_status unwrap_output(hdst__executor *executor, hdst__slot *slot, hds
     return executor->device->ops->unwrap(executor->device, &slot->wrapped, error);
 }
 
+static bool offer_rows(hdst__pass *pass, const hdst__slot *slot, hdst__launch *launch)
+{
+    const double each = *pass->outputs_per_record;
+    if (slot->turn > 1) pass->rows->ended = false;      // it goes on as it began
+    const uint64_t expected = (uint64_t)((double)slot->count * each), in_all = (uint64_t)((double)hdst__pass_records(pass) * each);
+    if (!hdst__device_rows_offer(pass->rows, expected, in_all, launch)) return false;
+    launch->combined_tables = slot->turn;
+    return true;
+}
+
 // Records [skip, skip + count) of the segment. `alone`: nobody is told when it ends; settling its ticket waits.
 static hdst_status start_slice(hdst__executor *executor, hdst__pass *pass, hdst__slot *slot, uint64_t skip, uint64_t count, bool alone, hdst_error *error)
 {
@@ -186,6 +196,7 @@ static hdst_status start_slice(hdst__executor *executor, hdst__pass *pass, hdst_
     launch.places = slot->places;
     launch.room = pass->room;
     if (pass->combined) hdst__combined_tables_offer(pass->combined, pass->came, &launch);
+    slot->combines = pass->rows && offer_rows(pass, slot, &launch);
     hdst__memory place = {0};
     hdst_status status = HDST_OK;
     if (pass->in_place) {
@@ -219,6 +230,7 @@ static hdst_status submit_slice(hdst__executor *executor, hdst__pass *pass, hdst
     hdst__slot *slot = &executor->slot[(executor->oldest + executor->in_flight) % executor->slots];
     slot->segment = segment;
     slot->chunk = pass->chunk;
+    slot->turn = 1;
     slot->try = pass->tuning ? hdst__tuning_next(pass->tuning, count) : 0;
     slot->program = pass->tuning ? pass->tries[slot->try] : pass->program;
     hdst_status status = start_slice(executor, pass, slot, skip, count, false, error);
@@ -301,9 +313,29 @@ static hdst_status cut_slice(hdst__executor *executor, hdst__pass *pass, hdst__s
     return status;
 }
 
+// A slice whose records go to a table as they are made: what had room of the others is taken, and another turn goes on from there.
+static hdst_status drain_slice(hdst__executor *executor, hdst__pass *pass, hdst__slot *slot, hdst_error *error)
+{
+    const bool ended = pass->rows->ended;
+    hdst_status status = HDST_OK;
+    while (status == HDST_OK && overflows(slot, pass)) {
+        status = hdst__executor_take_room(executor, slot, pass, error);
+        slot->turn++;
+        if (status == HDST_OK) status = hdst__cancel_check(executor->device->runtime->cancel, 0, 0, error);
+        if (status == HDST_OK) status = start_slice(executor, pass, slot, slot->skip, slot->count, true, error);
+        if (status == HDST_OK) status = executor->device->ops->settle(executor->device, &slot->ticket, error);
+    }
+    pass->rows->ended = ended;
+    return status == HDST_OK ? hdst__executor_take_output(executor, slot, pass, error) : status;
+}
+
 static void count_outputs(const hdst__slot *slot, hdst__pass *pass)
 {
     if (pass->way != IR_OUTPUT_COUNTED) return;
+    if (slot->combines) {
+        hdst__device_rows_note(pass->rows, slot->readback[1], slot->readback[0]);
+        return;
+    }
     pass->outputs += slot->readback[0];
     *pass->outputs_per_record = (double)pass->outputs / (double)pass->stats->device[0].records;
 }
@@ -398,7 +430,8 @@ hdst_status hdst__executor_finish_oldest(hdst__executor *executor, hdst__pass *p
         count_slice(slot, pass);
         count_outputs(slot, pass);
         if (pass->checks) hdst__pass_note_failure(pass, *slot->error_at);
-        if (pass->output && keep_output && overflows(slot, pass)) status = cut_slice(executor, pass, slot, error);
+        if (pass->output && keep_output && overflows(slot, pass))
+            status = (slot->combines ? drain_slice : cut_slice)(executor, pass, slot, error);
         else if (pass->output && keep_output && !has_failed(pass, slot, slot->skip, slot->count))
             status = hdst__executor_take_output(executor, slot, pass, error);
     }

@@ -9,6 +9,7 @@
 #include "engine/memory/output.h"
 #include "engine/memory/segment.h"
 #include "engine/stage/assembly.h"
+#include "engine/stage/device_rows.h"
 #include "engine/stage/combined_tables.h"
 #include "engine/stage/shape_search.h"
 #include "engine/stage/team.h"
@@ -32,6 +33,8 @@ typedef struct hdst__slot {             // a slice in flight
     uint64_t *readback;                 // of `places`: what the host asks for
     uint64_t error_word;                // of the device after this slice
     const uint64_t *error_at;           // it, or what came back with the table
+    bool combines;                      // its records go to the pass's rows as they are made: `places` say how many have no place there, how many were made
+    uint32_t turn;                      //     in so many turns, as it has room for some of those at once
     hdst__program *program;
     uint32_t try;                       // with a pass's tuning: its shape
     hdst__memory wrapped;               // with a pass that wraps: its place there
@@ -71,6 +74,7 @@ typedef struct hdst__pass {
     struct hdst__window *window;        // not NULL: kernels write the output on the host; `room` has no meaning then
     uint64_t bound;                     // COUNTED: output records of one record at most
     hdst__combined_tables *combined;    // NULL, or where kernels make records fewer
+    hdst__device_rows *rows;          // the same of a GPU
     bool checks;                        // the kernel has an error word
     void *table;                        // NULL, or where the device's table goes after the last slice
     uint64_t table_bytes;
@@ -131,8 +135,10 @@ hdst_status hdst__execute(hdst__executor *executor, hdst__pass *pass, hdst_error
 // Of a slice that is about to start: where its records will be on the host, if a device that has its own memory may copy right to there; NULL: it may not.
 char *hdst__slot_place(const hdst__executor *executor, const hdst__slot *slot, const hdst__pass *pass);
 hdst_status hdst__executor_take_output(hdst__executor *executor, const hdst__slot *slot, hdst__pass *pass, hdst_error *error);
+// Of a slice that gave more than there is room for: as much of it as there is room for.
+hdst_status hdst__executor_take_room(hdst__executor *executor, const hdst__slot *slot, hdst__pass *pass, hdst_error *error);
 // Once all slices have ended: what kernels have kept in tables goes on, too.
-hdst_status hdst__executor_give_combined(hdst__pass *pass, hdst_error *error);
+hdst_status hdst__executor_give_combined(hdst__executor *executor, hdst__pass *pass, hdst_error *error);
 // Whether the consumer may make fewer of a slice's records on the device, before they cross the link.
 bool hdst__slot_combines(const hdst__slot *slot, const hdst__pass *pass);
 hdst_status hdst__executor_combine(const hdst__slot *slot, const hdst__pass *pass, hdst_error *error);      // of such a one, behind its launch

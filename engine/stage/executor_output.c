@@ -16,6 +16,7 @@ static uint64_t expected_in_all(const hdst__pass *pass)
     if (pass->way == IR_OUTPUT_DENSE) return (all + pass->group - 1) / pass->group;
     const double given = pass->runs_at && pass->outputs ? (double)pass->came / (double)pass->outputs : 1;
     const double records = (double)all * *pass->outputs_per_record * given;
+    if (pass->rows && pass->rows->memory) return hdst__device_rows_left_of(pass->rows, (uint64_t)records) + pass->rows->given;
     return records < (double)(UINT64_MAX / 2) ? (uint64_t)records : UINT64_MAX / 2;
 }
 
@@ -95,10 +96,9 @@ static hdst_status pass_on_runs(const hdst__executor *executor, const hdst__slot
 
 static hdst_status give_rows(void *user, const char *records, uint64_t count, hdst_error *error) { return give(user, records, count, error); }
 
-hdst_status hdst__executor_give_combined(hdst__pass *pass, hdst_error *error)
+static hdst_status give_tables(hdst__pass *pass, hdst_error *error)
 {
     hdst__combined_tables *tables = pass->combined;
-    if (!tables || !tables->allocation) return HDST_OK;
     const hdst_status status = hdst__combined_tables_close(tables, error);
     if (status != HDST_OK) return status;
     if (tables->combining->in_rows) {
@@ -140,12 +140,6 @@ static hdst_status read_output(const hdst__executor *executor, const hdst__slot 
     return status;
 }
 
-bool hdst__slot_combines(const hdst__slot *slot, const hdst__pass *pass)
-{
-    const hdst__consumer *to = pass->output ? pass->output->consumer : NULL;
-    return to && to->combine && !pass->built && !slot->chunk && pass->way != IR_OUTPUT_BOUNDED && !pass->runs_at && !slot->executor->device->unified;
-}
-
 // Records that lie on the device go to the consumer, as many at once as have room on the host.
 static hdst_status take_pieces(hdst__executor *executor, const hdst__slot *slot, hdst__pass *pass, const hdst__memory *from, uint64_t count,
                                hdst_error *error)
@@ -163,6 +157,57 @@ static hdst_status take_pieces(hdst__executor *executor, const hdst__slot *slot,
     return status;
 }
 
+// Rows from `first` on become records in the slot's output. *count: so many.
+static hdst_status gather(hdst__executor *executor, hdst__pass *pass, uint64_t first, uint64_t rows, uint64_t *count, hdst_error *error)
+{
+    hdst__device *device = executor->device;
+    hdst__slot *slot = &executor->slot[0];          // nothing is in flight
+    hdst__launch launch = pass->launch;
+    launch.skip = first;
+    launch.count = rows;
+    launch.output = slot->output;
+    launch.places = slot->places;
+    launch.combined = pass->rows->memory;
+    launch.gathers = true;
+    hdst_status status = device->ops->fill(device, slot->places, 1, 0, error);
+    if (status == HDST_OK) status = device->ops->launch(device, pass->program, &launch, error);
+    return status == HDST_OK ? device->ops->read(device, slot->places, 0, count, sizeof *count, true, error) : status;
+}
+
+static hdst_status give_device_rows(hdst__executor *executor, hdst__pass *pass, hdst_error *error)
+{
+    const hdst__consumer *to = pass->output->consumer;
+    const uint64_t all = UINT64_C(1) << pass->rows->bits;
+    hdst_status status = HDST_OK;
+    for (uint64_t first = 0; first < all && status == HDST_OK; first += pass->room) {
+        const uint64_t now = all - first < pass->room ? all - first : pass->room;
+        uint64_t count = 0;
+        status = gather(executor, pass, first, now, &count, error);
+        pass->rows->given += count;
+        if (status == HDST_OK && first == 0) to->combined(to->user, count);
+        if (status == HDST_OK && count) status = take_pieces(executor, &executor->slot[0], pass, executor->slot[0].output, count, error);
+    }
+    return status;
+}
+
+hdst_status hdst__executor_give_combined(hdst__executor *executor, hdst__pass *pass, hdst_error *error)
+{
+    hdst_status status = HDST_OK;
+    if (pass->combined && pass->combined->allocation) status = give_tables(pass, error);
+    return status == HDST_OK && pass->rows && pass->rows->memory ? give_device_rows(executor, pass, error) : status;
+}
+
+hdst_status hdst__executor_take_room(hdst__executor *executor, const hdst__slot *slot, hdst__pass *pass, hdst_error *error)
+{
+    return take_pieces(executor, slot, pass, slot->output, pass->room, error);
+}
+
+bool hdst__slot_combines(const hdst__slot *slot, const hdst__pass *pass)
+{
+    const hdst__consumer *to = pass->output ? pass->output->consumer : NULL;
+    return to && to->combine && !pass->built && !slot->chunk && pass->way != IR_OUTPUT_BOUNDED && !pass->runs_at && !slot->executor->device->unified;
+}
+
 static hdst__slice_records records_of(const hdst__slot *slot, const hdst__pass *pass)
 {
     const hdst__text_mirror *mirror = &slot->segment->mirror;
@@ -177,7 +222,8 @@ hdst_status hdst__executor_combine(const hdst__slot *slot, const hdst__pass *pas
 {
     const hdst__consumer *to = pass->output->consumer;
     const bool is_counted = pass->way == IR_OUTPUT_COUNTED;
-    const double expected = (double)slot->count * (*pass->outputs_per_record > 0 ? *pass->outputs_per_record : 1);
+    double expected = (double)slot->count * (*pass->outputs_per_record > 0 ? *pass->outputs_per_record : 1);
+    if (slot->combines) expected = (double)hdst__device_rows_left_of(pass->rows, (uint64_t)expected);
     hdst__slice_records records = records_of(slot, pass);
     records.counted = is_counted ? slot->places : NULL;
     records.count = !is_counted ? hdst__slot_dense_records(slot, pass) : expected < (double)pass->room ? (uint64_t)expected : pass->room;

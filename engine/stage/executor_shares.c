@@ -251,7 +251,7 @@ static hdst_status run_all(hdst__executor *executor, hdst__pass *pass, hdst_erro
         if (status == HDST_OK) status = ended;
     }
     if (status == HDST_OK) status = read_at_end(executor, pass, error);
-    return status == HDST_OK && pass->failure == UINT64_MAX ? hdst__executor_give_combined(pass, error) : status;
+    return status == HDST_OK && pass->failure == UINT64_MAX ? hdst__executor_give_combined(executor, pass, error) : status;
 }
 
 hdst_status hdst__execute(hdst__executor *executor, hdst__pass *pass, hdst_error *error)

@@ -430,7 +430,8 @@ hdst_status hdst__launch_plan_slots(hdst__launch_plan *plan, hdst_error *error)
         sizes.output_bytes = (plan->room + spare) * plan->output_param->record->size;
     plan->checks = plan->kernel ? hdst__plan_has_argument(plan, HDST__ARG_ERROR) : plan->func->check_count > 0 && !plan->code.callback;
     if (plan->way == IR_OUTPUT_BOUNDED) sizes.readback_words = 2 * (uint64_t)plan->items;
-    if (plan->way == IR_OUTPUT_COUNTED) sizes.readback_words = plan->kernel && plan->kernel->one_group_per_strip ? 2 : 1;     // and where the output ends
+    const bool reads_more = plan->kernel && (plan->kernel->one_group_per_strip || plan->kernel->combine_name);      // where the output ends, or what was made
+    if (plan->way == IR_OUTPUT_COUNTED) sizes.readback_words = reads_more ? 2 : 1;
     if (plan->kernel && plan->kernel->at_most) sizes.readback_words = hdst__kernel_places(plan->kernel, plan->items, plan->slice_most);
     if (plan->way != IR_OUTPUT_DENSE) sizes.place_words = plan->kernel ? hdst__kernel_places(plan->kernel, plan->items, plan->slice_most) : 1;
     sizes.place_words = hdst__plan_tuning_places(plan, sizes.place_words);

@@ -110,6 +110,12 @@ static int64_t *own_table(const hdst__launch_plan *plan)
     return plan->table && !plan->device->unified && !plan->table_stays ? plan->table->host : NULL;
 }
 
+static uint64_t room_of(const hdst__launch_plan *plan)
+{
+    const uint64_t least = plan->kernel && plan->kernel->combine_name ? plan->device->limits->combine_room : 0;
+    return least && least < plan->room ? least : plan->room;
+}
+
 static bool builds_texts(const hdst__launch_plan *plan) { return plan->output_param && plan->output_param->given; }
 
 static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cache, hdst__ring *ring, hdst__output *output, int64_t *table,
@@ -125,6 +131,7 @@ static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cach
     hdst__built_texts built = {.output = builds_texts(plan) ? plan->output_param : NULL, .budget = &plan->device->runtime->memory};
     hdst__combined_tables combined = {.device = plan->device, .kernel = plan->kernel, .combining = plan->combining,
                                       .consumer = output ? output->consumer : NULL, .tables = plan->device->info->compute_units};
+    hdst__device_rows rows = {.device = plan->device, .kernel = plan->kernel};
     hdst__pass pass = {
         .reader = &plan->reader, .cache = cache, .ring = ring, .piece = plan->piece, .last = plan->last, .program = plan->program,
         .tuning = tuning, .tries = tuning ? plan->tuning->program : NULL,
@@ -135,7 +142,8 @@ static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cach
         .slice_least = plan->slice_least, .slice_most = plan->slice_most, .slice_records = plan->device->limits->slice_records,
         .output = plan->output_param ? output : NULL, .row_bytes = plan->output_param ? plan->output_param->record->size : 0,
         .combined = plan->kernel && plan->kernel->combines ? &combined : NULL,
-        .built = built.output ? &built : NULL, .group = plan->code.fold ? HDST__FOLD_RECORDS : 1, .way = plan->way, .room = plan->room,
+        .rows = plan->kernel && plan->kernel->combine_name ? &rows : NULL,
+        .built = built.output ? &built : NULL, .group = plan->code.fold ? HDST__FOLD_RECORDS : 1, .way = plan->way, .room = room_of(plan),
             .runs_at = plan->kernel ? hdst__kernel_runs_at(plan->kernel, plan->items) : 0,
             .in_place = plan->in_place,
         .limit = plan->tables || plan->code.fold ? 0 : plan->limit, .window = plan->in_window ? &window : NULL,
@@ -152,6 +160,8 @@ static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cach
     status = hdst__execute(plan->executor, &pass, error);
     hdst__built_texts_free(&built, plan->device->runtime->allocator);
     hdst__combined_tables_end(&combined);
+    memcpy(plan->combined, (uint64_t[]){rows.made, rows.left, rows.given}, sizeof plan->combined);
+    hdst__device_rows_end(&rows);
     *failure = pass.failure;
     if (status == HDST_OK && pass.failure == UINT64_MAX && !tuning) hdst__plan_power_after(plan, &measured);
     plan->table_is_clean = pass.is_clear && status == HDST_OK;

@@ -102,6 +102,9 @@ static void explain_output(const hdst__stage *stage, hdst__buffer *out)
 {
     if (!stage->plan || !stage->plan->output_param) return;
     if (stage->spec.consumer) hdst__buffer_puts(out, "  output: slice by slice to what takes it; it is nowhere in whole\n");
+    if (stage->plan->combined[0])
+        hdst__buffer_printf(out, "  records with short keys became one on the device as they were made: %" PRIu64 " to %" PRIu64 ", beside %" PRIu64
+                            " that were left\n", stage->plan->combined[0], stage->plan->combined[2], stage->plan->combined[1]);
     if (stage->plan->in_window) hdst__buffer_puts(out, "  output: written by the kernels where it stays\n");
     hdst__mode_explain(&stage->mode, HDST__MODE_COUNTED_OUTPUT, out);
     hdst__mode_explain(&stage->mode, HDST__MODE_OUTPUT_IN_FILE, out);

@@ -81,9 +81,10 @@ Test(prelude, every_function_builds)
     const char *head = hdst__pieces_text(&arena, &hdst__base_pieces, "head.cl"), *dialect = hdst__pieces_text(&arena, &hdst__base_pieces, "dialect_plain.cl");
     const char *source = hdst__arena_printf(&arena, "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n%s%s", head, dialect);
     source = hdst__arena_printf(&arena, "%s#define COPIES 4\n#define OVERFLOW_CELL_WORDS 67\n#define SUPERACCUMULATOR_LIMBS 69\n", source);
-    // And of records that are combined (codegen/opencl/print_combine.c).
+    // And of records that are combined (codegen/opencl/print_combine.c, print_combine_gpu.c).
     source = hdst__arena_printf(&arena, "%s#define COMBINED_RECORD_WORDS 3\n#define COMBINED_ROW_WORDS 4\n#define COMBINED_KEY 0\n"
-                                        "#define COMBINE_VALUES row[2] += record[2]\n", source);
+                                        "#define COMBINE_VALUES row[2] += record[2]\n#define COMBINED_HOT_BITS 9\n#define COMBINED_TURN own[2] ^= 1\n"
+                                        "#define COMBINED_ADD_GLOBAL row[4] += own[2]\n#define COMBINED_ADD_LOCAL row[4] += own[2]\n", source);
     source = hdst__arena_printf(&arena, "%s#define COMBINED_BYTES 8\n#define COMBINED_KEY_WORDS 0\n"
                                         "#define COMBINED_HASH key_hash_4(*(__global const uint *)one)\n"
                                         "#define COMBINED_VALUES 1\n#define COMBINED_SUMS const ulong unit = scale[0]\n#define COMBINED_FIXED 1\n"

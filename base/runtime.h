@@ -26,6 +26,7 @@ typedef struct hdst__temporary_files {
 typedef struct hdst__partial_caches {
     pthread_mutex_t mutex;              // under which nobody takes memory
     struct hdst__dataset_cache *first;
+    bool (*evict)(struct hdst__budget *budget, void *runtime);     // for budgets in which any of them has memory; NULL: there was none yet
 } hdst__partial_caches;
 
 typedef struct hdst__runtime {

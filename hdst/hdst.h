@@ -538,7 +538,7 @@ typedef struct hdst_run_stats {
     uint32_t fast_sums;         // with fast_sums: float fields of accumulators whose sums were plain; 0: all were exact
     uint64_t host_peak_bytes, device_peak_bytes;        // memory that was in use at most during the run (hdst_memory_usage); of the device that had the most
     uint64_t cache_hit_bytes, cache_miss_bytes;         // of cached inputs of maps and reduces: found where they had stayed; read from where they come from,
-                                // in a first run, or as they do not fit
+                                // or from the host, in a first run, or as they do not fit
 } hdst_run_stats;
 HDST_API hdst_run_stats hdst_result_stats(const hdst_result *result);
 // Stages, device, kernel form, layout, tables and why: a text of several lines that belongs to the result. Compiles if needed. "" after an error.

@@ -16,6 +16,7 @@ typedef struct hdst__limits {
     double grace_seconds;               // a device that goes on for so long after a cancel is given up
     // Stages.
     uint64_t share_bytes;               // of input that several devices share, at least
+    uint64_t copies_after;              // times that a segment was read which does not stay, until it is kept on the host; UINT64_MAX: never; 0: chosen
     uint64_t slice_records;             // of every slice, as far as there is room; 0: chosen
     double join_seconds;                // of work that a device of another class than the first's joins, behind it
     bool named_join;                    // devices that are named by their indices do so as others, the interpreter too

@@ -24,6 +24,8 @@ struct hdst__dataset_cache {
     bool chosen;                // which
     _Atomic uint64_t resident;  // how many of them
     uint64_t segment_host_bytes, segment_device_bytes;      // that one takes at most, of each budget
+    bool pins_nothing;          // the device could not pin one
+    struct hdst__host_copy *copies;         // by segment: of those that do not stay, on the host (host_copies.h); NULL: of none
     struct hdst__dataset_cache *next_partial;               // under the mutex of the runtime's partial caches
     // Spread over several devices (spread_cache.c): runs of the records, each a cache of its own. Those who know nothing of it take it for streamed.
     struct hdst__dataset_cache **part;      // NULL: it is not
@@ -69,7 +71,11 @@ void hdst__partial_cache_choose(hdst__dataset_cache *cache);
 uint64_t hdst__partial_cache_resident(const hdst__dataset_cache *cache);
 // The segment of that number, if it stays, for whoever reads it until it is no longer counted as a user; NULL.
 hdst__segment *hdst__partial_cache_pin(hdst__dataset_cache *cache, uint64_t number);
-uint64_t hdst__partial_cache_records(const hdst__dataset_cache *cache, uint64_t number);    // of that segment
+static inline uint64_t hdst__partial_cache_records(const hdst__dataset_cache *cache, uint64_t number)      // of that segment
+{
+    const uint64_t left = cache->reader.records - number * cache->each;
+    return left < cache->each ? left : cache->each;
+}
 void hdst__partial_cache_release(hdst__dataset_cache *cache);       // from now on it is streamed as a whole
 bool hdst__partial_caches_release(hdst__runtime *runtime);          // all that nobody uses at the moment; false: there was none
 

@@ -3,6 +3,7 @@
 #include "engine/memory/dataset_cache.h"
 
 #include "base/costs_host.h"
+#include "engine/memory/host_copies.h"
 
 #include <setjmp.h>
 
@@ -65,12 +66,6 @@ void hdst__partial_cache_cut(hdst__dataset_cache *cache)
     if (!cache->segment || !make_storages(cache) || lies_there(cache, each)) hdst__partial_cache_release(cache);
 }
 
-uint64_t hdst__partial_cache_records(const hdst__dataset_cache *cache, uint64_t number)
-{
-    const uint64_t left = cache->reader.records - number * cache->each;
-    return left < cache->each ? left : cache->each;
-}
-
 // --- Which stay ---
 
 // An eighth of what nobody uses is left to those who come later.
@@ -96,8 +91,6 @@ uint64_t hdst__partial_cache_resident(const hdst__dataset_cache *cache)
 
 // --- Coming and going ---
 
-static bool evict(hdst__budget *budget, void *user);
-
 typedef struct taken { int64_t host, device; } taken;
 
 static taken taken_by(const hdst__segment *segment)
@@ -113,8 +106,8 @@ static taken taken_by(const hdst__segment *segment)
 
 static void count_evictable(const hdst__dataset_cache *cache, taken more)
 {
-    hdst__budget_evictable(&cache->device->budget, more.device, evict, cache->runtime);
-    if (more.host) hdst__budget_evictable(&cache->runtime->memory, more.host, evict, cache->runtime);
+    hdst__budget_evictable(&cache->device->budget, more.device, cache->runtime->partial.evict, cache->runtime);
+    if (more.host) hdst__budget_evictable(&cache->runtime->memory, more.host, cache->runtime->partial.evict, cache->runtime);
 }
 
 // With the partial caches' mutex held.
@@ -147,8 +140,8 @@ static bool evict(hdst__budget *budget, void *user)
     if (runtime->given_up) return false;
     pthread_mutex_lock(&runtime->partial.mutex);
     for (hdst__dataset_cache *cache = runtime->partial.first; cache && !went; cache = cache->next_partial) {
-        const bool takes_it = budget == &cache->device->budget || (budget == &runtime->memory && cache->device->unified);
-        went = takes_it && let_one_go(cache);
+        const bool of_host = budget == &runtime->memory, takes_it = budget == &cache->device->budget || (of_host && cache->device->unified);
+        went = (takes_it && let_one_go(cache)) || (of_host && hdst__host_copies_let_one_go(cache));
     }
     pthread_mutex_unlock(&runtime->partial.mutex);
     return went;
@@ -181,6 +174,7 @@ void hdst__partial_cache_choose(hdst__dataset_cache *cache)
     pthread_mutex_lock(&all->mutex);
     cache->next_partial = all->first;
     all->first = cache;
+    all->evict = evict;
     pthread_mutex_unlock(&all->mutex);
     bool fits = true;
     for (uint64_t i = 0; i < count && fits; i++)
@@ -211,6 +205,7 @@ void hdst__partial_cache_release(hdst__dataset_cache *cache)
     unlist(&cache->runtime->partial, cache);
     for (uint64_t i = 0; i < cache->count; i++)
         if (cache->segment && cache->segment[i].memory) let_go(cache, &cache->segment[i]);
+    hdst__host_copies_release(cache);
     pthread_mutex_unlock(&cache->runtime->partial.mutex);
     hdst__free(cache->runtime->allocator, cache->segment);
     cache->segment = NULL;
@@ -223,7 +218,7 @@ bool hdst__partial_caches_release(hdst__runtime *runtime)
     if (runtime->given_up) return false;
     pthread_mutex_lock(&runtime->partial.mutex);
     for (hdst__dataset_cache *cache = runtime->partial.first; cache; cache = cache->next_partial)
-        while (let_one_go(cache)) some = true;
+        while (let_one_go(cache) || hdst__host_copies_let_one_go(cache)) some = true;
     pthread_mutex_unlock(&runtime->partial.mutex);
     return some;
 }

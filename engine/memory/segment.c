@@ -67,7 +67,7 @@ void hdst__segment_destroy(hdst__device *device, hdst__segment *segment)
 
 // --- The ring ---
 
-static bool fits(const hdst__segment *segment, const hdst__storage *storage)
+bool hdst__segment_has_room(const hdst__segment *segment, const hdst__storage *storage)
 {
     if (!storage->buffers) return true;         // records without fields take no memory, whatever the segment has
     if (segment->buffers != storage->buffers) return false;
@@ -81,7 +81,7 @@ hdst_status hdst__ring_prepare(hdst__ring *ring, hdst__device *device, const hds
     if (count > HDST__HOST_RING_SEGMENTS) count = HDST__HOST_RING_SEGMENTS;
     for (uint32_t i = 0; i < ring->count; i++) give_back_lent(&ring->segment[i], device);
     for (uint32_t i = 0; i < ring->count; i++)
-        if (!fits(&ring->segment[i], storage)) hdst__ring_destroy(ring, device);
+        if (!hdst__segment_has_room(&ring->segment[i], storage)) hdst__ring_destroy(ring, device);
     ring->next = 0;
     while (ring->count < count) {
         hdst_error full = HDST_ERROR_INIT;
@@ -188,4 +188,32 @@ hdst_status hdst__segment_stream(hdst__segment *segment, hdst__device *device, c
     segment->first = first;
     segment->count = count;
     return lend_rows(segment, device, rows, count * storage->record->size, moved, error);
+}
+
+// --- Copies on the host ---
+
+void hdst__segment_let_copy_go(hdst__segment *segment)
+{
+    if (segment->copied) atomic_fetch_sub(&segment->copied->users, 1);
+    segment->copied = NULL;
+}
+
+hdst_status hdst__segment_fill(hdst__segment *segment, hdst__device *device, const hdst__reader *reader, hdst_error *error)
+{
+    return call_reader(segment, device, reader, segment->storage, segment->first, segment->count, error);
+}
+
+hdst_status hdst__segment_stream_copy(hdst__segment *segment, hdst__device *device, const hdst__segment *copy, uint64_t *moved, hdst_error *error)
+{
+    const hdst__storage *storage = copy->storage;
+    hdst_status status = HDST_OK;
+    give_back_lent(segment, device);
+    segment->storage = storage;
+    segment->first = copy->first;
+    segment->count = copy->count;
+    for (uint32_t b = 0; b < storage->buffers && status == HDST_OK; b++) {
+        status = device->ops->write(device, segment->memory[b], 0, copy->memory[b]->host, storage->buffer_bytes[b], false, error);
+        *moved += storage->buffer_bytes[b];
+    }
+    return status;
 }

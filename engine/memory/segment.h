@@ -18,6 +18,7 @@ typedef struct hdst__segment {
     bool loaded;                    // of a cache that stays in part: it holds its records
     hdst__text_room texts;          // of its records, where the reader makes some
     hdst__text_mirror mirror;       // what they refer to, where kernels look at a copy of it
+    struct hdst__segment *copied;   // of the ring: a copy on the host that goes to the device from where it lies, of which this is a user; NULL
     hdst__memory *own, lent;        // what memory[0] was before registered memory took its place (`own` is set then), and that
 } hdst__segment;
 
@@ -49,6 +50,12 @@ hdst_status hdst__segment_load(hdst__segment *segment, hdst__device *device, con
 // The same for a segment of the ring: records that lie in registered memory of the program's stay there, and are the segment's until it is loaded again.
 hdst_status hdst__segment_stream(hdst__segment *segment, hdst__device *device, const hdst__reader *reader, const hdst__storage *storage,
                                  uint64_t first, uint64_t count, uint64_t *moved, hdst_error *error);
+// Fills memory of the host's alone with the segment's records.
+hdst_status hdst__segment_fill(hdst__segment *segment, hdst__device *device, const hdst__reader *reader, hdst_error *error);
+// As hdst__segment_stream, from a copy on the host that is loaded, to a segment that has room for it.
+bool hdst__segment_has_room(const hdst__segment *segment, const hdst__storage *storage);
+hdst_status hdst__segment_stream_copy(hdst__segment *segment, hdst__device *device, const hdst__segment *copy, uint64_t *moved, hdst_error *error);
+void hdst__segment_let_copy_go(hdst__segment *segment);         // it is no longer `copied`'s user; nothing may be copied from that any more
 // Where those records lie, if in registered memory that the device may read; NULL: elsewhere.
 const char *hdst__segment_registered_rows(hdst__device *device, const hdst__reader *reader, const hdst__storage *storage, uint64_t first, uint64_t count);
 // The same for a segment that the host cannot reach: piece by piece through `staging`; where the reader may be read by several threads, half of it is copied

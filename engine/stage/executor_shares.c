@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "engine/device/give_up.h"
+#include "engine/memory/host_copies.h"
 #include "engine/memory/window.h"
 
 // --- Segments ---
@@ -17,6 +18,7 @@ static hdst_status free_segment(hdst__executor *executor, hdst__pass *pass, hdst
         hdst_status status = hdst__executor_finish_oldest(executor, pass, true, error);
         if (status != HDST_OK) return status;
     }
+    hdst__segment_let_copy_go(segment);
     *out = segment;
     return HDST_OK;
 }
@@ -81,6 +83,47 @@ static hdst_status streamed_segment(hdst__executor *executor, hdst__pass *pass, 
     return HDST_OK;
 }
 
+// The segment of that number from its copy on the host; *out NULL: it has none.
+static hdst_status copied_segment(hdst__executor *executor, hdst__pass *pass, uint64_t number, hdst__segment **out, hdst_error *error)
+{
+    hdst__dataset_cache *cache = pass->cache;
+    const hdst__storage *storage = cache->segment[number].storage;
+    *out = NULL;
+    if (cache->device != executor->device || hdst__segment_registered_rows(cache->device, pass->reader, storage, number * cache->each, 1)) return HDST_OK;
+    if (!hdst__segment_has_room(&pass->ring->segment[pass->ring->next], storage)) return HDST_OK;
+    hdst__segment *copy = hdst__host_copy_pin(cache, number), *segment;
+    if (!copy) return HDST_OK;
+    hdst_status status = free_segment(executor, pass, &segment, error);
+    if (status != HDST_OK) {
+        copy->users--;
+        return status;
+    }
+    segment->copied = copy;
+    const double start = hdst__now();
+    if (!copy->loaded) status = hdst__host_copy_fill(cache, copy, error);
+    if (status == HDST_OK) status = hdst__segment_stream_copy(segment, executor->device, copy, &pass->stats->bytes_to_device, error);
+    pass->stats->read_seconds += hdst__now() - start;
+    if (status != HDST_OK) return status;
+    segment->users++;
+    *out = segment;
+    return HDST_OK;
+}
+
+// Those of the segment that belong to the share, copied from the host where they were read often enough, as a whole.
+static hdst_status missing_segment(hdst__executor *executor, hdst__pass *pass, uint64_t at, uint64_t behind, uint64_t next, hdst__segment **out,
+                                   hdst_error *error)
+{
+    const uint64_t number = at / pass->cache->each;
+    hdst_status status = HDST_OK;
+    *out = NULL;
+    if (at == number * pass->cache->each && behind >= next) status = copied_segment(executor, pass, number, out, error);
+    if (status != HDST_OK || *out) return status;
+    const double before = pass->stats->read_seconds;
+    status = streamed_segment(executor, pass, at, behind < next ? behind : next, out, error);
+    if (pass->cache->device == executor->device) hdst__host_copy_note(pass->cache, number, pass->stats->read_seconds - before);
+    return status;
+}
+
 // Of a cache of which a part stays: where it does, or else streamed. Slices of both are in flight side by side.
 static hdst_status partial_segment(hdst__executor *executor, hdst__pass *pass, uint64_t at, uint64_t behind, hdst__segment **out, hdst_error *error)
 {
@@ -88,7 +131,7 @@ static hdst_status partial_segment(hdst__executor *executor, hdst__pass *pass, u
     const uint64_t number = at / cache->each, next = number * cache->each + hdst__partial_cache_records(cache, number);
     hdst__segment *segment = hdst__partial_cache_pin(cache, number);
     if (!segment) {
-        const hdst_status status = streamed_segment(executor, pass, at, behind < next ? behind : next, out, error);
+        const hdst_status status = missing_segment(executor, pass, at, behind, next, out, error);
         if (status == HDST_OK) count_cached(pass, *out, false);
         return status;
     }
@@ -243,6 +286,15 @@ static hdst_status read_at_end(hdst__executor *executor, hdst__pass *pass, hdst_
     return status;
 }
 
+// Where a run ends early, a segment may be on its way that no slice waited for.
+static void let_copies_go(hdst__executor *executor, const hdst__pass *pass, bool ends_early)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < pass->ring->count; i++) any |= pass->ring->segment[i].copied != NULL;
+    if (any && ends_early) executor->device->ops->finish(executor->device);
+    for (uint32_t i = 0; i < pass->ring->count; i++) hdst__segment_let_copy_go(&pass->ring->segment[i]);
+}
+
 static hdst_status run_all(hdst__executor *executor, hdst__pass *pass, hdst_error *error)
 {
     hdst_status status = run_shares(executor, pass, error);
@@ -250,6 +302,7 @@ static hdst_status run_all(hdst__executor *executor, hdst__pass *pass, hdst_erro
         hdst_status ended = hdst__executor_finish_oldest(executor, pass, status == HDST_OK, status == HDST_OK ? error : NULL);
         if (status == HDST_OK) status = ended;
     }
+    if (pass->ring) let_copies_go(executor, pass, status != HDST_OK || hdst__pass_stops(executor, pass));
     if (status == HDST_OK) status = read_at_end(executor, pass, error);
     return status == HDST_OK && pass->failure == UINT64_MAX ? hdst__executor_give_combined(executor, pass, error) : status;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a stage will do and why, as a text for people.
 #include "engine/common/run_stats.h"
+#include "engine/memory/host_copies.h"
 #include "engine/stage/launch_shape.h"
 #include "engine/stage/stage.h"
 #include "engine/device/device_list.h"
@@ -19,8 +20,11 @@ static const char *layout_name(hdst__layout layout)
 static void explain_partial(const hdst__dataset_cache *cache, hdst__buffer *out)
 {
     const uint64_t resident = hdst__partial_cache_resident(cache);
-    hdst__buffer_printf(out, ", resident: %.0f %% (%" PRIu64 " of %" PRIu64 " segments%s), the rest is read again in every run (%s)\n",
-                        100.0 * (double)resident / (double)cache->count, resident, cache->count, cache->chosen ? "" : ", as it looks now", cache->why);
+    const uint64_t copies = hdst__host_copies_count(cache);
+    hdst__buffer_printf(out, ", resident: %.0f %% (%" PRIu64 " of %" PRIu64 " segments%s), ", 100.0 * (double)resident / (double)cache->count, resident,
+                        cache->count, cache->chosen ? "" : ", as it looks now");
+    if (copies) hdst__buffer_printf(out, "%" PRIu64 " are copied from the host in every run, ", copies);
+    hdst__buffer_printf(out, "the rest is read again in every run (%s)\n", cache->why);
 }
 
 static void explain_input(const hdst__stage *stage, hdst__buffer *out)

@@ -30,6 +30,9 @@ static const char *const forms[] = {"interp", "cpu", "gpu-form"};
 
 #define ON_EACH_FORM for (size_t form = 0; form < 3; form++) if (!strcmp(forms[form], "interp") || have_cpu())
 
+static uint64_t copies_after = UINT64_MAX;       // hdst__limits'
+static uint64_t host_budget;                    // of a device with memory of its own; 0: all
+
 typedef struct job {
     hdst_context *context;
     hdst_module *module;
@@ -56,11 +59,12 @@ static void open_job_in(job *j, const char *form, uint64_t budget, bool cached, 
     hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
     const bool gpu = !strcmp(form, "gpu-form");
     options.device = gpu ? "cpu" : form;
-    options.memory = gpu ? 0 : budget;
+    options.memory = gpu ? host_budget : budget;
     options.device_memory = gpu ? budget : 0;
     *j = (job){.context = hdst_context_create(&options)};
     cr_assert_eq(hdst_context_status(j->context, NULL), HDST_OK);
     j->context->engine->options.gpu_form_on_cpu = gpu;
+    hdst__engine_limits(j->context->engine)->copies_after = copies_after;
     j->module = module_of(j->context, kernels);
     hdst_source *source = hdst_source_from_callback(j->context, COUNT, fill, j);
     hdst_dataset *items = hdst_with_layout(hdst_read(source, j->module, "item"), layout);
@@ -210,6 +214,7 @@ static void expect_sorted(const job *j)
 
 Test(partial_residency, answers_are_those_of_all_records_in_their_order)
 {
+    copies_after = 1;
     ON_EACH_FORM {
         job j;
         open_job(&j, forms[form], 20 * MIB, true);
@@ -231,6 +236,7 @@ Test(partial_residency, answers_are_those_of_all_records_in_their_order)
 Test(partial_residency, in_every_layout)
 {
     static const hdst_layout layouts[] = {HDST_SOA, HDST_AOSOA, HDST_AOP};
+    copies_after = 1;
     ON_EACH_FORM for (size_t l = 0; l < sizeof layouts / sizeof *layouts; l++) {
         job j;
         open_job_in(&j, forms[form], 20 * MIB, true, layouts[l]);
@@ -238,7 +244,8 @@ Test(partial_residency, in_every_layout)
         for (int turn = 0; turn < 3; turn++) {
             const uint64_t read = rerun(&j, r);
             expect_sums(r);
-            cr_expect(turn == 0 || (read > 0 && read < COUNT * sizeof(item)), "layout %zu: %lu read", l, (unsigned long)read);
+            const bool is_copied = turn > 1 && !strcmp(forms[form], "gpu-form");
+            cr_expect(turn == 0 || (is_copied ? read == 0 : read > 0 && read < COUNT * sizeof(item)), "layout %zu: %lu read", l, (unsigned long)read);
         }
         expect_filtered(&j);
         hdst_result_destroy(r);
@@ -246,9 +253,94 @@ Test(partial_residency, in_every_layout)
     }
 }
 
+// --- What is copied from the host ---
+
+static uint64_t on_host(const job *j)
+{
+    hdst_memory_use use = HDST_MEMORY_USE_INIT;
+    cr_assert_eq(hdst_memory_usage(j->context, &use, NULL), HDST_OK);
+    return use.host.owner_used[HDST_MEMORY_CACHES];
+}
+
+static void expect_copied(job *j, hdst_result *r, uint64_t missing)
+{
+    cr_expect_eq(rerun(j, r), 0, "nothing is read");
+    const hdst_run_stats stats = hdst_result_stats(r);
+    expect_sums(r);
+    cr_expect_eq(stats.bytes_to_device, missing);
+    cr_expect_eq(stats.cache_miss_bytes, missing);
+    cr_expect_eq(stats.cache_hit_bytes, COUNT * sizeof(item) - missing);
+    cr_expect(on_host(j) >= missing, "%lu on the host, %lu missing", (unsigned long)on_host(j), (unsigned long)missing);
+    cr_expect(strstr(hdst_explain(r, NULL), " are copied from the host in every run, "), "%s", hdst_explain(r, NULL));
+}
+
+Test(partial_residency, what_was_read_twice_is_copied_from_the_host)
+{
+    static const uint64_t budgets[] = {2, 16};
+    copies_after = 1;
+    for (int b = 0; b < 2 && have_cpu(); b++) {
+        job j;
+        open_job(&j, "gpu-form", budgets[b] * MIB, true);
+        hdst_result *r = sums_of(&j);
+        cr_expect_geq(rerun(&j, r), COUNT * sizeof(item));      // and a sample
+        cr_expect_eq(on_host(&j), 0, "once does not pay for it");
+        const uint64_t missing = rerun(&j, r);
+        cr_expect(missing > 0 && missing < COUNT * sizeof(item));
+        for (int turn = 0; turn < 3; turn++) expect_copied(&j, r, missing);
+        expect_filtered(&j);
+        hdst_result_destroy(r);
+        hdst_context_destroy(j.context);
+    }
+}
+
+// Whoever wants the host's memory gets it, and the next run reads again what went.
+Test(partial_residency, copies_go_when_others_want_their_memory)
+{
+    if (!have_cpu()) return;
+    job j;
+    copies_after = 1;
+    host_budget = 64 * MIB;
+    open_job(&j, "gpu-form", 6 * MIB, true);
+    hdst_result *r = sums_of(&j);
+    RUN(r);
+    const uint64_t missing = rerun(&j, r);
+    expect_copied(&j, r, missing);
+    hdst__budget *budget = &j.context->engine->runtime.memory;
+    const uint64_t left = hdst__budget_left(budget);
+    cr_expect(left > hdst__budget_unused(budget) + missing, "what is copied counts as left");
+    cr_assert(hdst__budget_reserve(budget, HDST__OWNER_OTHER, left));
+    cr_expect_eq(on_host(&j), 0);
+    hdst__budget_release(budget, HDST__OWNER_OTHER, left);
+    cr_expect_eq(hdst__budget_left(budget), left);
+    for (int turn = 0; turn < 2; turn++) cr_expect_eq(rerun(&j, r), missing);
+    expect_sums(r);
+    expect_copied(&j, r, missing);
+    hdst_result_destroy(r);
+    hdst_context_destroy(j.context);
+}
+
+// Some of the segments have a copy, others are read.
+Test(partial_residency, a_host_with_little_room_keeps_some)
+{
+    if (!have_cpu()) return;
+    job j;
+    copies_after = 1;
+    host_budget = 16 * MIB;
+    open_job(&j, "gpu-form", 2 * MIB, true);
+    hdst_result *r = sums_of(&j);
+    for (int turn = 0; turn < 3; turn++) {
+        const uint64_t read = rerun(&j, r);
+        expect_sums(r);
+        cr_expect(turn < 2 || (read > 0 && read < COUNT * sizeof(item) - resident(&j)), "%lu read", (unsigned long)read);
+    }
+    hdst_result_destroy(r);
+    hdst_context_destroy(j.context);
+}
+
 // From bad[0] on all records fail: the least of them is told, wherever it lies.
 Test(partial_residency, the_least_failing_record_is_told_wherever_it_lies)
 {
+    copies_after = 1;
     ON_EACH_FORM {
         job j;
         open_job(&j, forms[form], 16 * MIB, true);

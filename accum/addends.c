@@ -109,3 +109,26 @@ hdst__precision_class hdst__addends_precision(const hdst__addends *addends, hdst
     if (above + addends_below(addends, -s - HDST__FIXED_BITS) <= too_many) return HDST__CLASS_TWO_WORDS;
     return HDST__CLASS_SUPERACCUMULATOR;
 }
+
+// --- Words of rows ---
+
+enum { LEAST_SPARE = 8 };           // bits: in a loop addends may become larger and smaller than those of the first turn
+
+// Limits keep 2^s and 2^-(s + 52) normal, and a sum's upper half within its superaccumulator.
+static int32_t limited(hdst__kind kind, int32_t s)
+{
+    const int32_t least = kind == HDST__F32 ? -70 : -900, most = kind == HDST__F32 ? 74 : 960;
+    return s < least ? least : s > most ? most : s;
+}
+
+uint32_t hdst__row_words(const hdst__addends *addends, hdst__kind kind, int32_t *s)
+{
+    if (addends->count == 0) return 0;
+    const int32_t span = addends->highest - addends->lowest_bit + 1;
+    const uint32_t words = span + LEAST_SPARE <= HDST__ROW_BITS ? 1 : 2;
+    const int32_t spare = (int32_t)words * HDST__ROW_BITS - span;
+    if (spare < LEAST_SPARE) return 0;
+    *s = limited(kind, HDST__ROW_BITS - 1 - addends->highest - spare / 2);
+    const int32_t lowest = -*s - ((int32_t)words - 1) * HDST__ROW_BITS;
+    return addends->highest < HDST__ROW_BITS - *s && addends->lowest_bit >= lowest ? words : 0;
+}

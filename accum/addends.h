@@ -20,4 +20,12 @@ void hdst__addends_add(hdst__addends *addends, hdst__kind kind, uint64_t bits); 
 int32_t hdst__addends_scale(const hdst__addends *addends, hdst__kind kind, int32_t bits);               // s; 0 without any addend
 hdst__precision_class hdst__addends_precision(const hdst__addends *addends, hdst__kind kind, int32_t s, int32_t bits);
 
+// Words of rows whose records stand one behind the other (accum/row_words.cl).
+enum {
+    HDST__ROW_BITS = 52,            // of an addend in a word; the second word counts multiples of 2^-(s + 52)
+    HDST__ROW_BLOCK = 2048,         // records whose words are added up in 64 bits, at most
+};
+// How many such words hold each addend of the sample with room above and below, and at which scale. 0: none do, or there was no addend.
+uint32_t hdst__row_words(const hdst__addends *addends, hdst__kind kind, int32_t *s);
+
 #endif

@@ -122,6 +122,8 @@ bool hdst__tables_are_fixed_point(const hdst__tables *tables)
     return fixed_point;
 }
 
+bool hdst__tables_write_rows(const hdst__tables *tables) { return tables->accum_count == 1 && tables->accum[0].writes_rows; }
+
 uint32_t hdst__fixed_point_bits(uint64_t additions)
 {
     const uint32_t count_bits = additions > 1 ? 64 - (uint32_t)__builtin_clzll(additions - 1) : 0, bits = count_bits < 63 ? 63 - count_bits : 0;

@@ -28,6 +28,7 @@ typedef struct hdst__accum {        // one accumulator
     size_t leaf_count;
     uint64_t device_row_words;
     bool fixed_point;                   // the device table has the words of a strip's in place of superaccumulators, see hdst__accum_make_fixed_point
+    bool writes_rows;                   // with it: the device has no table of it. Rows go to the result as they become complete, others' sums to overflow cells
     uint64_t private_row_words;       // rows of tables of 3 and of 5 to 7 words are padded to 4 and 8
 } hdst__accum;
 
@@ -62,6 +63,7 @@ uint64_t hdst__tables_turns_words(const hdst__tables *tables, const uint64_t *ro
 bool hdst__accum_may_be_fixed_point(const hdst__accum *accum);
 void hdst__accum_make_fixed_point(hdst__accum *accum);
 bool hdst__tables_are_fixed_point(const hdst__tables *tables);      // one of them is
+bool hdst__tables_write_rows(const hdst__tables *tables);           // one of them does, which then is the only one
 // Bits that an addend may have in fixed point, if so many additions are to fit a word: HDST__FIXED_BITS at most. 0: too few to be of use.
 uint32_t hdst__fixed_point_bits(uint64_t additions);
 const hdst__accum *hdst__tables_accum(const hdst__tables *tables, uint32_t param);      // NULL when the param is no accumulator

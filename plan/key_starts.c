@@ -31,7 +31,6 @@ static hdst_status take(void *user, const void *records, uint64_t count, hdst_er
 
 static void keep(hdst__key_starts *starts, const filling *f)
 {
-    starts->made = starts->limit;
     starts->rows.version++;
     if (!f || f->odd) {
         starts->rows.data = no_key;
@@ -59,10 +58,14 @@ hdst_status hdst__key_starts_make(hdst__key_starts *starts, hdst__runtime *runti
     if (!f.starts) {
         hdst__log_write(&runtime->log, HDST__LOG_WARN, "a reduction of arranged records looks at the key of each: %s", full.message);
         keep(starts, NULL);
+        starts->made = starts->limit;
         return HDST_OK;
     }
     const hdst_status status = hdst__rows_stream(runtime, reader, take, &f, &ignored, error);
-    if (status == HDST_OK) keep(starts, &f);
+    if (status == HDST_OK) {
+        keep(starts, &f);
+        starts->made = starts->limit;
+    }
     if (status != HDST_OK || f.odd) hdst__free(runtime->allocator, f.starts);
     return status;
 }

@@ -44,6 +44,7 @@ typedef struct ir_placement {   // of an accumulator; on GPUs of a broadcast too
     ir_place place;
     bool runs;                  // IR_PLACE_FIXED_POINT: as IR_PLACE_RUN, of a lane's records (ir_tables.neighbours), before they go to the device's words
     uint32_t starts;            // IR_PLACE_RUN: the parameter that says where the records of each row begin (ir_param.rows_from); 0: the records say it
+    bool writes_rows;           // with `starts`: a row whose records are all in one strip goes to the result, rounded; what is left to overflow cells
     uint32_t slots;             // 32-bit words of a row in local memory, 0: none. In registers: while the work-group merges them
     ir_leaf_placement *leaf;
 } ir_placement;
@@ -62,7 +63,7 @@ typedef struct ir_tables {      // what the tables of all accumulators have in c
     uint32_t shared;            // IR_PLACE_GROUP: tables for all work-groups; 0: each has its own
     uint32_t turns;             // IR_PLACE_STRIP: tables of a strip, which records take in turn; 0 is 1
     bool first_level;           // CPU: strips go to first-level accumulators in front of the superaccumulators
-    uint32_t overflow_words;    // IR_PLACE_FIXED_POINT: of a cell of the overflow table; 0: no float sum
+    uint32_t overflow_words;    // IR_PLACE_FIXED_POINT: of a cell of the overflow table; 0: no float sum. Of rows that are written: 1 at least
     uint32_t lane_adds;         // GPU: additions of a lane to a running sum's word (IR_WAY_LEVELS) between two merges; 0: as many as the
                                 // word itself takes
     bool neighbours;            // GPU: a lane's records stand one behind the other, not LANES apart

@@ -21,6 +21,7 @@ typedef struct hdst__kernel_options {
     const hdst__precision_class *classes;        // see hdst__tables_make
     hdst__gpu_shape shape;              // GPU
     bool first_level;                   // CPU: large tables may have first-level words (accum/tables.h)
+    bool writes_rows;                   // the rows of the only table may be written as soon as they are complete (hdst__accum.writes_rows)
     uint32_t fixed_point_bits;          // GPU: tables with many rows may be in fixed point (accum/tables.h), and an addend there has so many bits
                                         // at most; 0: they may not
     bool may_take_tuples;                      // GPU: with many records for a table in fixed point, which have room as tuples (hdst__kernel.tuple_kernel_name)

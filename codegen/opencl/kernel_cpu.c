@@ -8,6 +8,7 @@
 #include "codegen/opencl/print_args.h"
 #include "codegen/opencl/print_cell.h"
 #include "codegen/opencl/print_combine.h"
+#include "codegen/opencl/print_finish.h"
 #include "codegen/opencl/print_input.h"
 #include "codegen/opencl/print_levels.h"
 #include "codegen/opencl/print_output.h"
@@ -243,7 +244,7 @@ static count_texts print_counts(hdst__printer *p, const hdst__cpu_forms *forms)
 static hdst__cpu_limits limits_of(const hdst__kernel_options *options)
 {
     const hdst__place_limits place = {.rows = options->rows, .fast_sums = options->fast_sums, .no_blocks = options->no_blocks,
-                                      .first_level = options->first_level};
+                                      .first_level = options->first_level, .writes_rows = options->writes_rows && options->facts.has_double};
     return (hdst__cpu_limits){.place = place, .input = options->input, .has_double = options->facts.has_double, .no_vectors = options->facts.no_vectors,
                               .counts_output = options->counts_output, .combines = options->combining && options->combining->in_rows};
 }
@@ -274,6 +275,8 @@ static const char *why_text(hdst__printer *p, const ir_func *block)
     return hdst__arena_printf(p->arena, "form: %s\n%s%s", form, hdst__emit_why(p), hdst__tables_why(p));
 }
 
+enum { OWN_FILLINGS = 17 };
+
 const hdst__kernel *hdst__kernel_make_cpu(hdst__arena *arena, const ir_func *scalar, const hdst__kernel_options *options, hdst__diags *diags)
 {
     const hdst__cpu_limits limits = limits_of(options);
@@ -296,7 +299,7 @@ const hdst__kernel *hdst__kernel_make_cpu(hdst__arena *arena, const ir_func *sca
     const char *block_loop = block->block ? hdst__print_section(p, print_block_loop) : "", *sum_loops = hdst__print_section(p, hdst__print_sum_loops);
     hdst__printer_use(p, forms.single);
     const count_texts counts = print_counts(p, &forms);
-    hdst__filling fillings[] = {
+    hdst__filling fillings[OWN_FILLINGS + HDST__FINISH_FILLINGS] = {
         {"TITLE", hdst__arena_printf(arena, "%s", func->name)},
         {"BLOCK_DEFINE", block_define(p, block)},
         {"SUM_LOOPS", sum_loops},
@@ -313,11 +316,14 @@ const hdst__kernel *hdst__kernel_make_cpu(hdst__arena *arena, const ir_func *sca
         {"COUNT_CHUNK", counts.chunk},
         {"COUNT_BLOCK_LOOP", counts.block_loop},
         {"COUNT_RECORD_LOOP", counts.record_loop},
+        {"GROUP_SIZE", "1"},
     };
     if (!hdst__device_can(p, diags)) return NULL;
     hdst__kernel *kernel = HDST__NEW(arena, hdst__kernel);
     *kernel = (hdst__kernel){.func = block, .local_size = 1, .one_group_per_strip = true, .strips_twice = block->tables->turns > 1, .private_bytes = bytes,
-        .why = why_text(p, block)};
-    hdst__kernel_finish(p, kernel, "kernel_cpu.cl", fillings, sizeof fillings / sizeof *fillings);
+        .why = why_text(p, block), .overflow_cell_words = block->tables->overflow_words};
+    const size_t finish = hdst__tables_write_rows(tables) ? HDST__OVERFLOW_FILLINGS : 0;
+    if (finish) hdst__finish_texts(p, kernel, fillings + OWN_FILLINGS);
+    hdst__kernel_finish(p, kernel, "kernel_cpu.cl", fillings, OWN_FILLINGS + finish);
     return kernel;
 }

@@ -52,7 +52,7 @@ static const char *whole_text(hdst__printer *p, const hdst__kernel *kernel, cons
     if (hdst__combines_on_gpu(p)) write_frame(&text, "combined_gpu.cl", fillings, count);
     if (kernel->merges) write_frame(&text, "merge_gpu.cl", fillings, count);
     hdst__tuples_write(p, &text, fillings, count);
-    if (kernel->finish_arg_count) write_frame(&text, "finish_gpu.cl", fillings, count);
+    if (kernel->finish_arg_count && !hdst__tables_write_rows(p->tables)) write_frame(&text, "finish_gpu.cl", fillings, count);
     if (kernel->overflow_cell_words) write_frame(&text, "finish_overflow.cl", fillings, count);
     return hdst__writer_text(&text);
 }
@@ -72,7 +72,7 @@ static const char *kernel_name(hdst__printer *p, const char *text)
 static void name_kernels(hdst__printer *p, hdst__kernel *kernel)
 {
     hdst__kernel_name_counts(p, kernel);
-    if (kernel->finish_arg_count) kernel->finish_name = hdst__arena_printf(p->arena, "%s_finish", kernel->name);
+    if (kernel->finish_arg_count && !hdst__tables_write_rows(p->tables)) kernel->finish_name = hdst__arena_printf(p->arena, "%s_finish", kernel->name);
     if (kernel->overflow_cell_words) kernel->overflow_name = hdst__arena_printf(p->arena, "%s_overflow", kernel->name);
     if (kernel->merges) kernel->merge_name = hdst__arena_printf(p->arena, "%s_merge", kernel->name);
     hdst__tuples_finish(p, kernel);
@@ -132,6 +132,9 @@ static const char *place_why(const hdst__printer *p, const ir_placement *placeme
     switch (place) {
     case IR_PLACE_REGISTERS: return "in registers: one row";
     case IR_PLACE_RUN:
+        if (placement->writes_rows)
+            return "a key's records one behind the other, added up and rounded before they reach its row; "
+                   "it is known where they begin, so no key is looked at";
         if (placement->starts)
             return "a key's records one behind the other, added up before they reach its row; "
                    "it is known where they begin, so no key is looked at";

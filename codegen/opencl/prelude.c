@@ -51,6 +51,8 @@ static const hdst__piece_file files[] = {
     {&hdst__accum_pieces, "row_sums.cl"},
     {&hdst__accum_pieces, "rounding.cl"},
     {&hdst__accum_pieces, "rounding_double.cl"},
+    {&hdst__accum_pieces, "row_words.cl"},
+    {&hdst__accum_pieces, "row_words_double.cl"},
     {&hdst__accum_pieces, "minmax_values.cl"},
     {&hdst__base_pieces, "put_bytes.cl"},
     {&hdst__kernel_pieces, "checks.cl"},

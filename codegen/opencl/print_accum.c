@@ -4,8 +4,10 @@
 #include "codegen/opencl/print_accum.h"
 #include "codegen/opencl/print_cell.h"
 #include "codegen/opencl/print_expr.h"
+#include "codegen/opencl/print_row_out.h"
 #include "codegen/opencl/print_run_totals.h"
 #include "codegen/opencl/print_runs.h"
+#include "codegen/pass/arranged_rows.h"
 
 #include <inttypes.h>
 
@@ -104,7 +106,9 @@ static word_target run_word(hdst__printer *p, const hdst__accum_plan *plan, cons
     hdst__write_line(&p->out, "    %s;", hdst__run_end_text(p, plan));
     hdst__write_line(&p->out, "    %sRun = %s;", plan->name, row);
     hdst__write_line(&p->out, "}");
-    return (word_target){word_place(p, plan, stmt, word), NULL};
+    if (!plan->accum->writes_rows) return (word_target){word_place(p, plan, stmt, word), NULL};
+    const uint64_t at = hdst__row_word(plan->accum, stmt) + word - stmt->word;
+    return (word_target){hdst__arena_printf(p->arena, "%sOwn + %" PRIu64, plan->name, 2 * at), "row_add"};
 }
 
 static word_target group_word(hdst__printer *p, const hdst__accum_plan *plan, const ir_stmt *stmt, uint32_t word)
@@ -166,6 +170,11 @@ static void print_wide(hdst__printer *p, const hdst__accum_plan *plan, const ir_
 {
     const bool is_float = plan->accum->cell[stmt->leaf].kind == HDST__F32;
     if (!is_float) p->uses_double = true;
+    if (plan->accum->writes_rows) {
+        hdst__write_line(&p->out, "superaccumulator_add_%s(%s, %s);", is_float ? "float" : "double", hdst__overflow_cell_text(p, stmt), addend);
+        hdst__write_line(&p->out, "run_apart = true;");
+        return;
+    }
     const char *place = hdst__device_place(p, stmt);
     if (p->func->tables->first_level && has_low_word(&plan->accum->cell[stmt->leaf])) {
         print_first_level_exception(p, plan, stmt, place, addend);
@@ -194,7 +203,7 @@ static void print_tested(hdst__printer *p, const hdst__accum_plan *plan, const i
     p->out.indent++;
     const char *scaled = hdst__arena_printf(p->arena, "addend * %sUp", hdst__scale_name(p, stmt->param, stmt->leaf));
     hdst__print_add_word(p, stmt, 0, hdst__arena_printf(p->arena, "(long)(%s)", scaled));
-    if (two) hdst__print_add_word(p, stmt, 1, hdst__arena_printf(p->arena, "(long)rest_of_%s(%s)", type, scaled));
+    if (two) hdst__print_add_word(p, stmt, 1, hdst__arena_printf(p->arena, "(long)rest_%sof_%s(%s)", plan->accum->writes_rows ? "row_" : "", type, scaled));
     p->out.indent--;
     hdst__write_line(&p->out, "} else {");
     p->out.indent++;

@@ -59,6 +59,8 @@ static void add_table_args(hdst__printer *p)
     if (form && form->overflow_words) hdst__kernel_add_arg(p, HDST__ARG_OVERFLOW, 0, "__global long *overflow");
     if (form && form->has_tuples) hdst__kernel_add_arg(p, HDST__ARG_PARTITIONS, 0, "__global uint *partitions");
     if (form && form->has_tuples) hdst__kernel_add_arg(p, HDST__ARG_TUPLES, 0, "__global uint *tuples");
+    for (size_t a = 0; a < p->tables->accum_count; a++)
+        if (p->tables->accum[a].writes_rows) hdst__kernel_add_arg(p, HDST__ARG_FINISHED, (uint32_t)a, "__global uchar *%sOut", p->plan[a].name);
     hdst__kernel_add_arg(p, HDST__ARG_FLUSH, 0, "ulong flush");
 }
 

@@ -44,8 +44,9 @@ const char *hdst__fixed_text(hdst__printer *p, const char *function, uint32_t pa
 {
     const char *scale = hdst__scale_name(p, param, leaf), *type = hdst__sum_type(p, param, leaf);
     if (type[0] == 'd') p->uses_double = true;
-    const char *words = hdst__find_cell(p, param, leaf)->precision == HDST__CLASS_TWO_WORDS ? "_two" : "";
-    return hdst__arena_printf(p->arena, "%s%s_%s(%s, %sUp, %sDown)", function, words, type, addend, scale, scale);
+    const char *words = hdst__find_cell(p, param, leaf)->precision == HDST__CLASS_TWO_WORDS ? "_two" : "",
+               *row = hdst__find_plan(p, param)->accum->writes_rows ? "_row" : "";
+    return hdst__arena_printf(p->arena, "%s%s%s_%s(%s, %sUp, %sDown)", function, row, words, type, addend, scale, scale);
 }
 
 const char *hdst__key_text(hdst__printer *p, hdst__accumulate_op acc, hdst__kind kind, const char *value)

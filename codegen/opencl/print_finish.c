@@ -5,6 +5,8 @@
 #include "codegen/opencl/print_args.h"
 #include "codegen/opencl/print_cell.h"
 #include "codegen/opencl/print_input.h"
+#include "codegen/opencl/print_output.h"
+#include "codegen/opencl/print_row_out.h"
 #include "codegen/opencl/print_tables.h"
 #include "accum/value_text.h"
 
@@ -33,16 +35,8 @@ static const char *bits_text(hdst__printer *p, const hdst__accum_plan *plan, uin
     return plan->accum->fixed_point ? fixed_text(p, plan, leaf) : hdst__superaccumulator_value_text(p->arena, cell, "word");
 }
 
-static void print_put(hdst__printer *p, const hdst__record *record, const hdst__leaf *leaf, const char *at, const char *bits)
-{
-    static const char *const type[] = {[1] = "uchar", [2] = "ushort", [4] = "uint", [8] = "ulong"};
-    const uint64_t size = hdst__scalar_size(leaf->kind);
-    if (hdst__leaf_is_aligned(record, leaf)) hdst__write_line(&p->out, "*(__global %s *)(%s) = (%s)(%s);", type[size], at, type[size], bits);
-    else hdst__write_line(&p->out, "put_bytes(%s, %s, %" PRIu64 ");", at, bits, size);
-}
-
 // A range of rows can be made alone, so that several devices share them (engine/stage/stage_scatter.c).
-static bool makes_parts(const hdst__printer *p) { return p->tables->accum_count == 1 && p->tables->accum[0].is_table; }
+static bool makes_parts(const hdst__printer *p) { return p->tables->accum_count == 1 && p->tables->accum[0].is_table && !p->tables->accum[0].writes_rows; }
 
 static void print_leaf(hdst__printer *p, const hdst__accum_plan *plan, uint32_t l)
 {
@@ -56,7 +50,7 @@ static void print_leaf(hdst__printer *p, const hdst__accum_plan *plan, uint32_t 
         makes_parts(p) ? " + first_row" : "", plan->accum->device_row_words, cell->device_words, cell->device_first);
     const char *at = hdst__arena_printf(p->arena, "%sOut + row * %" PRIu64 " + %" PRIu64 "%s", plan->name, record->size, record->leaves[l].offset,
                                         hdst__element_offset(p->arena, &record->leaves[l]));
-    print_put(p, record, &record->leaves[l], at, bits_text(p, plan, l));
+    hdst__print_put(p, record, &record->leaves[l], at, bits_text(p, plan, l));
     p->out.indent--;
     hdst__write_line(&p->out, "}");
 }
@@ -84,13 +78,17 @@ static void print_overflow_leaf(hdst__printer *p, const hdst__accum_plan *plan, 
     hdst__write_line(&p->out, "superaccumulator_add_fixed(cell, %s_LAST, %s_LOWEST, device_table[place], %s);", kind, kind, scale_text(p, plan, l));
     const char *at = hdst__arena_printf(p->arena, "%sOut + row * %" PRIu64 " + %" PRIu64 "%s", plan->name, record->size, record->leaves[l].offset,
                                         hdst__element_offset(p->arena, &record->leaves[l]));
-    print_put(p, record, &record->leaves[l], at, hdst__superaccumulator_value_text(p->arena, cell, "cell"));
+    hdst__print_put(p, record, &record->leaves[l], at, hdst__superaccumulator_value_text(p->arena, cell, "cell"));
     p->out.indent--;
     hdst__write_line(&p->out, "}");
 }
 
 static void print_overflow(hdst__printer *p)
 {
+    if (hdst__tables_write_rows(p->tables)) {
+        hdst__print_rows_apart(p, &p->plan[0]);
+        return;
+    }
     for (size_t a = 0; a < p->tables->accum_count; a++) {
         const hdst__accum_plan *plan = &p->plan[a];
         if (!plan->accum->fixed_point) continue;
@@ -112,8 +110,9 @@ static void add_args(hdst__printer *p)
     for (size_t a = 0; a < p->tables->accum_count; a++)
         if (p->tables->accum[a].is_table) hdst__kernel_add_arg(p, HDST__ARG_ROWS, p->tables->accum[a].param, "ulong %sRows", p->plan[a].name);
     if (makes_parts(p)) hdst__kernel_add_arg(p, HDST__ARG_FIRST_ROW, 0, "ulong first_row");
-    hdst__kernel_add_arg(p, HDST__ARG_DEVICE_TABLE, 0, "__global const long *device_table");
-    if (p->func->tables->overflow_words) hdst__kernel_add_arg(p, HDST__ARG_SCALES, 0, "__global const int *scales");
+    const bool from_table = !hdst__tables_write_rows(p->tables);
+    if (from_table) hdst__kernel_add_arg(p, HDST__ARG_DEVICE_TABLE, 0, "__global const long *device_table");
+    if (from_table && p->func->tables->overflow_words) hdst__kernel_add_arg(p, HDST__ARG_SCALES, 0, "__global const int *scales");
     if (p->func->tables->overflow_words) hdst__kernel_add_arg(p, HDST__ARG_OVERFLOW, 0, "__global long *overflow");
     for (size_t a = 0; a < p->tables->accum_count; a++) hdst__kernel_add_arg(p, HDST__ARG_FINISHED, (uint32_t)a, "__global uchar *%sOut", p->plan[a].name);
 }
@@ -128,9 +127,10 @@ void hdst__finish_texts(hdst__printer *p, hdst__kernel *kernel, hdst__filling fi
     kernel->finish_args = p->args;
     kernel->finish_arg_count = p->arg_count;
     fillings[0] = (hdst__filling){"FINISH_ARGS", hdst__writer_text(&p->arg_text)};
-    fillings[1] = (hdst__filling){"FINISH_SETUP", hdst__print_section(p, hdst__print_finish_bases)};
-    fillings[2] = (hdst__filling){"FINISH", hdst__print_section(p, print_finish)};
-    fillings[3] = (hdst__filling){"OVERFLOW", hdst__print_section(p, print_overflow)};
+    const bool from_table = !hdst__tables_write_rows(p->tables);
+    fillings[1] = (hdst__filling){"FINISH_SETUP", from_table ? hdst__print_section(p, hdst__print_finish_bases) : ""};
+    fillings[3] = (hdst__filling){"FINISH", from_table ? hdst__print_section(p, print_finish) : ""};
+    fillings[2] = (hdst__filling){"OVERFLOW", hdst__print_section(p, print_overflow)};
     p->args = outer.args;
     p->arg_count = outer.arg_count;
     p->arg_capacity = outer.arg_capacity;

@@ -13,4 +13,7 @@ void hdst__print_store(hdst__printer *p, const ir_stmt *stmt);          // IR_ST
 // GPU form (hdst__print_run): a record that fills a vector is stored at once.
 size_t hdst__print_vector_stores(hdst__printer *p, ir_stmt *const *stmts, size_t count);
 
+// The leaf's element at the address `at` becomes what the lowest bytes of `bits` say, of a record in device memory.
+void hdst__print_put(hdst__printer *p, const hdst__record *record, const hdst__leaf *leaf, const char *at, const char *bits);
+
 #endif

@@ -8,6 +8,7 @@
 #include "codegen/opencl/print_constant.h"
 #include "codegen/opencl/print_expr.h"
 #include "codegen/opencl/print_runs.h"
+#include "codegen/pass/arranged_rows.h"
 
 #include <inttypes.h>
 
@@ -30,34 +31,13 @@ void hdst__print_run_starts(hdst__printer *p, const hdst__accum_plan *plan)
     hdst__write_line(&p->out, "ulong %sRun = odd_keys ? 0 : run_at(run_starts, %sRows - 1, first + start);", plan->name,
                      starts);
     hdst__write_line(&p->out, "// Shared with the strip before, as the last one is with the next.");
-    hdst__write_line(&p->out, "const ulong first_run = %sRun;", plan->name);
+    hdst__write_line(&p->out, "%sulong first_run = %sRun;", hdst__placement(p, plan)->writes_rows ? "" : "const ", plan->name);
+    if (hdst__placement(p, plan)->writes_rows) hdst__write_line(&p->out, "bool run_apart = false;      // some addend of the block went elsewhere");
 }
 
 // --- Totals ---
 
-static bool adds_to_row(const hdst__accum_plan *plan, const ir_stmt *s)
-{
-    if (s->kind != IR_ACCUM_WORDS || s->param != plan->accum->param) return false;
-    return plan->accum->cell[s->leaf].op == HDST__WORD_ADD && (!s->index2 || s->index2->op == IR_CONST);
-}
-
-static uint64_t word_of(const hdst__accum_plan *plan, const ir_stmt *s)
-{
-    const hdst__cell *cell = &plan->accum->cell[s->leaf];
-    return cell->private_first + (s->index2 ? s->index2->bits : 0) * cell->private_words + s->word;
-}
-
-// One statement for each word.
-static bool has_totals(const hdst__accum_plan *plan, const ir_stmt *records)
-{
-    uint64_t seen = 0;
-    for (size_t i = 0; i < records->body.count; i++) {
-        const ir_stmt *s = records->body.items[i];
-        if (!adds_to_row(plan, s) || seen >> word_of(plan, s) & 1) return false;
-        seen |= UINT64_C(1) << word_of(plan, s);
-    }
-    return seen != 0;
-}
+static uint64_t word_of(const hdst__accum_plan *plan, const ir_stmt *s) { return hdst__row_word(plan->accum, s); }
 
 // The array of totals: that of what is added, if there is one.
 static const char *totals_name(hdst__printer *p, const hdst__accum_plan *plan, const ir_stmt *s, bool *own)
@@ -67,10 +47,16 @@ static const char *totals_name(hdst__printer *p, const hdst__accum_plan *plan, c
     return *own ? hdst__arena_printf(p->arena, "until%" PRIu64, word_of(plan, s)) : p->array_name[value->var];
 }
 
+static bool adds_to_row(const hdst__accum_plan *plan, const ir_stmt *records)
+{
+    const ir_stmt *first = records->body.count ? records->body.items[0] : NULL;
+    return first && first->kind == IR_ACCUM_WORDS && first->param == plan->accum->param;
+}
+
 bool hdst__begin_run_totals(hdst__printer *p, const ir_stmt *records)
 {
     const hdst__accum_plan *plan = p->in_block && !p->gpu ? hdst__plan_with_starts(p) : NULL;
-    if (!plan || !has_totals(plan, records)) return false;
+    if (!plan || !adds_to_row(plan, records) || !hdst__rows_have_totals(p->func, plan->accum)) return false;
     for (size_t i = 0; i < records->body.count; i++) {
         bool own;
         const char *name = totals_name(p, plan, records->body.items[i], &own);
@@ -94,10 +80,34 @@ void hdst__print_run_total(hdst__printer *p, const ir_stmt *stmt)
 
 // --- Rows ---
 
-static void print_difference(hdst__printer *p, const hdst__accum_plan *plan, uint64_t word, const char *now)
+// By word.
+static const char *differences_text(hdst__printer *p, const hdst__accum_plan *plan, const ir_stmt *records)
 {
-    hdst__write_line(&p->out, "%sOwn[%" PRIu64 "] += (long)(%s%" PRIu64 " - before%" PRIu64 ");", plan->name, word, now,
-                     word, word);
+    const char *text = "";
+    for (uint64_t w = 0; w < plan->accum->private_row_words; w++) {
+        bool there = false;
+        for (size_t i = 0; i < records->body.count; i++) there |= word_of(plan, records->body.items[i]) == w;
+        const char *come = there ? hdst__arena_printf(p->arena, "(long)(now%" PRIu64 " - was%" PRIu64 ")", w, w) : "0";
+        text = hdst__arena_printf(p->arena, "%s%s%s", text, w ? ", " : "", come);
+    }
+    return text;
+}
+
+static void print_difference(hdst__printer *p, const hdst__accum_plan *plan, uint64_t word, const char *now, const char *before)
+{
+    const char *come = hdst__arena_printf(p->arena, "(long)(%s%" PRIu64 " - %s%" PRIu64 ")", now, word, before, word);
+    if (plan->accum->writes_rows) hdst__write_line(&p->out, "row_add(%sOwn + %" PRIu64 ", %s);", plan->name, 2 * word, come);
+    else hdst__write_line(&p->out, "%sOwn[%" PRIu64 "] += %s;", plan->name, word, come);
+}
+
+// Of a row all of whose records are in the block: what it comes to fits words.
+static void print_whole(hdst__printer *p, const hdst__accum_plan *plan, const ir_stmt *records)
+{
+    hdst__write_line(&p->out, "if (run_begins && %sRun != first_run && !run_apart) {", plan->name);
+    hdst__write_line(&p->out, "    const long come[%" PRIu64 "] = {%s};", plan->accum->private_row_words, differences_text(p, plan, records));
+    hdst__write_line(&p->out, "    %s;", hdst__run_whole_text(p, plan));
+    hdst__write_line(&p->out, "    continue;");
+    hdst__write_line(&p->out, "}");
 }
 
 static void print_take(hdst__printer *p, const hdst__accum_plan *plan, const ir_stmt *records)
@@ -106,16 +116,17 @@ static void print_take(hdst__printer *p, const hdst__accum_plan *plan, const ir_
         const uint64_t w = word_of(plan, records->body.items[i]);
         bool own;
         const char *name = totals_name(p, plan, records->body.items[i], &own);
-        hdst__write_line(&p->out, "const ulong now%" PRIu64 " = at ? %s[at - 1] : 0;", w, name);
-        print_difference(p, plan, w, "now");
+        hdst__write_line(&p->out, "const ulong now%" PRIu64 " = at ? %s[at - 1] : 0, was%" PRIu64 " = before%" PRIu64 ";", w, name, w, w);
         hdst__write_line(&p->out, "before%" PRIu64 " = now%" PRIu64 ";", w, w);
     }
+    if (plan->accum->writes_rows) print_whole(p, plan, records);
+    for (size_t i = 0; i < records->body.count; i++) print_difference(p, plan, word_of(plan, records->body.items[i]), "now", "was");
 }
 
 static void print_rest(hdst__printer *p, const hdst__accum_plan *plan, const ir_stmt *records)
 {
     for (size_t i = 0; i < records->body.count; i++)
-        print_difference(p, plan, word_of(plan, records->body.items[i]), "total");
+        print_difference(p, plan, word_of(plan, records->body.items[i]), "total", "before");
 }
 
 void hdst__end_run_totals(hdst__printer *p, const ir_stmt *records)
@@ -125,15 +136,20 @@ void hdst__end_run_totals(hdst__printer *p, const ir_stmt *records)
     for (size_t i = 0; i < records->body.count; i++)
         hdst__write_line(&p->out, "ulong before%" PRIu64 " = 0;", word_of(plan, records->body.items[i]));
     hdst__write_line(&p->out, "const ulong block_first = first + i;");
+    const bool writes = plan->accum->writes_rows;
     hdst__write_line(&p->out, "ulong run_end;");
-    hdst__write_line(&p->out, "for (; (run_end = run_starts[%sRun + 1]) <= block_first + BLOCK; %sRun++) {", plan->name,
-                     plan->name);
+    if (writes) hdst__write_line(&p->out, "bool run_begins = run_starts[%sRun] >= block_first;     // in this block, as all do that follow", plan->name);
+    hdst__write_line(&p->out, "for (; (run_end = run_starts[%sRun + 1]) <= block_first + BLOCK; %sRun++%s) {", plan->name, plan->name,
+                     writes ? ", run_begins = true" : "");
     p->out.indent++;
     hdst__write_line(&p->out, "const ulong at = run_end - block_first;");
     print_take(p, plan, records);
-    hdst__write_line(&p->out, "if (%sRun != first_run) %s;", plan->name, hdst__run_end_alone_text(p, plan));
+    const char *whole = hdst__placement(p, plan)->writes_rows ? " && !run_apart" : "";
+    hdst__write_line(&p->out, "if (%sRun != first_run%s) %s;", plan->name, whole, hdst__run_end_alone_text(p, plan));
     hdst__write_line(&p->out, "else %s;", hdst__run_end_text(p, plan));
     p->out.indent--;
     hdst__write_line(&p->out, "}");
     print_rest(p, plan, records);
+    if (writes) hdst__write_line(&p->out, "if (run_apart) first_run = %sRun;", plan->name);
+    if (writes) hdst__write_line(&p->out, "run_apart = false;");
 }

@@ -18,6 +18,8 @@ static const char *with_scales(hdst__printer *p, const hdst__accum_plan *plan, c
 
 static const char *with_bases(hdst__printer *p, const hdst__accum_plan *plan, const char *type)
 {
+    if (plan->accum->writes_rows)
+        return hdst__arena_printf(p->arena, "%soverflow, %s%sOut, ", type, type[0] ? "__global uchar *" : "", plan->name);
     const char *text = hdst__arena_printf(p->arena, "%s%sTotal, ", type, plan->name);
     if (!p->func->tables->first_level) return text;
     return hdst__arena_printf(p->arena, "%smarks, %scells_at, %s%s%sFirstLevel, ", type, type, text, type, plan->name);
@@ -25,7 +27,7 @@ static const char *with_bases(hdst__printer *p, const hdst__accum_plan *plan, co
 
 const char *hdst__run_end_alone_text(hdst__printer *p, const hdst__accum_plan *plan)
 {
-    if (!p->func->tables->first_level) return hdst__run_end_text(p, plan);
+    if (!p->func->tables->first_level && !plan->accum->writes_rows) return hdst__run_end_text(p, plan);
     const char *bases = with_scales(p, plan, with_bases(p, plan, ""), "");
     return hdst__arena_printf(p->arena, "%sRunEndAlone(%s%sRun, %sOwn)", plan->name, bases, plan->name, plan->name);
 }
@@ -40,4 +42,15 @@ const char *hdst__run_end_head(hdst__printer *p, const hdst__accum_plan *plan)
     const char *which = p->alone ? "Alone" : "";
     return hdst__arena_printf(p->arena, "inline void %sRunEnd%s(%sulong row, long *%sOwn)", plan->name, which,
                               with_scales(p, plan, with_bases(p, plan, "__global long *"), "int "), plan->name);
+}
+
+const char *hdst__run_whole_text(hdst__printer *p, const hdst__accum_plan *plan)
+{
+    return hdst__arena_printf(p->arena, "%sRunWhole(%sOut, %s%sRun, come)", plan->name, plan->name, with_scales(p, plan, "", ""), plan->name);
+}
+
+const char *hdst__run_whole_head(hdst__printer *p, const hdst__accum_plan *plan)
+{
+    return hdst__arena_printf(p->arena, "inline void %sRunWhole(__global uchar *%sOut, %sulong row, const long *come)", plan->name, plan->name,
+                              with_scales(p, plan, "", "int "));
 }

@@ -9,6 +9,8 @@
 // (p->alone: of the second one), whose parameters have the names that the kernel has for the same.
 const char *hdst__run_end_text(hdst__printer *p, const hdst__accum_plan *plan);
 const char *hdst__run_end_alone_text(hdst__printer *p, const hdst__accum_plan *plan);
+const char *hdst__run_whole_text(hdst__printer *p, const hdst__accum_plan *plan);     // of a row that has words of its own, `come`
+const char *hdst__run_whole_head(hdst__printer *p, const hdst__accum_plan *plan);
 const char *hdst__run_end_head(hdst__printer *p, const hdst__accum_plan *plan);
 
 #endif

@@ -5,6 +5,7 @@
 #include "codegen/opencl/print_accum_pair.h"
 #include "codegen/opencl/print_accum_run.h"
 #include "codegen/opencl/print_cell.h"
+#include "codegen/opencl/print_row_out.h"
 #include "codegen/opencl/print_run_totals.h"
 #include "codegen/opencl/print_runs.h"
 #include "codegen/pass/accumulator_placement.h"
@@ -115,8 +116,9 @@ static void print_private_bases(hdst__printer *p)
         const bool runs = hdst__placement(p, plan)->runs;
         if ((place != IR_PLACE_REGISTERS && !runs) || plan->accum->private_row_words == 0) continue;
         const char *zeroes = "0";
-        for (uint64_t w = 1; w < plan->accum->private_row_words; w++) zeroes = hdst__arena_printf(p->arena, "%s, 0", zeroes);
-        hdst__write_line(&p->out, "long %sOwn[%" PRIu64 "] = {%s};", plan->name, plan->accum->private_row_words, zeroes);
+        const uint64_t words = plan->accum->private_row_words * (plan->accum->writes_rows ? 2 : 1);
+        for (uint64_t w = 1; w < words; w++) zeroes = hdst__arena_printf(p->arena, "%s, 0", zeroes);
+        hdst__write_line(&p->out, "long %sOwn[%" PRIu64 "] = {%s};", plan->name, words, zeroes);
         if (runs && hdst__placement(p, plan)->starts) hdst__print_run_starts(p, plan);
         else if (runs) hdst__write_line(&p->out, "ulong %sRun = 0;", plan->name);
     }
@@ -280,7 +282,8 @@ static void print_run_end(hdst__printer *p, const hdst__accum_plan *plan)
     hdst__write_line(&p->out, "%s", hdst__run_end_head(p, plan));
     hdst__write_line(&p->out, "{");
     p->out.indent++;
-    for (uint32_t l = 0; l < leaf_count(p, plan); l++)
+    if (plan->accum->writes_rows) (p->alone ? hdst__print_row_out : hdst__print_row_apart)(p, plan);
+    for (uint32_t l = 0; l < leaf_count(p, plan) && !plan->accum->writes_rows; l++)
         if (p->gpu) print_run_words(p, plan, l);
         else print_strip_leaf(p, plan, l);
     p->out.indent--;
@@ -293,9 +296,15 @@ void hdst__print_run_ends(hdst__printer *p)
         const hdst__accum_plan *plan = &p->plan[a];
         if (!hdst__placement(p, plan)->runs) continue;
         print_run_end(p, plan);
-        p->alone = hdst__placement(p, plan)->starts && p->func->tables->first_level;
+        p->alone = hdst__placement(p, plan)->starts && (p->func->tables->first_level || plan->accum->writes_rows);
         if (p->alone) print_run_end(p, plan);
         p->alone = false;
+        if (!plan->accum->writes_rows) continue;
+        hdst__write_line(&p->out, "%s\n{", hdst__run_whole_head(p, plan));
+        p->out.indent++;
+        hdst__print_row_whole(p, plan);
+        p->out.indent--;
+        hdst__write_line(&p->out, "}");
     }
 }
 
@@ -305,6 +314,7 @@ void hdst__print_strip_flush(hdst__printer *p)
         const hdst__accum_plan *plan = &p->plan[a];
         const ir_place place = hdst__placement(p, plan)->place;
         if (place == IR_PLACE_RUN) hdst__write_line(&p->out, "%s;", hdst__run_end_text(p, plan));
+        if (plan->accum->writes_rows) hdst__write_line(&p->out, "first_run = %sRun;      // what comes of it yet meets this", plan->name);
         if (place == IR_PLACE_GLOBAL || place == IR_PLACE_RUN) continue;
         const bool table = plan->accum->is_table;
         if (table) hdst__write_line(&p->out, "for (ulong row = 0; row < %s; row++) {", rows_text(p, plan));

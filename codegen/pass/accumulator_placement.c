@@ -10,6 +10,7 @@
 
 #include "codegen/pass/arranged_rows.h"
 #include "codegen/pass/row_form.h"
+#include "accum/addends.h"
 #include "accum/first_level.h"
 #include "codegen/ir/accum_tables.h"
 #include "codegen/pass/passes.h"
@@ -130,6 +131,33 @@ static bool find_block_sum(ir_stmt *s, void *user)
     return true;
 }
 
+// Of a cell of the overflow table, which holds an integer too.
+static uint32_t overflow_cell_words(const hdst__accum *accum)
+{
+    uint32_t words = 1;
+    for (size_t l = 0; l < accum->leaf_count; l++)
+        if (accum->cell[l].digits >= words) words = accum->cell[l].digits + 1;
+    return words;
+}
+
+static bool has_superaccumulators(const hdst__accum *accum)
+{
+    bool has = false;
+    for (size_t l = 0; l < accum->leaf_count; l++) has |= accum->cell[l].precision == HDST__CLASS_SUPERACCUMULATOR;
+    return has;
+}
+
+// Runs whose ends are known have all that a row takes, but for those that other strips have records of.
+static void write_rows(ir_func *form, hdst__tables *tables, const hdst__place_limits *limits)
+{
+    hdst__accum *accum = tables->accum_count == 1 ? (hdst__accum *)tables->accum : NULL;
+    if (!limits->writes_rows || !accum || !placement_of(form, accum)->starts || has_superaccumulators(accum)) return;
+    if (!hdst__rows_have_totals(form, accum) || form->block > HDST__ROW_BLOCK) return;
+    form->tables->overflow_words = overflow_cell_words(accum);
+    hdst__accum_make_fixed_point(accum);
+    placement_of(form, accum)->writes_rows = accum->writes_rows = true;
+}
+
 void hdst__pass_accumulator_placement_cpu(ir_func *form, const ir_func *scalar, hdst__tables *tables, const hdst__place_limits *limits)
 {
     place_nothing(form, tables);
@@ -146,7 +174,8 @@ void hdst__pass_accumulator_placement_cpu(ir_func *form, const ir_func *scalar, 
     for (size_t a = 0; a < tables->accum_count; a++)
         for (size_t l = 0; l < tables->accum[a].leaf_count; l++)
             placement_of(form, &tables->accum[a])->leaf[l].fast = tables->accum[a].cell[l].fast;        // those of row sums too
-    form->tables->first_level = tables->first_level = has_first_level(form, tables, limits);
+    write_rows(form, tables, limits);
+    form->tables->first_level = tables->first_level = !hdst__tables_write_rows(tables) && has_first_level(form, tables, limits);
     form->tables->turns = takes_turns(scalar, form, tables, limits) ? 2 : 1;
 }
 
@@ -161,6 +190,7 @@ void hdst__place_tail(ir_func *tail, const ir_func *block, const hdst__tables *t
         to->place = from->place;
         to->runs = from->runs;
         to->starts = from->starts;
+        to->writes_rows = from->writes_rows;
         for (size_t l = 0; l < accum->leaf_count; l++) {
             const hdst__cell *cell = &accum->cell[l];
             to->leaf[l] = from->leaf[l];

@@ -20,6 +20,7 @@ typedef struct hdst__place_limits {     // what the choice goes by: the device, 
     bool no_blocks;                     // strips and work-groups have no tables of their own
     bool may_turn;                      // CPU: a strip may have two tables, which records take in turn
     bool first_level;                         // CPU: large tables may have first-level accumulators
+    bool writes_rows;                   // kernels may write rows of the result (hdst__accum.writes_rows), and have doubles to round them
 } hdst__place_limits;
 
 // CPU devices. `form`: the block or row form, which is placed; `scalar`: what it was made of. Says in `tables`

@@ -138,3 +138,47 @@ bool hdst__rows_are_arranged(const ir_func *func, uint32_t param)
     hdst__ir_visit_stmts((ir_block *)&func->body, look, &s);
     return s.additions && !s.other;
 }
+
+// --- Block form ---
+
+uint64_t hdst__row_word(const hdst__accum *accum, const ir_stmt *s)
+{
+    const hdst__cell *cell = &accum->cell[s->leaf];
+    return cell->private_first + (s->index2 ? s->index2->bits : 0) * cell->private_words + s->word;
+}
+
+typedef struct words_search {
+    const hdst__accum *accum;
+    uint64_t seen;
+    size_t loops;
+    bool other;                 // something that no running total takes
+} words_search;
+
+static void note_word(words_search *seek, const ir_stmt *s)
+{
+    const bool named = !s->index2 || s->index2->op == IR_CONST, adds = seek->accum->cell[s->leaf].op == HDST__WORD_ADD;
+    const uint64_t bit = named && adds ? UINT64_C(1) << hdst__row_word(seek->accum, s) : 0;
+    seek->other |= !bit || seek->seen & bit;
+    seek->seen |= bit;
+}
+
+static bool find_words(ir_stmt *stmt, void *user)
+{
+    words_search *seek = user;
+    if (stmt->kind == IR_ACCUM && stmt->param == seek->accum->param) seek->other = true;
+    if (stmt->kind == IR_ACCUM_WORDS && stmt->param == seek->accum->param) note_word(seek, stmt);
+    if (stmt->kind != IR_RECORDS) return true;
+    size_t here = 0;
+    for (size_t i = 0; i < stmt->body.count; i++)
+        here += stmt->body.items[i]->kind == IR_ACCUM_WORDS && stmt->body.items[i]->param == seek->accum->param;
+    seek->other |= here && here != stmt->body.count;
+    seek->loops += here != 0;
+    return true;
+}
+
+bool hdst__rows_have_totals(const ir_func *block, const hdst__accum *accum)
+{
+    words_search seek = {.accum = accum};
+    hdst__ir_visit_stmts((ir_block *)&block->body, find_words, &seek);
+    return block->block && seek.loops == 1 && seek.seen && !seek.other;
+}

@@ -15,4 +15,10 @@ bool hdst__rows_are_arranged(const ir_func *func, uint32_t param);
 // names needs no check of each key, and no key (ir_param.rows_from). Who runs the blocks sees to it that all keys are rows.
 void hdst__pass_arranged_rows(ir_func *func, const hdst__tables *tables);
 
+// Of the block form of a function whose rows the input's keys are: whether one loop over the block's records adds to each word of a row once, and nothing
+// else does, so that running totals have all that a row takes.
+bool hdst__rows_have_totals(const ir_func *block, const hdst__accum *accum);
+// The word of a row that an addition of block form goes to.
+uint64_t hdst__row_word(const hdst__accum *accum, const ir_stmt *stmt);
+
 #endif

@@ -453,9 +453,10 @@ hdst_status hdst__opencl_finish_table(hdst__device *device, hdst__program *progr
     const hdst__kernel *kernel = program->code.kernel;
     const size_t local = kernel->local_size;
     hdst_status status = self->begun || !self->last_launch ? HDST_OK : begins_here(self, error);
-    if (status == HDST_OK) status = set_listed(self, &program->code, kernel->finish_args, kernel->finish_arg_count, program->finish, at, error);
     const size_t global = device->info->compute_units * HDST__GPU_FINISH_GROUPS_PER_UNIT * local;
-    if (status == HDST_OK) status = enqueue(self, program, program->finish, 0, global, local, error);
+    if (status == HDST_OK && program->finish)
+        status = set_listed(self, &program->code, kernel->finish_args, kernel->finish_arg_count, program->finish, at, error);
+    if (status == HDST_OK && program->finish) status = enqueue(self, program, program->finish, 0, global, local, error);
     if (status != HDST_OK || !program->spare) return status;
     status = set_listed(self, &program->code, kernel->finish_args, kernel->finish_arg_count, program->spare, at, error);
     return status == HDST_OK ? enqueue(self, program, program->spare, 0, global, local, error) : status;

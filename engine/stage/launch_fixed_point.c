@@ -131,7 +131,7 @@ static uint64_t choose_cells(const hdst__launch_plan *plan)
     const uint64_t asked = plan->device->options->overflow_cells, bytes = (plan->kernel->overflow_cell_words + 1) * sizeof(int64_t),
         left = hdst__budget_left(&plan->device->budget) / HDST__GPU_OVERFLOW_SHARE;
     const uint64_t most = (left < HDST__GPU_OVERFLOW_BYTES ? left : HDST__GPU_OVERFLOW_BYTES) / bytes,
-                   wanted = asked ? asked : plan->device_words * HDST__GPU_OVERFLOW_CELLS_PER_WORD;
+                   wanted = asked ? asked : hdst__plan_writes_rows(plan) ? hdst__plan_rows_cells(plan) : plan->device_words * HDST__GPU_OVERFLOW_CELLS_PER_WORD;
     uint64_t cells = asked ? 1 : HDST__GPU_LEAST_OVERFLOW_CELLS;
     while (cells * 2 <= most && cells < wanted) cells *= 2;
     return cells;
@@ -195,4 +195,57 @@ hdst_status hdst__plan_fixed_point_read(hdst__launch_plan *plan, hdst_error *err
     hdst__plan_fixed_point_forget(plan);
     if (!plan->overflow || !plan->words_come_back || plan->overflow_is_full || plan->overflow_is_clean) return HDST_OK;
     return read_words(plan, hdst__overflow_words(plan->overflow_cells, plan->kernel->overflow_cell_words), &plan->used_overflow, error);
+}
+
+// --- Rows that kernels write ---
+
+bool hdst__plan_writes_rows(const hdst__launch_plan *plan) { return plan->kernel && plan->tables && hdst__tables_write_rows(plan->tables); }
+
+static bool choose_words(const hdst__launch_plan *plan, int32_t *scale, uint32_t *words)
+{
+    const hdst__accum *accum = &plan->tables->accum[0];
+    for (size_t leaf = 0; leaf < accum->leaf_count; leaf++) {
+        const hdst__cell *cell = &accum->cell[leaf];
+        if (cell->scale < 0) continue;
+        const hdst__kind kind = cell->of_floats ? HDST__F32 : cell->kind;
+        words[cell->scale] = hdst__row_words(&plan->addends[cell->scale], kind, &scale[cell->scale]);
+        if (plan->too_often[cell->scale] || !words[cell->scale]) return false;
+    }
+    return true;
+}
+
+bool hdst__plan_rows_scales(hdst__launch_plan *plan)
+{
+    if (!plan->tables || plan->tables->accum_count != 1) return false;
+    const uint32_t count = plan->tables->scale_count;
+    int32_t *scale = HDST__NEW_ARRAY(&plan->arena, int32_t, count + 1);
+    uint32_t *words = HDST__NEW_ARRAY(&plan->arena, uint32_t, count + 1);
+    if (!choose_words(plan, scale, words)) return false;
+    for (uint32_t i = 0; i < count; i++) {
+        plan->scale[i] = scale[i];
+        plan->precision[i] = words[i] == 1 ? HDST__CLASS_ONE_WORD : HDST__CLASS_TWO_WORDS;
+    }
+    return true;
+}
+
+enum { CELLS_PER_PIECE = 4, LEAST_CELLS = 4096, ROWS_PER_CELL = 64 };
+
+// Each strip shares its first row and its last one with others; so does each slice, whose last records make no whole block.
+uint64_t hdst__plan_rows_cells(const hdst__launch_plan *plan)
+{
+    const hdst__accum *accum = &plan->tables->accum[0];
+    const uint64_t rows = plan->rows[accum->param], slices = plan->reader.records / (plan->slice_most ? plan->slice_most : 1) + 1;
+    uint64_t words = 0;
+    for (size_t leaf = 0; leaf < accum->leaf_count; leaf++) words += accum->cell[leaf].elements;
+    const uint64_t cells = (slices * plan->items * CELLS_PER_PIECE + rows / ROWS_PER_CELL + LEAST_CELLS) * words;
+    return cells;
+}
+
+hdst_status hdst__plan_rows_clear(hdst__launch_plan *plan, hdst_error *error)
+{
+    if (!hdst__plan_writes_rows(plan) || !plan->finished) return HDST_OK;
+    const uint32_t param = plan->tables->accum[0].param;
+    const uint64_t bytes = plan->rows[param] * plan->func->params[param].record->size;
+    hdst__memory *rows = plan->finished[0];
+    return rows && bytes ? plan->device->ops->fill(plan->device, rows, (bytes + 7) / 8, 0, error) : HDST_OK;
 }

@@ -29,4 +29,14 @@ void hdst__plan_fixed_point_forget(hdst__launch_plan *plan);       // plan->used
 // Whether all words of its table, whatever they stand for, meet by one operation, so that those of several devices can be added there. *op: which.
 bool hdst__plan_has_one_op(const hdst__launch_plan *plan, hdst__word_op *op);
 
+// Plans whose kernels write rows of the result as soon as they are complete (hdst__accum.writes_rows): the device has no table of them, but overflow cells
+// for rows whose records lie in several strips, and for those with an addend that does not fit words.
+// Words for each float sum that hold all addends of the sample. False: there are no such words; `plan` keeps those it has.
+bool hdst__plan_rows_scales(hdst__launch_plan *plan);
+bool hdst__plan_writes_rows(const hdst__launch_plan *plan);
+// Overflow cells that a run may need if all addends fit.
+uint64_t hdst__plan_rows_cells(const hdst__launch_plan *plan);
+// Rows without records are zero.
+hdst_status hdst__plan_rows_clear(hdst__launch_plan *plan, hdst_error *error);
+
 #endif

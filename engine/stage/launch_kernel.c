@@ -7,7 +7,8 @@
 static hdst__kernel_options kernel_options(const hdst__launch_plan *plan, const hdst__gpu_shape *shape)
 {
     return (hdst__kernel_options){.facts = plan->device->facts, .input = plan->piece, .rows = plan->rows, .classes = plan->precision, .shape = *shape,
-                                  .first_level = plan->device->unified, .fixed_point_bits = plan->fixed_point_bits, .may_take_tuples = plan->may_take_tuples,
+                                  .first_level = plan->device->unified, .writes_rows = plan->wants_rows,
+                                  .fixed_point_bits = plan->fixed_point_bits, .may_take_tuples = plan->may_take_tuples,
                                   .slices_anywhere = plan->shares,
                                   .texts_apart = !plan->device->unified, .counts_output = plan->counts_output, .combining = plan->combining,
                                   .fast_sums = plan->device->options->fast_sums,

@@ -144,6 +144,22 @@ static void take_tables(hdst__launch_plan *plan, const hdst__launch_plan_request
     plan->page_count = HDST__CPU_DIRTY_PAGES + 1;
     if (plan->kernel->strips_twice) plan->private_words = hdst__tables_turns_words(plan->tables, plan->rows);
     if (plan->kernel->merges) plan->private_words = hdst__tables_private_words(plan->tables, plan->rows);
+    if (hdst__tables_write_rows(plan->tables)) plan->device_words = 1;
+}
+
+// Where its kernels cannot write rows the plan is made as any.
+static void make_row_writer(hdst__launch_plan *plan, const hdst__launch_plan_request *request, hdst__diags *diags)
+{
+    plan->wants_rows = request->writes_rows && hdst__plan_rows_scales(plan);
+    if (!plan->wants_rows) return;
+    const uint32_t bits = plan->fixed_point_bits;
+    plan->fixed_point_bits = 0;
+    plan->kernel = hdst__plan_kernel(plan, request, diags);
+    if (plan->kernel && plan->kernel->tables && hdst__tables_write_rows(plan->kernel->tables)) return;
+    plan->fixed_point_bits = bits;
+    plan->wants_rows = false;
+    plan->kernel = NULL;
+    choose_classes(plan);
 }
 
 static hdst_status make_kernel(hdst__launch_plan *plan, const hdst__launch_plan_request *request, hdst_error *error)
@@ -158,7 +174,8 @@ static hdst_status make_kernel(hdst__launch_plan *plan, const hdst__launch_plan_
         plan->device->options->hpr != HDST__HPR_NONE;
     plan->may_take_tuples = fixed_point && request->makes_rows && hdst__plan_may_part(plan, request->most_records);
     plan->fixed_point_bits = fixed_point ? hdst__plan_fixed_point_bits(plan, plan->whole.records) : 0;     // words of several workers meet in one
-    plan->kernel = hdst__plan_kernel(plan, request, &diags);
+    make_row_writer(plan, request, &diags);
+    if (!plan->kernel) plan->kernel = hdst__plan_kernel(plan, request, &diags);
     if (plan->kernel) take_tables(plan, request);
     if (plan->kernel && hdst__plan_adds_directly(plan)) {
         plan->adds_directly = true;

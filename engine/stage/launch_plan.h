@@ -47,6 +47,7 @@ typedef struct hdst__launch_plan {
     uint64_t adds, flush;           // additions of a record to a cell that could overflow, at most; records after which a strip must flush
     bool *too_often;                // by scale: so many additions that fixed point would have to be flushed too often
     bool adds_directly;                 // work-items have no tables of their own: each addition goes to that of the device
+    bool wants_rows;                // its kernels may write rows of the result (launch_fixed_point.h)
     uint32_t fixed_point_bits;          // launch_fixed_point.h; 0: the device table has superaccumulators
     bool may_take_tuples;                  // by way of tuples, if the kernel can
     hdst__memory *overflow;           // its overflow cells, or NULL
@@ -105,6 +106,7 @@ typedef struct hdst__launch_plan_request {
     bool keep_output, passes_on;    // goes to a store; goes to a consumer
     uint64_t limit;                 // of hdst__stage_spec
     bool makes_rows;                // the device makes rows of accumulators, so their table may be in fixed point
+    bool writes_rows;               // kernels may write rows as soon as they are complete: the stage takes no words
     bool merges_words;              // who asks takes a table in fixed point with its overflow cells
     bool shares, shares_in_place;   // as in the plan
     const hdst__combining *combining;   // NULL, or how kernels may make records fewer

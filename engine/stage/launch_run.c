@@ -85,6 +85,7 @@ static hdst_status clear(hdst__launch_plan *plan, hdst_error *error)
     if (status == HDST_OK && plan->table && !plan->table_is_clean && !(plan->tuples && plan->reader.records && !plan->shares))
         status = plan->first_level_words ? hdst__plan_first_level_clear(plan, error) : device->ops->fill(device, plan->table, plan->device_words, 0, error);
     if (status == HDST_OK) status = hdst__plan_fixed_point_clear(plan, error);
+    if (status == HDST_OK) status = hdst__plan_rows_clear(plan, error);
     plan->error_is_clean = plan->table_is_clean = plan->overflow_is_clean = false;
     return status;
 }

@@ -143,6 +143,7 @@ uint64_t hdst__stage_skipped(const hdst__stage *stage);         // records of th
 
 // stage_finish.c; the engine's mutex is held.
 bool hdst__stage_may_finish(const hdst__stage *stage);     // the device may make rows of accumulators, for any plan
+bool hdst__stage_may_write_rows(const hdst__stage *stage); // its kernels may write them as they come (launch_fixed_point.h)
 // Before a run: whether the device makes rows of its accumulators, and memory for them.
 hdst_status hdst__stage_finish_begin(hdst__stage *stage, hdst_error *error);
 void hdst__stage_finish_release(hdst__stage *stage);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run of a stage: attempts in one mode after another, until one ends, or with an error that no change of mode helps against. Nothing of an attempt
 // was given away before it ended, so the next one begins anew. Stages that end in the first attempt, as nearly all do, pay nothing for the others.
+#include "engine/stage/launch_fixed_point.h"
 #include "engine/stage/stage.h"
 
 typedef struct attempt {
@@ -87,14 +88,22 @@ static hdst__mode_change choose_change(const hdst__stage *stage, const attempt *
     if (a->status == HDST_E_MEMORY && stage->shares && !a->kept_output) return HDST__MODE_ONE_DEVICE;
     if (map && a->status == HDST_E_MEMORY && a->kept_output) return HDST__MODE_OUTPUT_ON_HOST;
     if (map && a->status == HDST_E_MEMORY && hdst__stage_may_spill(stage)) return HDST__MODE_OUTPUT_IN_FILE;
-    return map && a->status == HDST_OK && hdst__stage_overflow_is_full(stage) ? HDST__MODE_SUPERACCUMULATORS : HDST__MODE_CHANGES;
+    if (!map || a->status != HDST_OK || !hdst__stage_overflow_is_full(stage)) return HDST__MODE_CHANGES;
+    return hdst__plan_writes_rows(stage->plan) ? HDST__MODE_TABLE_OF_WORDS : HDST__MODE_SUPERACCUMULATORS;
+}
+
+static const char differ[] = "addends differ too much in size";
+
+static void keep_words(hdst__stage *stage)
+{
+    hdst__log_write(&stage->runtime->log, HDST__LOG_INFO, "rows of '%s' are made of a table of words: %s", stage->spec.func->name, differ);
+    hdst__mode_set(&stage->mode, HDST__MODE_TABLE_OF_WORDS, differ);
 }
 
 static void widen(hdst__stage *stage)
 {
-    static const char why[] = "addends differ too much in size";
-    hdst__log_write(&stage->runtime->log, HDST__LOG_INFO, "accumulators of '%s' get superaccumulators: %s", stage->spec.func->name, why);
-    hdst__mode_set(&stage->mode, HDST__MODE_SUPERACCUMULATORS, why);
+    hdst__log_write(&stage->runtime->log, HDST__LOG_INFO, "accumulators of '%s' get superaccumulators: %s", stage->spec.func->name, differ);
+    hdst__mode_set(&stage->mode, HDST__MODE_SUPERACCUMULATORS, differ);
 }
 
 // Of several devices one has failed, or has no memory. What one that failed has of a cached input is read anew.
@@ -112,6 +121,7 @@ static hdst_status change_mode(hdst__stage *stage, hdst__mode_change change, con
     case HDST__MODE_OUTPUT_ON_HOST: hdst__stage_keep_on_host(stage, why->message); break;
     case HDST__MODE_OUTPUT_IN_FILE: hdst__stage_spill(stage, why->message); break;
     case HDST__MODE_COUNTED_OUTPUT: hdst__mode_set(&stage->mode, change, "what one record could give has no room"); break;
+    case HDST__MODE_TABLE_OF_WORDS: keep_words(stage); break;
     case HDST__MODE_SUPERACCUMULATORS: widen(stage); break;
     case HDST__MODE_SKIP_FAILED: return hdst__stage_skip(stage, why, error);
     case HDST__MODE_ROUND_ON_HOST:      // is changed where an attempt begins, which goes on

@@ -171,6 +171,7 @@ hdst_status hdst__stage_explain(hdst__stage *stage, const hdst__stage_values *va
         explain_kernel(stage->plan, out);
         hdst__plan_tuning_explain(stage->plan, out);
         explain_tables(stage->plan, out);
+        hdst__mode_explain(&stage->mode, HDST__MODE_TABLE_OF_WORDS, out);
         hdst__mode_explain(&stage->mode, HDST__MODE_SUPERACCUMULATORS, out);
         hdst__mode_explain(&stage->mode, HDST__MODE_ROUND_ON_HOST, out);
         explain_output(stage, out);

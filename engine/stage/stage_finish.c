@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Accumulators that become rows of C structs on the device: large tables cross to the host rounded, and those that another stage or a value reads do
 // not cross at all.
+#include "engine/stage/launch_fixed_point.h"
 #include "engine/stage/stage_share.h"
 #include "base/costs_gpu.h"
 
@@ -12,9 +13,16 @@ bool hdst__stage_may_finish(const hdst__stage *stage)
            !stage->mode.is[HDST__MODE_SKIP_FAILED] && !stage->mode.is[HDST__MODE_ROUND_ON_HOST];
 }
 
+bool hdst__stage_may_write_rows(const hdst__stage *stage)
+{
+    return stage->spec.takes_rows && !stage->shares && !stage->reader.open_end && !stage->mode.is[HDST__MODE_SKIP_FAILED] &&
+           !stage->mode.is[HDST__MODE_TABLE_OF_WORDS] && hdst__engine_settings(stage->engine)->hpr != HDST__HPR_NONE;
+}
+
 static bool is_worthwhile(const hdst__stage *stage)
 {
     const hdst__launch_plan *plan = stage->plan;
+    if (hdst__plan_writes_rows(plan)) return true;
     if (!hdst__stage_may_finish(stage) || !plan->kernel || !plan->kernel->finish_name) return false;
     if (stage->shares && !hdst__stage_may_merge_there(stage)) return false;
     return stage->spec.keep_rows || hdst__tables_are_fixed_point(plan->tables) || plan->device_words * sizeof(int64_t) >= HDST__GPU_LEAST_FINISHED;

@@ -12,6 +12,7 @@ static const char *const done[HDST__MODE_CHANGES] = {
     [HDST__MODE_OUTPUT_IN_FILE] = "output: through a temporary file",
     [HDST__MODE_COUNTED_OUTPUT] = "output: counted before it is written",
     [HDST__MODE_ROUND_ON_HOST] = "accumulators: rounded on the host",
+    [HDST__MODE_TABLE_OF_WORDS] = "rows: by way of a table of words",
     [HDST__MODE_SUPERACCUMULATORS] = "accumulators: in superaccumulators",
     [HDST__MODE_SKIP_FAILED] = "records with errors are left out: a first pass over each makes its checks",
 };

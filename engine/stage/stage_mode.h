@@ -14,6 +14,7 @@ typedef enum hdst__mode_change {
     HDST__MODE_OUTPUT_IN_FILE,          // nor do they in the host's memory
     HDST__MODE_COUNTED_OUTPUT,          // output is counted first: what a record could give at most has no room
     HDST__MODE_ROUND_ON_HOST,           // accumulators do not become rows on the device: it has no room for them
+    HDST__MODE_TABLE_OF_WORDS,          // rows are not written as soon as they are complete: too many had addends that did not fit their words
     HDST__MODE_SUPERACCUMULATORS,              // no tables in fixed point: more addends than there are overflow cells did not fit their words
     HDST__MODE_SKIP_FAILED,             // records that fail take no part: one did
     HDST__MODE_CHANGES

@@ -99,6 +99,13 @@ static const hdst__combining *combining_of(const hdst__stage *stage, bool shares
     return goes_on ? stage->spec.consumer->combining : NULL;
 }
 
+// Where the records of each key begin, and that each key is a row.
+static bool knows_starts(const hdst__stage *stage, const hdst__stage_values *values)
+{
+    const uint32_t starts = stage->spec.func->params[0].starts;
+    return starts && values && values->rows[starts] > 1;
+}
+
 static hdst_status make_plan(hdst__stage *stage, const hdst__stage_values *values, hdst_error *error)
 {
     hdst_status status = hdst__engine_open(stage->engine, &stage->device, error);
@@ -139,6 +146,7 @@ static hdst_status make_plan(hdst__stage *stage, const hdst__stage_values *value
         .passes_on = (shares && !keeps_parts) || stage->spec.consumer || stage->mode.is[HDST__MODE_OUTPUT_IN_FILE], .limit = stage->spec.limit,
         .combining = combining_of(stage, shares), .counts_output = stage->mode.is[HDST__MODE_COUNTED_OUTPUT],
         .makes_rows = hdst__stage_may_finish(stage) && !stage->mode.is[HDST__MODE_SUPERACCUMULATORS],
+        .writes_rows = knows_starts(stage, values) && hdst__stage_may_write_rows(stage),
         .merges_words = (shares || !stage->spec.takes_rows || stage->reader.open_end) && !stage->mode.is[HDST__MODE_SKIP_FAILED] &&
             !stage->mode.is[HDST__MODE_SUPERACCUMULATORS],
     };

@@ -292,9 +292,11 @@ static uint32_t words_of_turn(const hdst__printer *p, const ir_block *body)
 static uint32_t jammed_turns(const hdst__printer *p, const ir_stmt *s)
 {
     const uint32_t words = words_of_turn(p, &s->body);
+    const bool fast = hdst__group_sums_fast(p, &s->body);
+    const uint64_t most = fast ? HDST__GPU_COOPERATIVE_FAST_JAMMED : HDST__GPU_COOPERATIVE_JAMMED;
     uint64_t turns = s->hi->op == IR_CONST ? s->hi->bits : 0;
-    if (turns > HDST__GPU_COOPERATIVE_JAMMED) turns = HDST__GPU_COOPERATIVE_JAMMED;
-    while (words && turns * words > IR_HOME_REGISTERS) turns--;
+    if (turns > most) turns = most;
+    while (words && turns * words > (fast ? most : IR_HOME_REGISTERS)) turns--;
     return words ? (uint32_t)turns : 0;
 }
 
@@ -327,7 +329,8 @@ static void print_loops(hdst__printer *p, ir_stmt *s, bool outermost)
         hdst__write_line(&p->out, "%s %s = 0;", type, name);
         hdst__write_line(&p->out, "for (; %s + %" PRIu32 " <= %s; %s += %" PRIu32 ") {", name, turns, hi, name, turns);
         p->out.indent++;
-        print_innermost(p, &all, s, turns, p->options->input->layout == HDST__AOS ? HDST__GPU_COOPERATIVE_FEW_RECORDS : HDST__GPU_COOPERATIVE_RECORDS);
+        const bool few = turns > HDST__GPU_COOPERATIVE_JAMMED && p->options->input->layout == HDST__AOS;
+        print_innermost(p, &all, s, turns, few ? HDST__GPU_COOPERATIVE_FEW_RECORDS : HDST__GPU_COOPERATIVE_RECORDS);
         p->out.indent--;
         hdst__write_line(&p->out, "}");
         if (s->hi->bits % turns == 0) return;

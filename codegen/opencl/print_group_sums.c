@@ -15,7 +15,8 @@ struct hdst__group_sizes {
     const ir_func *loops;
     bool *wanted;               // by variable: bounds ask for the sizes of its elements
     const char **memory;        // by variable: where they are
-    uint32_t sums;              // of a turn, for the nest that is printed now; 0: its additions are tested
+    uint32_t sums;              // of a turn, for the nest that is printed now, whose additions are not tested; 0: they are
+    bool fast;                  // these are plain floats
     factor of[IR_HOME_REGISTERS];
 };
 
@@ -89,6 +90,15 @@ static uint32_t bounded_sums(const hdst__printer *p, const ir_func *loops, const
     }
     return (uint32_t)turn->count;
 }
+
+static uint32_t fast_sums(const hdst__printer *p, const ir_block *turn)
+{
+    for (uint32_t i = 0; i < turn->count; i++)
+        if (turn->items[i]->kind != IR_ACCUM || !is_fast(p, turn->items[i]) || turn->items[i]->home_register != i) return 0;
+    return (uint32_t)turn->count;
+}
+
+bool hdst__group_sums_fast(const hdst__printer *p, const ir_block *turn) { return fast_sums(p, turn) > 0; }
 
 static void want_sizes(const hdst__printer *p, hdst__group_sizes *sizes, const ir_stmt *outermost)
 {
@@ -173,11 +183,13 @@ void hdst__begin_group_sums(hdst__printer *p, hdst__group_sizes *sizes, const ir
     hdst__begin_tested_group_sums(p, sizes, body);
     sizes->sums = bounded_sums(p, sizes->loops, turn, outermost, jam, sizes->of);
     for (uint32_t i = 0; i < sizes->sums; i++) hdst__write_line(&p->out, "uint2 sizes%" PRIu32 " = NO_SIZES;", i);
+    sizes->fast = !sizes->sums && hdst__group_sums_fast(p, turn);
+    if (sizes->fast) sizes->sums = fast_sums(p, turn);
 }
 
 void hdst__print_sizes_seen(hdst__printer *p, hdst__group_sizes *sizes, ir_stmt *const *additions)
 {
-    for (uint32_t i = 0; i < sizes->sums; i++)
+    for (uint32_t i = 0; i < sizes->sums && !sizes->fast; i++)
         hdst__write_line(&p->out, "sizes%" PRIu32 " = size_seen(sizes%" PRIu32 ", %s);", i, i,
                          hdst__expr_text(p, element_of(additions[i], sizes->of[i]), HDST__WHOLE));
 }
@@ -214,31 +226,46 @@ static const char *fits_text(hdst__printer *p, const hdst__group_sizes *sizes, c
     return hdst__arena_printf(p->arena, "twofold_fits(sizes%" PRIu32 ", %s, %s * 0x1p40f, %s * 0x1p-17f)", i, other, down, down);
 }
 
-static void end_bounded(hdst__printer *p, hdst__group_sizes *sizes, const ir_block *body)
+// Whether sum `k` of the body, the i-th of its turn, goes to the table as it is.
+static const char *goes_text(hdst__printer *p, const hdst__group_sizes *sizes, const ir_stmt *s, uint32_t k, uint32_t i)
+{
+    if (!sizes->fast) return fits_text(p, sizes, s, i);
+    hdst__write_line(&p->out, "bool fits%" PRIu32 ";", k);
+    hdst__write_line(&p->out, "const long word%" PRIu32 " = rounded_float(%s, %sUp, &fits%" PRIu32 ");", k, hdst__group_sum_name(p, k),
+                     hdst__scale_name(p, s->param, s->leaf), k);
+    return hdst__arena_printf(p->arena, "fits%" PRIu32, k);
+}
+
+static void end_turn(hdst__printer *p, const hdst__group_sizes *sizes, const ir_block *body, uint32_t first)
+{
+    const char *all = "";
+    for (uint32_t i = 0; i < sizes->sums; i++)
+        all = hdst__arena_printf(p->arena, "%s%s%s", all, i ? " && " : "", goes_text(p, sizes, body->items[first + i], first + i, i));
+    hdst__write_line(&p->out, "if (%s) {", all);
+    p->out.indent++;
+    for (uint32_t k = first; k < first + sizes->sums; k++) {
+        ir_stmt place = *body->items[k];
+        place.home = IR_HOME_PLACE;
+        if (sizes->fast) hdst__print_add_word(p, &place, 0, hdst__arena_printf(p->arena, "word%" PRIu32, k));
+        else end_twofold(p, &place, k);
+    }
+    p->out.indent--;
+    hdst__write_line(&p->out, "} else rare |= %#xu;", 1u << first / sizes->sums);
+}
+
+static void end_turns(hdst__printer *p, hdst__group_sizes *sizes, const ir_block *body)
 {
     hdst__write_line(&p->out, "uint rare = 0;");
-    for (uint32_t k = 0; k < body->count; k += sizes->sums) {
-        const char *all = "";
-        for (uint32_t i = 0; i < sizes->sums; i++)
-            all = hdst__arena_printf(p->arena, "%s%s%s", all, i ? " && " : "", fits_text(p, sizes, body->items[k + i], i));
-        hdst__write_line(&p->out, "if (%s) {", all);
-        p->out.indent++;
-        for (uint32_t i = 0; i < sizes->sums; i++) {
-            ir_stmt place = *body->items[k + i];
-            place.home = IR_HOME_PLACE;
-            end_twofold(p, &place, k + i);
-        }
-        p->out.indent--;
-        hdst__write_line(&p->out, "} else rare |= %#xu;", 1u << k / sizes->sums);
-    }
+    for (uint32_t k = 0; k < body->count; k += sizes->sums) end_turn(p, sizes, body, k);
     sizes->sums = 0;
+    sizes->fast = false;
 }
 
 bool hdst__end_group_sums(hdst__printer *p, hdst__group_sizes *sizes, const ir_block *body)
 {
     const ir_stmt *s;
     if (sizes->sums) {
-        end_bounded(p, sizes, body);
+        end_turns(p, sizes, body);
         return true;
     }
     for (uint32_t k = 0; (s = next_in_registers(body, k));) {
@@ -255,7 +282,7 @@ bool hdst__end_group_sums(hdst__printer *p, hdst__group_sizes *sizes, const ir_b
 
 const char *hdst__group_sum_tested(hdst__printer *p, const hdst__group_sizes *sizes, const ir_stmt *stmt)
 {
-    if (sizes->sums || !is_twofold(p, stmt)) return NULL;
+    if ((sizes->sums && !sizes->fast) || !is_twofold(p, stmt)) return NULL;
     return hdst__arena_printf(p->arena, "&own_sum%" PRIu32 ", &own_low%" PRIu32, stmt->home_register, stmt->home_register);
 }
 

@@ -21,6 +21,7 @@ void hdst__print_group_sizes(hdst__printer *p, hdst__group_sizes *sizes, uint32_
 
 // --- Sums ---
 
+bool hdst__group_sums_fast(const hdst__printer *p, const ir_block *turn);       // all that the turn adds to are plain floats
 // In front of the records: the sums of `body` in registers. `turn`: the part of it that is one turn of loop `jam` (IR_NO_VAR: all of it);
 // `outermost`: the counter of which each lane has values of its own.
 void hdst__begin_group_sums(hdst__printer *p, hdst__group_sizes *sizes, const ir_block *body, const ir_block *turn, uint32_t outermost, uint32_t jam);

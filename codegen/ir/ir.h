@@ -138,9 +138,9 @@ typedef struct ir_block {
 } ir_block;
 
 // GPU form, of an IR_FOR: the work-group makes the loop for all its records together, before any of them goes on (codegen/pass/row_tiles.c). A lane has so
-// many records and turns of the loop at once in registers.
+// many records and turns of the loop at once in registers. `across` lanes side by side have turns of the same records; 0: lanes of dot and sum (HDST__LANES).
 typedef struct ir_tile {
-    uint32_t records, units;
+    uint32_t records, units, across;
 } ir_tile;
 
 struct ir_stmt {

@@ -149,7 +149,7 @@ static const char *records_text(hdst__printer *p, const ir_func *single, const i
     const bool near = hdst__lanes_take_neighbours(spans);
     p->out = (hdst__writer){.arena = p->arena};
     if (p->tiles) {
-        hdst__write_line(&p->out, "const ulong i = base + lane;\nconst bool active = lane < SPAN && i < count;");
+        hdst__write_line(&p->out, "const ulong i = base + lane;\nconst LOOKED_AT bool active = lane < SPAN && i < count;");
         print_record(p, spans, "{");
     } else if (spans->lane_records <= 1) {
         hdst__write_line(&p->out, "const ulong i = base + lane;\n%s", place);

@@ -5,6 +5,7 @@
 #include "codegen/opencl/print_tiles.h"
 #include "codegen/opencl/print_constant.h"
 #include "codegen/opencl/print_expr.h"
+#include "codegen/opencl/print_ordered_tiles.h"
 #include "codegen/opencl/print_stmt.h"
 #include "base/costs_gpu.h"
 
@@ -24,16 +25,17 @@ typedef struct tile_look {
     size_t *outside;            // by variable: mentions outside of tiles
 } tile_look;
 
-static const ir_stmt *inner_loop(const ir_stmt *tile) { return tile->body.items[0]->body.items[1]; }
+static const ir_stmt *inner_loop(const ir_stmt *tile) { return tile->tile->across ? tile->body.items[1] : tile->body.items[0]->body.items[1]; }
 
 static bool see_tile(ir_stmt *s, void *user)
 {
     tile_look *look = user;
     if (!s->tile) return true;
     const ir_block one = {&s, 1, 1};
+    hdst__ir_tally(&one, look->outside, true);
+    if (s->tile->across) return true;
     const hdst__kind kind = s->body.items[1]->value->kind;
     const uint32_t records = hdst__row_tile_records(look->tiles->func, s->tile);
-    hdst__ir_tally(&one, look->outside, true);
     if (hdst__scalar_size(kind) > hdst__scalar_size(look->tiles->kind)) look->tiles->kind = kind;
     if (records > look->tiles->records) look->tiles->records = records;
     return true;
@@ -73,6 +75,8 @@ void hdst__print_tile_memory(hdst__printer *p)
         hdst__write_line(&p->out, "__local %s %s[%" PRIu64 " * SPAN];", hdst__cl_name(var->kind), tiles->memory[v], hdst__row_tile_stride(var));
     }
     if (!tiles) return;
+    hdst__print_ordered_memory(p, tiles->func);
+    if (!tiles->records) return;
     tiles->scratch = "lane_sums";
     hdst__write_line(&p->out, "__local %s %s[%" PRIu32 " * %d];", hdst__cl_name(tiles->kind), tiles->scratch, tiles->records, HDST__LANES + 1);
 }
@@ -221,6 +225,10 @@ static void print_records(const tile *t)
 
 void hdst__print_tile(hdst__printer *p, const ir_stmt *loop)
 {
+    if (loop->tile->across) {
+        hdst__print_ordered_tile(p, loop, p->tiles->memory[loop->body.items[2]->var]);
+        return;
+    }
     const ir_stmt *lanes = loop->body.items[0];
     const uint32_t groups = p->func->shape->group / HDST__LANES;
     const bool known = loop->lo->op == IR_CONST && loop->hi->op == IR_CONST;

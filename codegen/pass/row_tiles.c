@@ -18,6 +18,7 @@
 
 #include "base/costs_gpu.h"
 #include "codegen/pass/affine_index.h"
+#include "codegen/pass/ordered_dots.h"
 #include "codegen/pass/row_form.h"
 
 typedef struct chain {          // a dot or sum: the loop over lanes at place `at` of a block, and what brings the lanes together behind it
@@ -30,6 +31,7 @@ typedef struct tiler {
     ir_func *func;
     const hdst__row_tiles *limits;
     ir_tile *tile;              // of all loops
+    bool ordered;               // sums that are written as loops (ordered_dots.h); else dots and sums, which have lanes
     uint64_t units;             // turns made at once, of the longest
 } tiler;
 
@@ -137,17 +139,19 @@ static bool find_length(ir_expr **slot, void *user)
     return true;
 }
 
+static uint64_t most_turns(const tiler *t) { return t->ordered ? HDST__GPU_TILE_ORDERED_TURNS : HDST__GPU_TILE_TURNS; }
+
 // How many turns are made at once: all of them, if there are few, or it is thought that there are; 0: the loop does not suit.
 static uint64_t turns_of(const tiler *t, const ir_stmt *loop)
 {
     if (!hdst__is_plain_loop(loop) || hdst__scalar_size(loop->hi->kind) < 4 || hdst__ir_loop_exits(loop) || loop->hi->varying || !is_rows(loop->hi)) return 0;
-    if (loop->hi->op == IR_CONST && loop->hi->bits <= HDST__GPU_TILE_TURNS) return loop->hi->bits;
+    if (loop->hi->op == IR_CONST && loop->hi->bits <= most_turns(t)) return loop->hi->bits;
     const bool adds = !hdst__ir_visit_stmts((ir_block *)&loop->body, find_addition, NULL);       // how often is known of loops from 0 alone
     length_search s = {.limits = t->limits};
     ir_expr *hi = loop->hi;
     hdst__ir_visit_expr(&hi, find_length, &s);
     if (adds || hdst__ir_stmt_writes(loop, loop->var) > 1) return 0;
-    return s.rows && s.rows < HDST__GPU_TILE_TURNS ? s.rows : HDST__GPU_TILE_TURNS;
+    return s.rows && s.rows < most_turns(t) ? s.rows : most_turns(t);
 }
 
 // --- Taking ---
@@ -166,36 +170,65 @@ static ir_expr *turn_of(const tiler *t, uint32_t counter, uint32_t first)
     return first == IR_NO_VAR ? turn : hdst__ir_binary(t->func, IR_SUB, turn->kind, turn, hdst__ir_var(t->func, first));
 }
 
-// The loop that makes the chain for turns `lo` to `hi`; the body reads the tile instead.
-static ir_stmt *take(tiler *t, const chain *c, const ir_stmt *loop, uint32_t first, uint64_t turns)
+// The loop that makes a dot for turns `lo` to `hi` of `loop`, of which the first is turn `first`; its elements go to `tile`.
+static ir_stmt *make_loop(tiler *t, const ir_stmt *loop, uint32_t tile, uint64_t turns)
 {
     ir_func *func = t->func;
-    const uint32_t tile = hdst__ir_add_var(func, "tile", c->together->value->kind, turns);
     const uint32_t counter = hdst__ir_add_var(func, func->vars[loop->var].name, func->vars[loop->var].kind, 0);
     func->vars[tile].in_tile = func->vars[tile].varying = true;
     ir_stmt *made = hdst__ir_for(func, counter, hdst__ir_copy(func, loop->lo), hdst__ir_copy(func, loop->hi), 1);
     made->span = loop->span;
     made->tile = t->tile;
-    hdst__ir_push(func, &made->body, c->lanes);
-    ir_stmt *set = hdst__ir_set(func, tile, c->together->value);
-    set->kind = IR_SET_ELEM;
-    set->span = c->together->span;
-    set->index = turn_of(t, loop->var, first);
-    hdst__ir_push(func, &made->body, set);
-    hdst__ir_substitute(func, &made->body, loop->var, hdst__ir_var(func, counter));
-    c->together->value = element_of(t, tile, turn_of(t, loop->var, first));
     if (turns > t->units) t->units = turns;
     return made;
 }
 
-// The chains of the loop's body, as loops of their own; how many.
+static void end_loop(tiler *t, ir_stmt *made, const ir_stmt *loop, uint32_t first, uint32_t tile, ir_expr *value, hdst__span span)
+{
+    ir_stmt *set = hdst__ir_set(t->func, tile, value);
+    set->kind = IR_SET_ELEM;
+    set->span = span;
+    set->index = turn_of(t, loop->var, first);
+    hdst__ir_push(t->func, &made->body, set);
+    hdst__ir_substitute(t->func, &made->body, loop->var, hdst__ir_var(t->func, made->var));
+}
+
+// The loop that makes the chain; the body reads the tile instead.
+static ir_stmt *take(tiler *t, const chain *c, const ir_stmt *loop, uint32_t first, uint64_t turns)
+{
+    const uint32_t tile = hdst__ir_add_var(t->func, "tile", c->together->value->kind, turns);
+    ir_stmt *made = make_loop(t, loop, tile, turns);
+    hdst__ir_push(t->func, &made->body, c->lanes);
+    end_loop(t, made, loop, first, tile, c->together->value, c->together->span);
+    c->together->value = element_of(t, tile, turn_of(t, loop->var, first));
+    return made;
+}
+
+// The same of a sum written as a loop: `left` reads the tile instead of its two statements.
+static ir_stmt *take_ordered(tiler *t, const hdst__ordered_dot *dot, const ir_stmt *loop, uint32_t first, uint64_t turns, ir_block *left)
+{
+    const uint32_t tile = hdst__ir_add_var(t->func, "tile", HDST__F32, turns);
+    ir_stmt *made = make_loop(t, loop, tile, turns), *read = hdst__ir_set(t->func, dot->start->var, element_of(t, tile, turn_of(t, loop->var, first)));
+    read->span = dot->start->span;
+    hdst__ir_push(t->func, left, read);
+    const uint32_t sum = hdst__ordered_dot_alone(t->func, dot, &made->body);
+    end_loop(t, made, loop, first, tile, hdst__ir_var(t->func, sum), dot->loop->span);
+    return made;
+}
+
+// The dots of the loop's body, as loops of their own; how many.
 static size_t take_all(tiler *t, ir_stmt *loop, uint32_t first, uint64_t turns, ir_block *made)
 {
     ir_block left = {0};
     for (size_t i = 0; i < loop->body.count; i++) {
         chain c;
-        if (is_chain(t->func, &loop->body, i, loop->var, &c)) hdst__ir_push(t->func, made, take(t, &c, loop, first, turns));
-        else hdst__ir_push(t->func, &left, loop->body.items[i]);
+        hdst__ordered_dot dot;
+        if (t->ordered && hdst__is_ordered_dot(t->func, &loop->body, i, loop->var, &dot)) {
+            hdst__ir_push(t->func, made, take_ordered(t, &dot, loop, first, turns, &left));
+            i++;
+        } else if (!t->ordered && is_chain(t->func, &loop->body, i, loop->var, &c)) {
+            hdst__ir_push(t->func, made, take(t, &c, loop, first, turns));
+        } else hdst__ir_push(t->func, &left, loop->body.items[i]);
     }
     loop->body = left;
     return made->count;
@@ -204,8 +237,9 @@ static size_t take_all(tiler *t, ir_stmt *loop, uint32_t first, uint64_t turns, 
 static bool has_chain(const tiler *t, const ir_stmt *loop)
 {
     chain c;
+    hdst__ordered_dot dot;
     for (size_t i = 0; i < loop->body.count; i++)
-        if (is_chain(t->func, &loop->body, i, loop->var, &c)) return true;
+        if (t->ordered ? hdst__is_ordered_dot(t->func, &loop->body, i, loop->var, &dot) : is_chain(t->func, &loop->body, i, loop->var, &c)) return true;
     return false;
 }
 
@@ -261,38 +295,56 @@ static uint32_t divisor_up_to(uint64_t turns, uint32_t most)
 
 enum { SMALL_RECORDS = 2, SMALL_UNITS = 4 };
 
+// Whole sums: lanes side by side have turns of the same records, all of those that are made at once.
+static void cut_ordered(tiler *t, uint32_t group)
+{
+    ir_tile *tile = t->tile;
+    const uint32_t most = t->limits->small ? SMALL_RECORDS : t->limits->records;
+    tile->units = HDST__GPU_TILE_ORDERED_UNITS;
+    tile->across = 1;
+    while (tile->across < group && tile->across * tile->units < t->units) tile->across *= 2;
+    const uint32_t down = group / tile->across;
+    tile->records = t->limits->span > down * most ? most : t->limits->span > down ? t->limits->span / down : 1;
+}
+
 // Few turns: memory is what counts, so many work-items share a record, and work-groups have few of them, so that a small input has
 // enough. Many: registers hold as much of the product as they can.
-static void shape(tiler *t)
+static void cut_lanes(tiler *t)
 {
-    ir_func *func = t->func;
-    ir_shape *s = HDST__NEW(func->arena, ir_shape);
-    s->group = t->limits->group ? t->limits->group : HDST__GPU_TILE_GROUP;
-    while (s->group > 1 && t->limits->most_group && s->group > t->limits->most_group) s->group /= 2;
-    s->records = 1;
     const bool few = t->units < HDST__GPU_TILE_FEW_TURNS;
     t->tile->records = few ? 1 : t->limits->records;
     const uint32_t units = t->limits->small ? SMALL_UNITS : HDST__GPU_TILE_UNITS;
     if (t->limits->small && !few) t->tile->records = SMALL_RECORDS;
     t->tile->units = t->units <= units ? (uint32_t)t->units : divisor_up_to(t->units, units);
-    const uint32_t at_once = s->group / HDST__LANES * t->tile->records;
-    s->span = few || at_once > t->limits->span ? at_once : t->limits->span / at_once * at_once;
-    if (s->span > s->group) s->span = s->group;
-    func->shape = s;
 }
 
-bool hdst__pass_row_tiles(ir_func *func, const hdst__row_tiles *limits)
+static void shape(tiler *t)
 {
-    tiler t = {.func = hdst__ir_copy_func(func->arena, func), .limits = limits, .tile = HDST__NEW(func->arena, ir_tile)};
+    ir_func *func = t->func;
+    ir_shape *s = HDST__NEW(func->arena, ir_shape);
+    func->shape = s;
+    s->group = t->limits->group ? t->limits->group : HDST__GPU_TILE_GROUP;
+    while (s->group > 1 && t->limits->most_group && s->group > t->limits->most_group) s->group /= 2;
+    s->records = 1;
+    if (t->ordered) cut_ordered(t, s->group);
+    else cut_lanes(t);
+    const uint32_t at_once = hdst__row_tile_records(func, t->tile);
+    const bool few = !t->ordered && t->units < HDST__GPU_TILE_FEW_TURNS;
+    s->span = few || at_once > t->limits->span ? at_once : t->limits->span / at_once * at_once;
+    if (s->span > s->group) s->span = s->group;
+}
+
+static bool take_function(ir_func *func, const hdst__row_tiles *limits, bool ordered)
+{
+    tiler t = {.func = hdst__ir_copy_func(func->arena, func), .limits = limits, .tile = HDST__NEW(func->arena, ir_tile), .ordered = ordered};
     const ir_block *body = &t.func->body;
     ir_block out = {0};
-    if (func->emits || (limits->group && limits->group < HDST__LANES) || (limits->most_group && limits->most_group < HDST__LANES)) return false;
     for (size_t i = 0; i < body->count; i++) {
         ir_stmt *s = body->items[i];
         chain c;
         const uint64_t turns = s->kind == IR_FOR && has_chain(&t, s) ? turns_of(&t, s) : 0;
-        if (turns) take_loop(&t, &out, s, turns);
-        else if (is_chain(t.func, body, i, IR_NO_VAR, &c)) take_alone(&t, &out, &c);
+        if (turns && (!ordered || turns >= HDST__GPU_TILE_ORDERED_LEAST)) take_loop(&t, &out, s, turns);
+        else if (!ordered && is_chain(t.func, body, i, IR_NO_VAR, &c)) take_alone(&t, &out, &c);
         else hdst__ir_push(t.func, &out, s);
     }
     if (!t.units) return false;
@@ -303,11 +355,22 @@ bool hdst__pass_row_tiles(ir_func *func, const hdst__row_tiles *limits)
     return true;
 }
 
+bool hdst__pass_row_tiles(ir_func *func, const hdst__row_tiles *limits)
+{
+    if (func->emits || (limits->group && limits->group < HDST__LANES) || (limits->most_group && limits->most_group < HDST__LANES)) return false;
+    return take_function(func, limits, false) || take_function(func, limits, true);
+}
+
 // --- What others ask ---
 
 uint64_t hdst__row_tile_stride(const ir_var *var) { return var->elements | 1; }
 
-uint32_t hdst__row_tile_records(const ir_func *func, const ir_tile *tile) { return func->shape->group / HDST__LANES * tile->records; }
+uint32_t hdst__row_tile_records(const ir_func *func, const ir_tile *tile)
+{
+    return func->shape->group / (tile->across ? tile->across : HDST__LANES) * tile->records;
+}
+
+uint64_t hdst__row_tile_step_stride(uint64_t values) { return values + 4; }
 
 bool hdst__has_tile(ir_stmt *stmt)
 {
@@ -326,7 +389,10 @@ static bool find_tile(ir_stmt *s, void *user)
 {
     tile_search *seek = user;
     if (!s->tile) return true;
-    const uint64_t bytes = hdst__row_tile_records(seek->func, s->tile) * (HDST__LANES + 1) * hdst__scalar_size(s->body.items[1]->value->kind);
+    const uint32_t records = hdst__row_tile_records(seek->func, s->tile);
+    const uint64_t steps = hdst__row_tile_step_stride(records) + hdst__row_tile_step_stride((uint64_t)s->tile->across * s->tile->units);
+    const uint64_t bytes = s->tile->across ? HDST__GPU_TILE_ORDERED_STEPS * steps * sizeof(float)
+                                           : records * (HDST__LANES + 1) * hdst__scalar_size(s->body.items[1]->value->kind);
     if (bytes > seek->scratch) seek->scratch = bytes;
     return true;
 }

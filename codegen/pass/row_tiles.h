@@ -23,6 +23,8 @@ bool hdst__pass_row_tiles(ir_func *func, const hdst__row_tiles *limits);
 uint64_t hdst__row_tile_bytes(const ir_func *func);
 // Elements from one record's array in local memory to the next one's: odd, so that the lanes of a warp meet different banks.
 uint64_t hdst__row_tile_stride(const ir_var *var);
+// Of sums written as loops, from one step's values in local memory to the next one's: so that lanes that put them there meet different banks.
+uint64_t hdst__row_tile_step_stride(uint64_t values);
 // Records that the lanes of a work-group have at once in a tile.
 uint32_t hdst__row_tile_records(const ir_func *func, const ir_tile *tile);
 bool hdst__has_tile(ir_stmt *stmt);         // it is one, or is a loop around one

@@ -88,6 +88,7 @@ const ir_tile *ir_text_tile(reader *r)
     tile->records = (uint32_t)whole(r);
     expect(r, "by");
     tile->units = (uint32_t)whole(r);
+    if (accept(r, "across")) tile->across = (uint32_t)whole(r);
     return tile;
 }
 

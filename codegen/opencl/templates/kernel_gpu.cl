@@ -27,6 +27,12 @@ PRELUDE
 #else
 #define TOGETHER()
 #endif
+// A condition that stands again and again between barriers. PoCL 3.1 would lead the way from one place to the next, and fail on what it made.
+#if defined(__NV_CL_C_VERSION)
+#define LOOKED_AT
+#else
+#define LOOKED_AT volatile
+#endif
 FILE_SCOPE
 EMIT_SCOPE
 

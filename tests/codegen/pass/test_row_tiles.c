@@ -111,3 +111,59 @@ Test(pass_row_tiles, additions_of_a_loop_whose_turns_are_not_known_stay)
 {
     PASS_LEAVES(c, "  for j = 0u to " ROWS " {\n" DOT("    ", DISTANCE("j")) "    accum all.value += f64(d)\n  }\n  store r.y = 0f\n");
 }
+
+// --- Sums that are written as loops ---
+
+#define LOOPED(in, start, body) in "d = " start "\n" in "for i = 0u to 40u {\n" body in "}\n"
+#define SQUARES(element) "      e = sub(p.x[i], " element ")\n      d = fma(e, e, d)\n"
+#define NEAREST(turns, dot) "  best = inff\n  for j = 0u to " turns " {\n" dot "    best = min(best, d)\n  }\n  store r.y = best\n"
+
+Test(pass_row_tiles, sums_written_as_loops_are_made_whole_and_in_order)
+{
+#define FORTY "add(first, min(sub(" ROWS ", first), 64u))"
+    PASS_GIVES(c, NEAREST(ROWS, LOOPED("    ", "n.b[0u]", SQUARES("c[j].x[i]"))),
+               "  best = inff\n"
+               "  for first = 0u to " ROWS " step 64 {\n"
+               "    for j_2 = first to " FORTY " tile 8 by 4 across 16 {\n"
+               "      sum_2 = n.b[0u]\n"
+               "      for i = 0u to 40u {\n        own = p.x[i]\n        other = c[j_2].x[i]\n"
+               "        e = sub(own, other)\n        sum_2 = fma(e, e, sum_2)\n      }\n"
+               "      tile[sub(j_2, first)] = sum_2\n    }\n"
+               "    for j = first to " FORTY " {\n      d = tile[sub(j, first)]\n      best = min(best, d)\n    }\n"
+               "  }\n  store r.y = best\n");
+    const char *shape = pass_head(pass_after(&c, NEAREST(ROWS, LOOPED("    ", "0f", SQUARES("c[j].x[i]")))));
+    cr_expect_not_null(strstr(shape, "shape group 128 records 1 span 64"), "%s", shape);
+}
+
+Test(pass_row_tiles, fewer_turns_have_fewer_lanes_side_by_side)
+{
+    limits.rows = (const uint64_t[]){0, 33, 1, 1, 0};
+    const char *after = pass_body(pass_after(&c, NEAREST(ROWS, LOOPED("    ", "0f", SQUARES("c[j].x[i]")))));
+    cr_expect_not_null(strstr(after, "step 33 {"), "%s", after);
+    cr_expect_not_null(strstr(after, "tile 8 by 4 across 16 {"), "%s", after);
+    limits.rows = (const uint64_t[]){0, 32, 1, 1, 0};
+    after = pass_body(pass_after(&c, NEAREST(ROWS, LOOPED("    ", "0f", SQUARES("c[j].x[i]")))));
+    cr_expect_not_null(strstr(after, "tile 4 by 4 across 8 {"), "%s", after);
+}
+
+Test(pass_row_tiles, sums_written_as_loops_stay_where_little_is_shared)
+{
+    PASS_LEAVES(c, NEAREST("5u", LOOPED("    ", "0f", SQUARES("n.w[add(mul(j, 40u), i)]"))));
+    PASS_LEAVES(c, NEAREST(ROWS, LOOPED("    ", "0f", SQUARES("1f"))));                                 // nothing of a broadcast
+    PASS_LEAVES(c, NEAREST(ROWS, LOOPED("    ", "0f", "      d = fma(c[j].x[i], 2f, d)\n")));           // nothing of the record
+    limits.rows = (const uint64_t[]){0, 31, 1, 1, 0};
+    PASS_LEAVES(c, NEAREST(ROWS, LOOPED("    ", "0f", SQUARES("c[j].x[i]"))));
+}
+
+Test(pass_row_tiles, sums_written_as_loops_stay_where_they_need_more)
+{
+    PASS_LEAVES(c, NEAREST(ROWS, LOOPED("    ", "best", SQUARES("c[j].x[i]"))));                        // begins with what the turn before left
+    PASS_LEAVES(c, NEAREST(ROWS, LOOPED("    ", "p.x[3u]", SQUARES("c[j].x[i]"))));                     // with a number of the record
+    PASS_LEAVES(c, NEAREST(ROWS, LOOPED("    ", "0f", SQUARES("mul(c[j].x[i], f32(p.k))"))));           // adds with one
+    PASS_LEAVES(c, NEAREST(ROWS, LOOPED("    ", "0f", SQUARES("c[j].x[i]") "      d = add(d, e)\n")));  // two additions
+    PASS_LEAVES(c, NEAREST(ROWS, LOOPED("    ", "0f", SQUARES("mul(c[j].x[i], n.w[i])"))));             // two of broadcasts
+    PASS_LEAVES(c, NEAREST(ROWS, LOOPED("    ", "0f", SQUARES("mul(c[j].x[i], p.x[sub(39u, i)])"))));   // two of the record
+    PASS_LEAVES(c, NEAREST(ROWS, LOOPED("    ", "0f", "      d = fma(p.x[min(add(i, j), 39u)], c[j].x[i], d)\n")));      // the turn says which
+    PASS_LEAVES(c, NEAREST(ROWS, LOOPED("    ", "0f", SQUARES("c[j].x[i]")) "    d = add(d, e)\n"));    // somebody looks at an addend
+    PASS_LEAVES(c, NEAREST(ROWS, LOOPED("    ", "0f", SQUARES("n.w[add(rem(p.k, 3u), i)]"))));          // the record says which
+}

@@ -36,11 +36,11 @@ inline long likely_below_float(float v, float up, float least, float limit, bool
     return (long)(*fits ? x : 0.0f);
 }
 inline long likely_float(float v, float up, float least, bool *fits) { return likely_below_float(v, up, least, 0x1p40f, fits); }
-// Of a sum that may be rounded: whole units where there are many of them, or nothing is lost.
-inline long rounded_float(float v, float up, bool *fits)
+// Of a sum of so many addends, which may be rounded: whole units where there are many of them, or nothing is lost.
+inline long rounded_float(float v, float up, float addends, bool *fits)
 {
     const float x = v * up, size = fabs(x), whole = rint(x);
-    *fits = ((size >= 0x1p18f) & (size < 0x1p40f)) | (v == 0);
+    *fits = ((size >= 0x1p18f) & (size < addends * 0x1p40f)) | (v == 0);
     return (long)(*fits ? whole : 0.0f);
 }
 inline float float_least(int s) { return s >= 0 ? 0.0f : float_power(max(-126, -149 - s)); }

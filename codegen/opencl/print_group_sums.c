@@ -194,6 +194,8 @@ void hdst__print_sizes_seen(hdst__printer *p, hdst__group_sizes *sizes, ir_stmt 
                          hdst__expr_text(p, element_of(additions[i], sizes->of[i]), HDST__WHOLE));
 }
 
+static const char *records_text(const hdst__printer *p) { return p->func->shape->span ? "SPAN" : "LANES"; }       // of a work-group
+
 // Added exactly, but for what is below a word's unit where that is far less than the additions have rounded.
 static void end_fast(hdst__printer *p, const ir_stmt *place, uint32_t k)
 {
@@ -201,7 +203,7 @@ static void end_fast(hdst__printer *p, const ir_stmt *place, uint32_t k)
     hdst__write_line(&p->out, "{");
     p->out.indent++;
     hdst__write_line(&p->out, "bool fits;");
-    hdst__write_line(&p->out, "long word = rounded_float(%s, %sUp, &fits);", sum, scale);
+    hdst__write_line(&p->out, "long word = rounded_float(%s, %sUp, %s, &fits);", sum, scale, records_text(p));
     hdst__write_line(&p->out, "if (!fits) word = exception_float(%s, %s, %sUp, %sDown);", hdst__device_place(p, place), sum, scale, scale);
     hdst__print_add_word(p, place, 0, "word");
     p->out.indent--;
@@ -231,8 +233,8 @@ static const char *goes_text(hdst__printer *p, const hdst__group_sizes *sizes, c
 {
     if (!sizes->fast) return fits_text(p, sizes, s, i);
     hdst__write_line(&p->out, "bool fits%" PRIu32 ";", k);
-    hdst__write_line(&p->out, "const long word%" PRIu32 " = rounded_float(%s, %sUp, &fits%" PRIu32 ");", k, hdst__group_sum_name(p, k),
-                     hdst__scale_name(p, s->param, s->leaf), k);
+    hdst__write_line(&p->out, "const long word%" PRIu32 " = rounded_float(%s, %sUp, %s, &fits%" PRIu32 ");", k, hdst__group_sum_name(p, k),
+                     hdst__scale_name(p, s->param, s->leaf), records_text(p), k);
     return hdst__arena_printf(p->arena, "fits%" PRIu32, k);
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// GPU form: sums over a record's row that are written as loops: which can be made ahead of the rest for a tile, and how they stand there alone.
 #include "codegen/pass/ordered_dots.h"
 
 #include "codegen/pass/affine_index.h"

@@ -28,6 +28,7 @@ typedef struct hdst__plan_table {   // an accumulator
     uint32_t param;                 // of the node's function
     void *rows;                     // finished, as C structs; NULL before a run, and where they stayed on the device
     uint64_t row_count, bytes;
+    bool was_read, is_pinned;       // a device has copied to `rows`; they are registered, so that it does so at the speed of the link
     hdst__dataset_cache *resident;  // where the last run left them on the device; NULL: nowhere
     bool keeps;                     // somebody reads them there: they come to the host when they are asked for
 } hdst__plan_table;

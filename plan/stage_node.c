@@ -4,6 +4,8 @@
 
 #include "accum/first_level.h"
 #include "accum/reduce.h"
+#include "base/costs_host.h"
+#include "engine/memory/registered.h"
 #include "plan/map_spec.h"
 #include "plan/replay_save.h"
 #include "codegen/lower/fuse.h"
@@ -224,8 +226,12 @@ hdst_status hdst__stage_node_input(hdst__node *node, hdst_error *error)
     return create_stage(node, &spec, error);
 }
 
+static hdst__registered *pins_of(const hdst__node *node) { return hdst__engine_runtime(node->dataset->object.context->engine)->outputs; }
+
 static void free_rows(hdst__node *node, hdst__plan_table *table)
 {
+    if (table->is_pinned) hdst__registered_remove(pins_of(node), table->rows, NULL);
+    table->was_read = table->is_pinned = false;
     hdst__free(HDST__ALLOCATOR(node->dataset), table->rows);
     table->rows = NULL;
     table->row_count = table->bytes = 0;
@@ -246,6 +252,14 @@ static hdst_status make_rows(hdst__node *node, hdst__plan_table *table, uint64_t
     table->bytes = bytes;
     table->row_count = rows;
     return HDST_OK;
+}
+
+// To pin memory takes as long as to copy into it once or twice, so a single run does without.
+static void pin_rows(hdst__node *node, hdst__plan_table *table)
+{
+    if (table->was_read && !table->is_pinned && table->bytes >= HDST__HOST_PINNED_LEAST_BYTES)
+        table->is_pinned = hdst__registered_add(pins_of(node), table->rows, table->bytes, NULL) == HDST_OK;
+    table->was_read = true;
 }
 
 // Rows of a table as the stage has accumulated them, whose accumulator number `i` it is.
@@ -270,7 +284,9 @@ static hdst_status finish_table(hdst__node *node, const hdst__stage_output *outp
         table->row_count = rows_of_param[table->param];
         return HDST_OK;
     }
-    const hdst_status status = make_rows(node, table, rows_of_param[table->param], hdst__stage_has_finished(node->call->stage, i), error);
+    const bool come_whole = hdst__stage_has_finished(node->call->stage, i);
+    const hdst_status status = make_rows(node, table, rows_of_param[table->param], come_whole, error);
+    if (status == HDST_OK && come_whole) pin_rows(node, table);
     return status == HDST_OK ? read_rows(node, node->call->stage, output, table, i, table->rows, error) : status;
 }
 

@@ -4,6 +4,7 @@
 #include "engine/stage/launch_fixed_point.h"
 #include "engine/stage/stage_share.h"
 #include "base/costs_gpu.h"
+#include "engine/memory/registered.h"
 
 #include <stdio.h>
 
@@ -118,6 +119,7 @@ hdst_status hdst__stage_read_finished(hdst__stage *stage, size_t accum, void *ro
     const uint64_t bytes = reader->records * reader->record->size;
     if (bytes == 0) return HDST_OK;
     pthread_mutex_lock(&stage->runtime->mutex);
+    (void)hdst__registered_holds(stage->runtime->outputs, stage->device, rows, bytes);      // where they are, they are pinned
     hdst_status status = stage->device->ops->read(stage->device, stage->finished_memory[accum], 0, rows, bytes, true, error);
     if (status == HDST_OK) stage->stats.bytes_from_device += bytes;
     pthread_mutex_unlock(&stage->runtime->mutex);

@@ -6,6 +6,7 @@
 // The words go by way of the host, where each device's table has a place in pinned memory already (launch_plan.c), in pieces: while one is written to its
 // owner's device the next one is read. In step k every worker sends to the k-th one behind it, so each link is used by one sender and one receiver at a time.
 // Each worker's thread reads from its own device and writes to its own device; that a piece is on the host the others learn by `there`.
+#include "engine/memory/registered.h"
 #include "engine/stage/launch_fixed_point.h"
 #include "engine/stage/stage_share.h"
 #include "engine/worker.h"
@@ -329,8 +330,11 @@ static void scatter_words(void *user)
 static void read_rows(void *user)
 {
     scatter_part *me = user;
-    const uint64_t bytes = rows_of(me) * me->scatter->row_bytes;
-    if (bytes) me->status = me->device->ops->read(me->device, me->finished, 0, me->scatter->to + me->first * me->scatter->row_bytes, bytes, true, &me->error);
+    const uint64_t size = me->scatter->row_bytes, bytes = rows_of(me) * size;
+    char *to = me->scatter->to + me->first * size;
+    if (!bytes) return;
+    (void)hdst__registered_holds(me->scatter->runtime->outputs, me->device, to, bytes);         // where they are, they are pinned
+    me->status = me->device->ops->read(me->device, me->finished, 0, to, bytes, true, &me->error);
     if (me->status == HDST_OK) me->bytes_from_device += bytes;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of large tables that several GPUs make, a part of the keys each (engine/stage/stage_scatter.c): the GPU form on several PoCL devices, beside the
 // interpreter. The exchange has several pieces, however small the tables are.
+#include "engine/memory/registered.h"
 #include "tests/hdst/support.h"
 
 #include <stdlib.h>
@@ -163,6 +164,38 @@ Test(scattered_rows, sums_that_do_not_fit_go_by_way_of_the_host)
         for (uint32_t i = from; i < from + 20; i++) pairs[i] = (pair){i % 3 ? ROWS - i % 3 : 1, i % 2 ? 0x1.8p100f : -0x1p-120f};
         hdst_context *context = three_gpus();
         compare_in(context, &sums, NULL);
+        hdst_context_destroy(context);
+    }
+}
+
+static uint64_t pinned(const hdst_context *context) { return hdst__registered_bytes(context->engine->runtime.outputs); }
+
+// From a result's second run on rows come from one device, and from several, to memory that is pinned.
+Test(scattered_rows, many_rows_come_to_pinned_memory)
+{
+    enum { MANY = 2200000 };
+    if (!have_three()) return;
+    make_pairs(MANY);
+    for (int several = 0; several < 2; several++) {
+        hdst_context *context = several ? three_gpus() : context_in_form("gpu-form");
+        hdst__engine_limits(context->engine)->scatter_piece = 4 << 20;
+        hdst_result *r = result_of(context, "extremes", RECORDS, MANY, true);
+        void *expected = NULL;
+        for (int run = 0; run < 3; run++) {
+            RUN(r);
+            void *found = rows_of(r, MANY * 8);
+            if (run == 0) cr_assert_eq(pinned(context), 0, "one run does not pay for it");
+            else cr_assert_geq(pinned(context), MANY * 8);
+            if (expected) cr_assert(!memcmp(found, expected, MANY * 8), "run %d", run);
+            else expected = found, found = NULL;
+            memset((void *)hdst_result_rows(r, "t", NULL), 0xa5, MANY * 8);
+            free(found);
+        }
+        const float *row = expected;
+        for (uint32_t i = 0; i < RECORDS; i++) cr_assert(row[2 * pairs[i].key] <= pairs[i].value && row[2 * pairs[i].key + 1] >= pairs[i].value);
+        free(expected);
+        hdst_result_destroy(r);
+        cr_assert_eq(pinned(context), 0);
         hdst_context_destroy(context);
     }
 }

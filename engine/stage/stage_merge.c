@@ -169,7 +169,7 @@ static hdst_status add_words(hdst__stage *stage, uint64_t tables, hdst_error *er
 {
     hdst__word_op op = HDST__WORD_ADD;
     (void)hdst__plan_has_one_op(stage->plan, &op);
-    return hdst__word_addition_add(&stage->addition, stage->plan->table, 0, stage->arrived, stage->plan->device_words, tables, op, error);
+    return hdst__word_addition_add(&stage->addition, stage->plan->table, 0, stage->arrived, 0, stage->plan->device_words, tables, op, error);
 }
 
 static hdst_status add_all(hdst__stage *stage, uint64_t room, hdst_error *error)

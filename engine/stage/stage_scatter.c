@@ -3,8 +3,8 @@
 // them to its own, makes rows of them and sends those to the host. So tables cross the links of all devices at the same time, in both directions, and each
 // row crosses one link once. The bits are those that one device would have made: words of equal scale add as integers.
 //
-// The words go by way of the host, where each device's table has a place in pinned memory already (launch_plan.c), in pieces: while one is written to its
-// owner's device the next one is read. In step k every worker sends to the k-th one behind it, so each link is used by one sender and one receiver at a time.
+// The words go by way of the host, where each device's table has a place in pinned memory already (launch_plan.c), narrow if that loses nothing, and in
+// pieces: while one is written to its owner's device the next one is read. In step k every worker sends to the k-th one behind it, so each link is used by one sender and one receiver at a time.
 // Each worker's thread reads from its own device and writes to its own device; that a piece is on the host the others learn by `there`.
 #include "engine/memory/registered.h"
 #include "engine/stage/launch_fixed_point.h"
@@ -24,6 +24,9 @@ typedef struct scatter_part {       // of one worker
     hdst__memory *arrived, *finished;       // words of the others for them, one table behind the other; they themselves
     hdst__word_addition addition;
     bool adds;                      // it had records in this run
+    bool may_narrow, too_wide;      // it has memory for narrow words; they did not fit in an earlier run
+    bool is_narrow;                 // of this run: 32 bits of each word say all of it,
+    uint32_t shift;                 //     from this one on
     uint32_t there;                 // pieces of its table that have come to the host. Guarded by the scatter's mutex
     hdst__ticket ticket[IN_FLIGHT];
     uint64_t bytes_to_device, bytes_from_device;        // of this run
@@ -48,6 +51,7 @@ struct hdst__scatter {
 };
 
 static uint64_t rows_of(const scatter_part *part) { return part->rows[part->scatter->param]; }
+static uint64_t words_of(const scatter_part *part) { return rows_of(part) * part->scatter->row_words; }
 
 // --- Which may ---
 
@@ -86,17 +90,29 @@ static void divide_rows(hdst__scatter *scatter, uint64_t rows, uint64_t piece)
     scatter->pieces = (uint32_t)((part * scatter->row_words * sizeof(int64_t) + piece - 1) / piece);
 }
 
+// Where there is no room for them words go as they are.
+static hdst_status take_narrow(scatter_part *part, hdst_error *error)
+{
+    hdst_error full = HDST_ERROR_INIT;
+    const hdst_status status = hdst__word_addition_may_narrow(&part->addition, part->plan->device_words, &full);
+    part->may_narrow = status == HDST_OK;
+    if (status == HDST_OK || status == HDST_E_MEMORY) return HDST_OK;
+    if (error) *error = full;
+    return status;
+}
+
 static hdst_status take_part_memory(scatter_part *part, hdst_error *error)
 {
     const hdst__scatter *scatter = part->scatter;
     hdst__device *device = part->device;
-    const uint64_t words = rows_of(part) * scatter->row_words * (scatter->count - 1), bytes = (rows_of(part) * scatter->row_bytes + 7) / 8 * 8;
-    if (rows_of(part) == 0) return HDST_OK;
-    hdst_status status = device->ops->alloc(device, HDST__MEMORY_DEVICE, HDST__OWNER_ACCUMULATORS, words * sizeof(int64_t),
+    const uint64_t words = words_of(part) * (scatter->count - 1), bytes = (rows_of(part) * scatter->row_bytes + 7) / 8 * 8;
+    hdst_status status = hdst__word_addition_load(&part->addition, device, error);
+    if (status == HDST_OK) status = take_narrow(part, error);
+    if (status != HDST_OK || rows_of(part) == 0) return status;
+    status = device->ops->alloc(device, HDST__MEMORY_DEVICE, HDST__OWNER_ACCUMULATORS, words * sizeof(int64_t),
                                             "the accumulators of other devices", &part->arrived, error);
     if (status == HDST_OK) status = device->ops->alloc(device, HDST__MEMORY_DEVICE, HDST__OWNER_ACCUMULATORS, bytes, "rows of accumulators",
                                                        &part->finished, error);
-    if (status == HDST_OK) status = hdst__word_addition_load(&part->addition, device, error);
     return status == HDST_OK ? device->ops->fill(device, part->finished, bytes / 8, 0, error) : status;       // what a record has between its fields
 }
 
@@ -208,18 +224,26 @@ static bool await(scatter_part *sender, uint32_t there)
 
 // --- Words on their way ---
 
-typedef struct stretch { uint64_t at, bytes; } stretch;     // of a table; of the words that are its owner's if `at` is counted from there
+typedef struct stretch { uint64_t at, bytes; } stretch;     // `at` is counted from where the words of the owner begin
+
+static uint64_t word_bytes(const scatter_part *from) { return from->is_narrow ? sizeof(uint32_t) : sizeof(int64_t); }
 
 // Piece number `number` of what `owner` gets from another; it may be empty.
-static stretch piece_of(const scatter_part *owner, uint32_t number)
+static stretch piece_of(const scatter_part *owner, const scatter_part *from, uint32_t number)
 {
     const hdst__scatter *scatter = owner->scatter;
-    const uint64_t all = rows_of(owner) * scatter->row_words * sizeof(int64_t), at = number % scatter->pieces * scatter->piece;
+    const uint64_t all = rows_of(owner) * scatter->row_words * word_bytes(from), at = number % scatter->pieces * scatter->piece;
     const uint64_t left = at < all ? all - at : 0;
     return (stretch){at, left < scatter->piece ? left : scatter->piece};
 }
 
-static uint64_t begin_of(const scatter_part *owner) { return owner->first * owner->scatter->row_words * sizeof(int64_t); }
+static uint64_t first_word(const scatter_part *owner) { return owner->first * owner->scatter->row_words; }
+
+// Where a piece lies in the host's memory on its way: narrow or not, each owner's words have the room of all there.
+static char *way_of(const scatter_part *owner, const scatter_part *from, stretch piece)
+{
+    return (char *)from->plan->table->host + first_word(owner) * sizeof(int64_t) + piece.at;
+}
 
 // Whom part `of` sends that piece to; who sends it that piece.
 static scatter_part *receiver(const scatter_part *of, uint32_t number)
@@ -237,18 +261,18 @@ static scatter_part *sender(const scatter_part *of, uint32_t number)
 static hdst_status ask(scatter_part *me, uint32_t number)
 {
     const scatter_part *owner = receiver(me, number);
-    const stretch piece = piece_of(owner, number);
+    const stretch piece = piece_of(owner, me, number);
     hdst__device *device = me->device;
-    const uint64_t at = begin_of(owner) + piece.at;
     if (!me->adds || !piece.bytes) return HDST_OK;
-    const hdst_status status = device->ops->read(device, me->plan->table, at, (char *)me->plan->table->host + at, piece.bytes, false, &me->error);
+    const hdst_status status = device->ops->read(device, me->is_narrow ? me->addition.narrow : me->plan->table,
+                                                 first_word(owner) * word_bytes(me) + piece.at, way_of(owner, me, piece), piece.bytes, false, &me->error);
     me->bytes_from_device += piece.bytes;
     return status == HDST_OK ? device->ops->mark(device, &me->ticket[number % IN_FLIGHT], &me->error) : status;
 }
 
 static hdst_status settle(scatter_part *me, uint32_t number, hdst_error *error)
 {
-    if (!me->adds || !piece_of(receiver(me, number), number).bytes) return HDST_OK;
+    if (!me->adds || !piece_of(receiver(me, number), me, number).bytes) return HDST_OK;
     return me->device->ops->settle(me->device, &me->ticket[number % IN_FLIGHT], error);
 }
 
@@ -263,12 +287,24 @@ static uint64_t slot_of(const scatter_part *me, uint32_t number)
 static hdst_status take(scatter_part *me, uint32_t number)
 {
     scatter_part *from = sender(me, number);
-    const stretch piece = piece_of(me, number);
-    if (!from->adds || !piece.bytes || !await(from, number + 1)) return HDST_OK;
-    const uint64_t slot = slot_of(me, number) * rows_of(me) * me->scatter->row_words * sizeof(int64_t);
+    if (!from->adds || !rows_of(me) || !await(from, number + 1)) return HDST_OK;
+    const stretch piece = piece_of(me, from, number);
+    if (!piece.bytes) return HDST_OK;
     me->bytes_to_device += piece.bytes;
-    return me->device->ops->write(me->device, me->arrived, slot + piece.at, (const char *)from->plan->table->host + begin_of(me) + piece.at, piece.bytes, false,
-                                  &me->error);
+    return me->device->ops->write(me->device, me->arrived, slot_of(me, number) * words_of(me) * sizeof(int64_t) + piece.at, way_of(me, from, piece),
+                                  piece.bytes, false, &me->error);
+}
+
+// Half the bytes for their way, where that loses nothing: mostly a sum of a few addends has few bits.
+static hdst_status narrow(scatter_part *me)
+{
+    const hdst__launch_plan *plan = me->plan;
+    me->is_narrow = false;
+    if (!me->adds || !me->may_narrow || me->too_wide) return HDST_OK;
+    const hdst_status status = hdst__word_addition_narrow(&me->addition, plan->table, plan->device_words, me->scatter->op, &me->is_narrow, &me->shift,
+                                                          &me->error);
+    me->too_wide = !me->is_narrow;
+    return status;
 }
 
 static hdst_status exchange(scatter_part *me)
@@ -292,17 +328,26 @@ static hdst_status exchange(scatter_part *me)
 
 // --- Rows ---
 
+// What has come from the sender of that piece.
+static hdst_status add_from(scatter_part *me, uint32_t number)
+{
+    const scatter_part *from = sender(me, number);
+    const uint64_t words = words_of(me), at = slot_of(me, number) * words, first = first_word(me);
+    const hdst__word_op op = me->scatter->op;
+    if (!from->adds) return HDST_OK;
+    if (!from->is_narrow) return hdst__word_addition_add(&me->addition, me->plan->table, first, me->arrived, at, words, 1, op, &me->error);
+    return hdst__word_addition_add_narrow(&me->addition, me->plan->table, first, me->arrived, 2 * at, words, from->shift, op, &me->error);
+}
+
 static hdst_status make_rows(scatter_part *me)
 {
     const hdst__scatter *scatter = me->scatter;
     hdst__device *device = me->device;
     const hdst__launch_plan *plan = me->plan;
-    uint64_t tables = 0;
-    for (uint32_t i = 0; i < scatter->count; i++) tables += i != me->place && scatter->part[i].adds;
     const hdst__launch launch = {.rows = me->rows, .first_row = me->first, .table = plan->table, .scales = plan->scales, .overflow = plan->overflow,
                                  .finished = &me->finished};
-    hdst_status status = hdst__word_addition_add(&me->addition, plan->table, me->first * scatter->row_words, me->arrived,
-                                                 rows_of(me) * scatter->row_words, tables, scatter->op, &me->error);
+    hdst_status status = HDST_OK;
+    for (uint32_t step = 0; step + 1 < scatter->count && status == HDST_OK; step++) status = add_from(me, step * scatter->pieces);
     if (status == HDST_OK) status = device->ops->finish_table(device, plan->program, &launch, &me->error);
     hdst__ticket ticket = {.notify = false};
     if (status == HDST_OK) status = device->ops->mark(device, &ticket, &me->error);
@@ -321,7 +366,8 @@ static bool all_go_on(hdst__scatter *scatter)
 static void scatter_words(void *user)
 {
     scatter_part *me = user;
-    me->status = exchange(me);
+    me->status = narrow(me);
+    if (me->status == HDST_OK) me->status = exchange(me);
     if (me->status == HDST_OK && rows_of(me) && all_go_on(me->scatter)) me->status = make_rows(me);
     if (me->status != HDST_OK) fail(me->scatter);
     if (!all_go_on(me->scatter)) me->device->ops->finish(me->device);
@@ -370,6 +416,13 @@ static void count_bytes(hdst__stage *stage)
         stage->stats.bytes_to_device += stage->scatter->part[i].bytes_to_device;
         stage->stats.bytes_from_device += stage->scatter->part[i].bytes_from_device;
     }
+}
+
+bool hdst__stage_scatters_narrow(const hdst__stage *stage)
+{
+    bool narrow = stage->scatter != NULL;
+    for (uint32_t i = 0; narrow && i < stage->scatter->count; i++) narrow = !stage->scatter->part[i].adds || stage->scatter->part[i].is_narrow;
+    return narrow;
 }
 
 bool hdst__stage_can_scatter(const hdst__stage *stage) { return stage->scatters && fits(stage); }

@@ -234,7 +234,8 @@ static void explain_schedule(const hdst__stage *stage, hdst__buffer *out)
 static void explain_rows(const hdst__stage *stage, hdst__buffer *out)
 {
     if (stage->scatters) {
-        hdst__buffer_puts(out, "  accumulators: each device makes the rows of a part of the keys, for which it gets the others' words\n");
+        hdst__buffer_printf(out, "  accumulators: each device makes the rows of a part of the keys, for which it gets the others' words%s\n",
+                            hdst__stage_scatters_narrow(stage) ? ", 32 bits each" : "");
         return;
     }
     hdst__buffer_printf(out, "  accumulators of the other devices are added on %s", stage->device->info->name);

@@ -37,6 +37,7 @@ void hdst__stage_merge_release(hdst__stage *stage);
 bool hdst__stage_may_scatter(const hdst__stage *stage);
 hdst_status hdst__stage_scatter_begin(hdst__stage *stage, hdst_error *error);
 bool hdst__stage_can_scatter(const hdst__stage *stage);
+bool hdst__stage_scatters_narrow(const hdst__stage *stage);         // in the last run 32 bits of each word did
 hdst_status hdst__stage_scatter(hdst__stage *stage, hdst_error *error);
 hdst_status hdst__stage_read_scattered(hdst__stage *stage, void *rows, hdst_error *error);
 void hdst__stage_scatter_release(hdst__stage *stage);

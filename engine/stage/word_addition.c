@@ -1,42 +1,123 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel that adds words of tables from other devices (engine/stage/word_addition.h).
+// The kernels that add words of tables from other devices, and make them narrow on their way (engine/stage/word_addition.h).
 #include "engine/stage/word_addition.h"
 
 #include "accum/accum_pieces.h"
 #include "base/costs_gpu.h"
 
-hdst_status hdst__word_addition_load(hdst__word_addition *addition, hdst__device *device, hdst_error *error)
+enum { ADD, SPAN, NARROW, ADD_NARROW };
+
+static hdst_status load_all(hdst__word_addition *addition, hdst_error *error)
 {
+    static const char *const names[] = {[ADD] = "add_words", [SPAN] = "span_words", [NARROW] = "narrow_words", [ADD_NARROW] = "add_narrow_words"};
+    hdst__device *device = addition->device;
     jmp_buf out_of_memory;
-    if (addition->program && addition->device == device) return HDST_OK;
-    hdst__word_addition_unload(addition);
-    addition->device = device;
     hdst__arena_init(&addition->text, device->runtime->allocator, &out_of_memory);
     if (setjmp(out_of_memory)) {
         hdst__arena_destroy(&addition->text);
         return hdst__error_memory(error, "the addition of tables");
     }
-    hdst__kernel *kernel = HDST__NEW(&addition->text, hdst__kernel);
-    *kernel = (hdst__kernel){.name = "add_words", .source = hdst__pieces_text(&addition->text, &hdst__accum_pieces, "add_words.cl"),
-                             .build_options = "-cl-std=CL1.2 -w", .local_size = HDST__WORD_ADDITION_GROUP};
+    const char *source = hdst__pieces_text(&addition->text, &hdst__accum_pieces, "add_words.cl");
+    hdst__kernel *kernel = HDST__NEW_ARRAY(&addition->text, hdst__kernel, HDST__WORD_KERNELS);
     addition->text.out_of_memory = NULL;
-    return device->ops->load(device, &(hdst__code){.kernel = kernel}, &addition->program, error);
+    hdst_status status = HDST_OK;
+    for (int i = 0; i < HDST__WORD_KERNELS && status == HDST_OK; i++) {
+        kernel[i] = (hdst__kernel){.name = names[i], .source = source, .build_options = "-cl-std=CL1.2 -w", .local_size = HDST__WORD_ADDITION_GROUP};
+        status = device->ops->load(device, &(hdst__code){.kernel = &kernel[i]}, &addition->program[i], error);
+    }
+    return status;
+}
+
+hdst_status hdst__word_addition_load(hdst__word_addition *addition, hdst__device *device, hdst_error *error)
+{
+    if (addition->device == device && addition->program[HDST__WORD_KERNELS - 1]) return HDST_OK;
+    hdst__word_addition_unload(addition);
+    addition->device = device;
+    return load_all(addition, error);
 }
 
 void hdst__word_addition_unload(hdst__word_addition *addition)
 {
-    if (addition->program) addition->device->ops->unload(addition->device, addition->program);
-    if (addition->device) hdst__arena_destroy(&addition->text);
+    hdst__device *device = addition->device;
+    if (!device) return;
+    for (int i = 0; i < HDST__WORD_KERNELS; i++) device->ops->unload(device, addition->program[i]);
+    device->ops->release(device, addition->narrow);
+    device->ops->release(device, addition->spans);
+    hdst__free(device->runtime->allocator, addition->spans_here);
+    hdst__arena_destroy(&addition->text);
     *addition = (hdst__word_addition){.device = NULL};
 }
 
-hdst_status hdst__word_addition_add(const hdst__word_addition *addition, hdst__memory *to, uint64_t first, const hdst__memory *from, uint64_t words,
-                                    uint64_t tables, hdst__word_op op, hdst_error *error)
+static uint64_t groups_for(const hdst__word_addition *addition, uint64_t words)
+{
+    const uint64_t most = addition->device->info->compute_units * HDST__GPU_FINISH_GROUPS_PER_UNIT,
+                   groups = (words + HDST__WORD_ADDITION_GROUP - 1) / HDST__WORD_ADDITION_GROUP;
+    return groups < most ? groups : most;
+}
+
+static hdst_status run(const hdst__word_addition *addition, int kernel, const hdst__work_arg *args, size_t count, uint64_t words, hdst_error *error)
+{
+    if (words == 0) return HDST_OK;
+    return addition->device->ops->work(addition->device, addition->program[kernel], args, count, groups_for(addition, words), HDST__WORD_ADDITION_GROUP,
+                                       error);
+}
+
+hdst_status hdst__word_addition_add(const hdst__word_addition *addition, hdst__memory *to, uint64_t first, const hdst__memory *from, uint64_t at,
+                                    uint64_t words, uint64_t tables, hdst__word_op op, hdst_error *error)
+{
+    const hdst__work_arg args[] = {{.memory = to}, {.number = first}, {.memory = from},
+                                    {.number = at}, {.number = words}, {.number = tables}, {.number = op}};
+    return tables ? run(addition, ADD, args, sizeof args / sizeof *args, words, error) : HDST_OK;
+}
+
+// --- Narrow words ---
+
+static uint64_t span_bytes(const hdst__word_addition *addition, uint64_t words) { return groups_for(addition, words) * 2 * sizeof(uint64_t); }
+
+hdst_status hdst__word_addition_may_narrow(hdst__word_addition *addition, uint64_t words, hdst_error *error)
+{
+    static const char what[] = "accumulators on their way";
+    hdst__device *device = addition->device;
+    if (addition->spans_here) return HDST_OK;
+    hdst_status status = device->ops->alloc(device, HDST__MEMORY_DEVICE, HDST__OWNER_ACCUMULATORS, words * sizeof(uint32_t), what, &addition->narrow, error);
+    if (status == HDST_OK)
+        status = device->ops->alloc(device, HDST__MEMORY_DEVICE, HDST__OWNER_ACCUMULATORS, span_bytes(addition, words), what, &addition->spans, error);
+    if (status != HDST_OK) return status;
+    addition->spans_here = hdst__alloc_zero(device->runtime->allocator, span_bytes(addition, words));
+    return addition->spans_here ? HDST_OK : hdst__error_memory(error, what);
+}
+
+// A sum keeps its sign in the 32 bits, and loses zeros at its end; other words have none to lose.
+static bool fits(const hdst__word_addition *addition, uint64_t words, hdst__word_op op, uint32_t *shift)
+{
+    uint64_t bits = 0, size = 0;
+    for (uint64_t i = 0; i < groups_for(addition, words); i++) {
+        bits |= addition->spans_here[2 * i];
+        size |= addition->spans_here[2 * i + 1];
+    }
+    *shift = 0;
+    if (op != HDST__WORD_ADD) return bits <= UINT32_MAX;
+    *shift = bits ? (uint32_t)__builtin_ctzll(bits) : 0;
+    return size >> *shift <= INT32_MAX;
+}
+
+hdst_status hdst__word_addition_narrow(const hdst__word_addition *addition, const hdst__memory *table, uint64_t words, hdst__word_op op, bool *narrow,
+                                       uint32_t *shift, hdst_error *error)
 {
     hdst__device *device = addition->device;
-    const uint64_t most = device->info->compute_units * HDST__GPU_FINISH_GROUPS_PER_UNIT,
-                   groups = (words + HDST__WORD_ADDITION_GROUP - 1) / HDST__WORD_ADDITION_GROUP;
-    const hdst__work_arg args[] = {{.memory = to}, {.number = first}, {.memory = from}, {.number = words}, {.number = tables}, {.number = op}};
-    if (words == 0 || tables == 0) return HDST_OK;
-    return device->ops->work(device, addition->program, args, sizeof args / sizeof *args, groups < most ? groups : most, HDST__WORD_ADDITION_GROUP, error);
+    const hdst__work_arg look[] = {{.memory = table}, {.number = words}, {.memory = addition->spans}};
+    *narrow = false;
+    hdst_status status = run(addition, SPAN, look, sizeof look / sizeof *look, words, error);
+    if (status == HDST_OK) status = device->ops->read(device, addition->spans, 0, addition->spans_here, span_bytes(addition, words), true, error);
+    if (status != HDST_OK || !fits(addition, words, op, shift)) return status;
+    *narrow = true;
+    const hdst__work_arg take[] = {{.memory = table}, {.number = words}, {.number = *shift}, {.memory = addition->narrow}};
+    return run(addition, NARROW, take, sizeof take / sizeof *take, words, error);
+}
+
+hdst_status hdst__word_addition_add_narrow(const hdst__word_addition *addition, hdst__memory *to, uint64_t first, const hdst__memory *from, uint64_t at,
+                                           uint64_t words, uint32_t shift, hdst__word_op op, hdst_error *error)
+{
+    const hdst__work_arg args[] = {{.memory = to}, {.number = first}, {.memory = from}, {.number = at}, {.number = words}, {.number = shift}, {.number = op}};
+    return run(addition, ADD_NARROW, args, sizeof args / sizeof *args, words, error);
 }

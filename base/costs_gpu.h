@@ -40,7 +40,8 @@ enum {
     // Tables of several GPUs that become one, by way of the host: 0.06 ms for half a mebibyte from one to another, on H100s.
     HDST__GPU_MOST_WITH_SLICES = 4 << 20,   // bytes of a table that comes to the host behind the last slice. Chosen, not measured
     HDST__GPU_LEAST_SCATTERED = 4 << 20,    // of one of which each makes a part of the rows. Chosen, not measured
-    HDST__GPU_SCATTER_PIECE_BYTES = 4 << 20,        // on their way together: 64 MiB each way take 1.49 ms in pieces of 4, at the link's speed 1.22
+    HDST__GPU_SCATTER_PIECE_BYTES = 8 << 20,        // of its words on their way together, half as many where they are narrow: 64 MiB each way take
+                                            // 1.49 ms in pieces of 4 MiB, at the link's speed 1.22
 
     // From so many records on a device works, fewer stay on the host. Chosen, not measured
     HDST__GPU_SORT_LEAST = 1 << 18,         // sorted

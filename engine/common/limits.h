@@ -33,7 +33,7 @@ typedef struct hdst__limits {
     uint32_t most_row_passes;           // over ranges of the rows of accumulators, before they go by way of tuples; 0: chosen
     double sample_seconds;              // what a look at the data may take, about
     uint64_t scatter_least;             // bytes of a table of accumulators of which several devices make the rows, a part each;
-    uint64_t scatter_piece;             //     of what one of them gets at a time
+    uint64_t scatter_piece;             //     of its words that one of them gets at a time
     // Sorting and reductions by key (shuffle/), which find them here because tests reach an engine.
     uint64_t pick_least;                // records of which a kernel picks candidates for the largest values; fewer pass by on the host
     uint64_t sort_least;                // records that a device sorts; fewer are sorted on the host, without a compiler

@@ -11,7 +11,7 @@
 #include "engine/stage/stage_share.h"
 #include "engine/worker.h"
 
-enum { IN_FLIGHT = 3 };             // pieces of one device on their way to the host
+enum { IN_FLIGHT = 4 };             // pieces of one device on their way to the host
 
 typedef struct scatter_part {       // of one worker
     hdst__scatter *scatter;
@@ -42,8 +42,8 @@ struct hdst__scatter {
     uint32_t param;                 // whose rows they are
     uint64_t row_words, row_bytes;  // in the table; as C structs
     hdst__word_op op;
-    uint64_t piece;                 // bytes of one
-    uint32_t pieces;                // of the words that one worker sends another, at most
+    uint64_t piece;                 // words of one
+    uint32_t pieces;                // of what one worker sends another, at most
     char *to;                       // where rows go
     pthread_mutex_t mutex;
     pthread_cond_t changed;
@@ -86,8 +86,8 @@ static void divide_rows(hdst__scatter *scatter, uint64_t rows, uint64_t piece)
         scatter->part[i].first = first;
         scatter->part[i].rows[scatter->param] = left < part ? left : part;
     }
-    scatter->piece = piece;
-    scatter->pieces = (uint32_t)((part * scatter->row_words * sizeof(int64_t) + piece - 1) / piece);
+    scatter->piece = piece / sizeof(int64_t);
+    scatter->pieces = (uint32_t)((part * scatter->row_words + scatter->piece - 1) / scatter->piece);
 }
 
 // Where there is no room for them words go as they are.
@@ -232,9 +232,8 @@ static uint64_t word_bytes(const scatter_part *from) { return from->is_narrow ? 
 static stretch piece_of(const scatter_part *owner, const scatter_part *from, uint32_t number)
 {
     const hdst__scatter *scatter = owner->scatter;
-    const uint64_t all = rows_of(owner) * scatter->row_words * word_bytes(from), at = number % scatter->pieces * scatter->piece;
-    const uint64_t left = at < all ? all - at : 0;
-    return (stretch){at, left < scatter->piece ? left : scatter->piece};
+    const uint64_t all = words_of(owner), at = number % scatter->pieces * scatter->piece, left = at < all ? all - at : 0;
+    return (stretch){at * word_bytes(from), (left < scatter->piece ? left : scatter->piece) * word_bytes(from)};
 }
 
 static uint64_t first_word(const scatter_part *owner) { return owner->first * owner->scatter->row_words; }

@@ -4,8 +4,9 @@
 // row crosses one link once. The bits are those that one device would have made: words of equal scale add as integers.
 //
 // The words go by way of the host, where each device's table has a place in pinned memory already (launch_plan.c), narrow if that loses nothing, and in
-// pieces: while one is written to its owner's device the next one is read. In step k every worker sends to the k-th one behind it, so each link is used by one sender and one receiver at a time.
-// Each worker's thread reads from its own device and writes to its own device; that a piece is on the host the others learn by `there`.
+// pieces: while one is written to its owner's device the next one is read. In step k every worker sends to the k-th one behind it, so each link is used by
+// one sender and one receiver at a time. Each worker's thread reads from its own device and writes to its own device; that a piece is on the host the others
+// learn by `there`.
 #include "engine/memory/registered.h"
 #include "engine/stage/launch_fixed_point.h"
 #include "engine/stage/stage_share.h"

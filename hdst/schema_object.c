@@ -93,13 +93,14 @@ hdst_schema *hdst_schema_create(hdst_context *context)
 // --- Building from C ---
 
 typedef struct build_step {
-    enum { ADD_RECORD, ADD_FIELD, ADD_TIME, ADD_NESTED, SET_MISSING, CLOSE } what;
+    enum { ADD_RECORD, ADD_FIELD, ADD_TIME, ADD_NESTED, SET_MISSING, SET_NULL_VALUES, CLOSE } what;
     const char *name, *record;      // SET_MISSING: `record` is the field that says whether another is valid
     hdst_layout layout;
     hdst_type type;
     hdst_time_unit unit;
     hdst_missing missing;
     uint64_t count, align, block;
+    const char *const *words;       // SET_NULL_VALUES: `count` of them
 } build_step;
 
 static hdst_status build(hdst_schema *schema, const build_step *step, hdst_error *error)
@@ -112,6 +113,7 @@ static hdst_status build(hdst_schema *schema, const build_step *step, hdst_error
     case ADD_TIME: return hdst__schema_add_time(arena, &schema->schema, step->name, (hdst__time_unit)step->unit, &step->count, dims, error);
     case ADD_NESTED: return hdst__schema_add_nested(arena, &schema->schema, step->name, step->record, &step->count, dims, error);
     case SET_MISSING: return hdst__schema_set_missing(arena, &schema->schema, (hdst__missing)step->missing, step->record, error);
+    case SET_NULL_VALUES: return hdst__schema_set_null_values(arena, &schema->schema, step->words, step->count, error);
     case CLOSE: break;
     }
     return hdst__schema_close(arena, &schema->schema, error);
@@ -148,6 +150,7 @@ static hdst_status build_step_public(const char *call, hdst_schema *schema, cons
     hdst__lock(schema->object.context);
     status = hdst__check_pointer(call, "name", step->name, error);
     if (status == HDST_OK && step->what == ADD_NESTED) status = hdst__check_pointer(call, "record", step->record, error);
+    if (status == HDST_OK && step->what == SET_NULL_VALUES) status = hdst__check_pointer(call, "words", step->words, error);
     if (status == HDST_OK) status = build_locked(schema, step, error);
     else hdst__object_fail(&schema->object, error);
     hdst__unlock(schema->object.context);
@@ -177,6 +180,11 @@ hdst_status hdst_schema_add_nested(hdst_schema *schema, const char *name, const 
 hdst_status hdst_schema_set_missing(hdst_schema *schema, hdst_missing missing, const char *valid, hdst_error *error)
 {
     return build_step_public(__func__, schema, &(build_step){.what = SET_MISSING, .name = "", .record = valid, .missing = missing}, error);
+}
+
+hdst_status hdst_schema_set_null_values(hdst_schema *schema, const char *const *words, size_t count, hdst_error *error)
+{
+    return build_step_public(__func__, schema, &(build_step){.what = SET_NULL_VALUES, .name = "", .words = words, .count = count}, error);
 }
 
 hdst_status hdst__schema_settle(hdst_schema *schema) { return build_locked(schema, &(build_step){.what = CLOSE}, NULL); }

@@ -6,6 +6,7 @@
 #include "hdst/api.h"
 #include "hdst/error.h"
 
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -24,6 +25,9 @@ HDST_API hdst_status hdst_schema_add_time(hdst_schema *schema, const char *name,
 // the two cannot be (docs/schema.md, "Empty cells").
 typedef enum hdst_missing { HDST_MISSING_ERROR = 1, HDST_MISSING_ZERO, HDST_MISSING_NAN, HDST_MISSING_SKIP } hdst_missing;
 HDST_API hdst_status hdst_schema_set_missing(hdst_schema *schema, hdst_missing missing, const char *valid, hdst_error *error);
+// Words that count as empty cells of the field that was added last, such as "NA" (`null_values` of schemas): 1 to 64 of them, which are copied; called
+// again, others instead. Errors: as hdst_schema_set_missing.
+HDST_API hdst_status hdst_schema_set_null_values(hdst_schema *schema, const char *const *words, size_t count, hdst_error *error);
 
 #ifdef __cplusplus
 }

@@ -44,6 +44,17 @@ const char *hdst__missing_wrong(hdst__arena *arena, const hdst__record *record)
     return NULL;
 }
 
+const char *hdst__null_value_wrong(const char *text, size_t length)
+{
+    enum { LONGEST = 64 };
+    if (length == 0) return "a cell without anything is empty anyway";
+    if (length > LONGEST) return "a null value has 64 bytes at most";
+    if (text[0] == ' ' || text[length - 1] == ' ') return "blanks around a cell are no part of it, nor of a null value";
+    for (size_t i = 0; i < length; i++)
+        if ((unsigned char)text[i] < 32 || text[i] == 127 || text[i] == '"') return "a null value has no quotes or control characters";
+    return NULL;
+}
+
 hdst__missing hdst__missing_of(const hdst__field *field)
 {
     if (field->missing) return field->missing;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Schemas made in C, a call per record and field, under the same rules as those from YAML.
 #include "base/name_set.h"
+#include "record/missing.h"
 #include "record/schema.h"
 #include "record/schema_check.h"
 
@@ -110,6 +111,33 @@ hdst_status hdst__schema_set_missing(hdst__arena *arena, hdst__schema *schema, h
     }
     d->fields[d->count - 1].missing = missing;
     d->fields[d->count - 1].valid = valid ? hdst__arena_strdup(arena, valid) : NULL;
+    return HDST_OK;
+}
+
+static const char *null_values_wrong(hdst__arena *arena, const char *const *words, size_t count)
+{
+    if (!count || count > HDST__NULL_VALUES) return hdst__arena_printf(arena, "%zu null values: 1 to %d words", count, HDST__NULL_VALUES);
+    for (size_t i = 0; i < count; i++) {
+        const char *wrong = words[i] ? hdst__null_value_wrong(words[i], strlen(words[i])) : "a null value is a word";
+        if (wrong) return hdst__arena_printf(arena, "null value %zu: %s", i, wrong);
+    }
+    return NULL;
+}
+
+hdst_status hdst__schema_set_null_values(hdst__arena *arena, hdst__schema *schema, const char *const *words, size_t count, hdst_error *error)
+{
+    draft *d = schema->draft;
+    if (!d || !d->count) return hdst__error_set(error, HDST_E_USAGE, "null values are said of the field that was added last: add a field first");
+    const char *wrong = null_values_wrong(arena, words, count);
+    if (wrong) {
+        d->failed = true;
+        return refuse(hdst__complain(arena, NULL, "field '%s': %s", d->fields[d->count - 1].name, wrong), error);
+    }
+    hdst__null_value *copies = HDST__NEW_ARRAY(arena, hdst__null_value, count);
+    for (size_t i = 0; i < count; i++) copies[i] = (hdst__null_value){hdst__arena_strdup(arena, words[i]), strlen(words[i])};
+    hdst__null_values *values = HDST__NEW(arena, hdst__null_values);
+    *values = (hdst__null_values){copies, count};
+    d->fields[d->count - 1].null_values = values;
     return HDST_OK;
 }
 

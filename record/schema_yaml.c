@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From the YAML tree of a schema to finished records. Every record is tried, so that one run shows all mistakes.
 #include "base/name_set.h"
+#include "record/missing.h"
 #include "record/schema.h"
 #include "record/schema_check.h"
 #include "record/yaml_tree.h"
@@ -281,31 +282,19 @@ static void read_missing(reader *r, const key *missing, const key *valid, hdst__
                          "what an empty cell becomes is one of a few words");
 }
 
-static const char *null_value_wrong(const yaml_tree *word)
-{
-    enum { LONGEST = 64 };
-    if (word->kind != YAML_TREE_SCALAR) return "a null value is a word";
-    if (word->length == 0) return "a cell without anything is empty anyway";
-    if (word->length > LONGEST) return "a null value has 64 bytes at most";
-    if (word->text[0] == ' ' || word->text[word->length - 1] == ' ') return "blanks around a cell are no part of it, nor of a null value";
-    for (size_t i = 0; i < word->length; i++)
-        if ((unsigned char)word->text[i] < 32 || word->text[i] == 127 || word->text[i] == '"') return "a null value has no quotes or control characters";
-    return NULL;
-}
-
 // Which words say as much as an empty cell, `null_values: [NA, "-"]`. NULL: none are given, or there was an error.
 static const hdst__null_values *read_null_values(reader *r, const yaml_tree *list)
 {
     static const char example[] = "null_values: [NA, \"-\"]";
-    enum { MOST = 64 };
     if (!list) return NULL;
-    if (list->kind != YAML_TREE_LIST || !list->count || list->count > MOST) {
+    if (list->kind != YAML_TREE_LIST || !list->count || list->count > HDST__NULL_VALUES) {
         hdst__diag_error(r->diags, list->span, example, "'null_values' is a list of 1 to 64 words");
         return NULL;
     }
     hdst__null_value *words = HDST__NEW_ARRAY(r->arena, hdst__null_value, list->count);
     for (size_t i = 0; i < list->count; i++) {
-        const char *wrong = null_value_wrong(list->items[i]);
+        const bool is_word = list->items[i]->kind == YAML_TREE_SCALAR;
+        const char *wrong = is_word ? hdst__null_value_wrong(list->items[i]->text, list->items[i]->length) : "a null value is a word";
         if (wrong) hdst__diag_error(r->diags, list->items[i]->span, example, "%s", wrong);
         if (wrong) return NULL;
         words[i] = (hdst__null_value){list->items[i]->text, list->items[i]->length};

@@ -82,6 +82,7 @@ static hdst_status classify(program_run *run, job *w, hdst_error *error)
     if (!w->sizes) return program_fail(error, HDST_E_MEMORY, 0, "", "out of memory: the sizes");
     hdst_result *r = plan(run, w);
     hdst_status status = program_run_result(run, r, NULL, error);
+    if (status == HDST_OK && w->lines) status = program_rows(run, &w->points, error);       // the run has counted them
     if (status == HDST_OK) status = read_sizes(w, r, error);
     if (status == HDST_OK && w->common.output) status = hdst_view_save(hdst_result_field(r, NULL, "class"), w->common.output, error);
     if (status == HDST_OK) status = program_show(run, w->points, write_json, write_text, w, error);
@@ -91,8 +92,7 @@ static hdst_status classify(program_run *run, job *w, hdst_error *error)
 
 static hdst_status open_lines(program_run *run, job *w, hdst_error *error)
 {
-    hdst_status status = program_rows(run, &w->points, error);
-    if (status == HDST_OK) status = reviewed_open(&w->reviewed, run, w->file, error);
+    hdst_status status = reviewed_open(&w->reviewed, run, w->file, error);
     w->k = w->reviewed.k;
     return status;
 }

@@ -32,9 +32,7 @@ static hdst_dataset *totals_of(program_run *run, const job *w)
 static hdst_status open_job(program_run *run, job *w, hdst_error *error)
 {
     hdst_status status = w->lines ? HDST_OK : columns_of_ratings(run, true, error);
-    if (status == HDST_OK) status = program_rows(run, &w->ratings, error);
     if (status != HDST_OK) return status;
-    if (w->ratings == 0) return program_fail(error, HDST_E_USAGE, 0, "there is nothing to average", "the input has no rows");
     const hdst_param d = {"D", 1};
     status = program_load(run, "hist-movies.hk", &d, 1, &w->module, error);
     if (status != HDST_OK) return status;
@@ -42,6 +40,15 @@ static hdst_status open_job(program_run *run, job *w, hdst_error *error)
     w->averages = hdst_cache(hdst_map_function(totals, w->module, "find_average"));
     w->rows = hdst_map_function(w->averages, w->module, "as_row");
     return HDST_OK;
+}
+
+// The averages, in one pass over the input, which counts its rows.
+static hdst_status find_averages(program_run *run, job *w, hdst_error *error)
+{
+    hdst_status status = hdst_count(w->averages, &w->items, error);
+    if (status == HDST_OK) status = program_rows(run, &w->ratings, error);
+    if (status != HDST_OK || w->ratings) return status;
+    return program_fail(error, HDST_E_USAGE, 0, "there is nothing to average", "the input has no rows");
 }
 
 static void write_json(json *j, const void *from)
@@ -63,8 +70,8 @@ static hdst_status work(program_run *run, void *from, hdst_error *error)
     job *w = from;
     hdst_result *counted = NULL;
     hdst_status status = open_job(run, w, error);
+    if (status == HDST_OK) status = find_averages(run, w, error);
     if (status == HDST_OK) status = bins_count(run, &w->bins, w->rows, w->module, 1, &counted, &w->counts, error);
-    if (status == HDST_OK) status = hdst_count(w->averages, &w->items, error);
     if (status == HDST_OK && run->common->output) status = hdst_save(hdst_sort(w->averages, "item"), run->common->output, error);
     if (status == HDST_OK) status = program_show(run, w->ratings, write_json, write_text, w, error);
     hdst_result_destroy(counted);

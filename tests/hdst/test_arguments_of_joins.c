@@ -74,6 +74,10 @@ Test(arguments_of_tables, null)
     GIVES(hdst_schema_add_time, "schema", NULL, "day", HDST_DAYS, 1, &error);
     GIVES(hdst_schema_add_time, "name", o.schema, NULL, HDST_DAYS, 1, &error);
     GIVES(hdst_schema_set_missing, "schema", NULL, HDST_MISSING_ZERO, NULL, &error);
+    GIVES(hdst_schema_set_null_values, "schema", NULL, (const char *const[]){"NA"}, 1, &error);
+    close_all();
+    open_all();
+    GIVES(hdst_schema_set_null_values, "words", o.schema, NULL, 1, &error);
     close_all();
 }
 

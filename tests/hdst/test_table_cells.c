@@ -122,7 +122,7 @@ Test(table_cells, kernels_see_integers_and_what_is_valid)
         if (!strcmp(forms[form], "interp") || have_cpu()) check(forms[form]);
 }
 
-static const char *const made_from_c = "b,day\n7,2024-02-29\n,1969-12-31\n";
+static const char *const made_from_c = "b,day\n7,2024-02-29\n,1969-12-31\nN/A,1970-01-02\n-,1970-01-01\n";
 
 Test(table_cells, schemas_made_in_c_have_dates_and_empty_cells)
 {
@@ -133,6 +133,9 @@ Test(table_cells, schemas_made_in_c_have_dates_and_empty_cells)
     cr_assert_eq(hdst_schema_add_time(s, "day", HDST_DAYS, 1, &error), HDST_OK);
     cr_assert_eq(hdst_schema_add_field(s, "b", HDST_UINT8, 1, &error), HDST_OK);
     cr_assert_eq(hdst_schema_set_missing(s, HDST_MISSING_ZERO, "has_b", &error), HDST_OK);
+    char words[2][4] = {"N/A", "-"};
+    cr_assert_eq(hdst_schema_set_null_values(s, (const char *const[]){words[0], words[1]}, 2, &error), HDST_OK);
+    memset(words, 'x', sizeof words);       // they were copied
     cr_assert_eq(hdst_schema_add_field(s, "has_b", HDST_BOOL, 1, &error), HDST_OK);
     hdst_module_options options = HDST_MODULE_OPTIONS_INIT;
     options.schemas = &s;
@@ -148,7 +151,8 @@ Test(table_cells, schemas_made_in_c_have_dates_and_empty_cells)
     uint64_t count;
     cr_assert_eq(hdst_collect(hdst_read(hdst_source_open(context, path_of("c.csv")), module, "row"), (void **)&rows, &count, &error), HDST_OK, "%s",
                  error.message);
-    cr_assert(count == 2 && rows[0].day == 19782 && rows[0].b == 7 && rows[0].has_b && rows[1].day == -1 && !rows[1].b && !rows[1].has_b);
+    cr_assert(count == 4 && rows[0].day == 19782 && rows[0].b == 7 && rows[0].has_b && rows[1].day == -1 && !rows[1].b && !rows[1].has_b);
+    cr_assert(rows[2].day == 1 && !rows[2].b && !rows[2].has_b && rows[3].day == 0 && !rows[3].b && !rows[3].has_b);
     hdst_rows_destroy(context, rows);
     hdst_context_destroy(context);
 }

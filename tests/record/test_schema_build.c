@@ -51,6 +51,39 @@ Test(schema_build, dates_times_and_empty_cells)
     ASSERT_REFUSED(hdst__schema_set_missing(&arena, &made, (hdst__missing)9, NULL, &error), "field 'x': 9 says nothing of empty cells");
 }
 
+// Each is refused, and with it its schema.
+static void refuse_null_values(const char *const *words, size_t count, const char *text)
+{
+    ASSERT_OK(add_record("row"));
+    ASSERT_OK(add_field("x", HDST__F32));
+    ASSERT_REFUSED(hdst__schema_set_null_values(&arena, &made, words, count, &error), text);
+    close_schema();
+}
+
+Test(schema_build, null_values)
+{
+    static const char *const good[] = {"NA", "-"};
+    ASSERT_OK(add_record("row"));
+    cr_assert_eq(hdst__schema_set_null_values(&arena, &made, good, 2, &error), HDST_E_USAGE, "there is no field yet");
+    ASSERT_OK(add_field("x", HDST__F32));
+    ASSERT_OK(hdst__schema_set_null_values(&arena, &made, good, 2, &error));
+    ASSERT_OK(add_field("y", HDST__F32));
+    ASSERT_OK(close_schema());
+    const hdst__null_values *values = made.records[0]->leaves[0].null_values;
+    cr_assert(values && values->count == 2 && !memcmp(values->value[1].bytes, "-", values->value[1].length) && !made.records[0]->leaves[1].null_values);
+}
+
+Test(schema_build, null_values_that_are_none)
+{
+    static const char *const empty[] = {"NA", ""}, *const blank[] = {" NA"}, *const quoted[] = {"N\"A"}, *const none[] = {NULL};
+    refuse_null_values(empty, 2, "field 'x': null value 1: a cell without anything is empty anyway");
+    refuse_null_values(blank, 1, "field 'x': null value 0: blanks around a cell are no part of it, nor of a null value");
+    refuse_null_values(quoted, 1, "field 'x': null value 0: a null value has no quotes or control characters");
+    refuse_null_values(none, 1, "field 'x': null value 0: a null value is a word");
+    refuse_null_values(empty, 0, "field 'x': 0 null values: 1 to 64 words");
+    refuse_null_values(empty, 65, "field 'x': 65 null values: 1 to 64 words");
+}
+
 Test(schema_build, records_are_the_same_as_from_yaml)
 {
     static const char yaml[] = "records:\n"

@@ -216,6 +216,7 @@ static hdst_status run(hdst__stage *stage, const hdst__stage_values *values, hds
     hdst_status status = hdst__stage_make_plan(stage, values, error);
     if (status != HDST_OK) return status;
     start_stats(stage);
+    stage->expected_seconds = hdst__stage_expected_seconds(stage);
     if (stage->plan && stage->plan != before) stage->stats.compile_seconds = stage->plan->compile_seconds;
     double begin = hdst__now();
     status = hdst__stage_run_in_modes(stage, values, error);

@@ -63,6 +63,7 @@ struct hdst__stage {
     const char *left_out;               // the first; as of the others
     const char *shared_by;              // the policy of the last run on several; NULL: there was none
     double shared_seconds;              // that it expected; 0: it could not tell
+    double expected_seconds;            // of kernels of the last run on one device; 0: nobody could tell
     uint32_t spreads;                   // of the cached input, as the plans know it
     hdst__partial *merged;              // what all of them have accumulated, once several ran; NULL where the first one's device made rows of it
     hdst__memory *arrived;              //     there: the tables of others (stage_merge.c),
@@ -124,6 +125,8 @@ void hdst__stage_drop_others(hdst__stage *stage);
 // By all of them, or with the first one's plan where one does it; what several have accumulated is in stage->merged.
 bool hdst__stage_overflow_is_full(const hdst__stage *stage);        // of some worker: the last run is worth nothing
 hdst_status hdst__stage_run_plans(hdst__stage *stage, const hdst__stage_values *values, uint64_t *failure, hdst_error *error);
+double hdst__stage_expected_seconds(const hdst__stage *stage);      // explain_run.c: of the next run
+void hdst__stage_explain_run(const hdst__stage *stage, hdst__buffer *out);
 void hdst__stage_explain_workers(const hdst__stage *stage, hdst__buffer *out);
 
 // stage_parts.c: whether records may stay on several devices; which worker then has which records of the input; they are given back, and all that was made

@@ -178,6 +178,7 @@ hdst_status hdst__stage_explain(hdst__stage *stage, const hdst__stage_values *va
     }
     explain_levels(stage, out);
     explain_memory(stage, out);
+    hdst__stage_explain_run(stage, out);
     pthread_mutex_unlock(&stage->runtime->mutex);
     return out->failed ? hdst__error_memory(error, "a text") : HDST_OK;
 }

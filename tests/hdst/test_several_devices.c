@@ -356,6 +356,19 @@ Test(several_devices, one_does_it_where_there_is_no_memory_for_two)
 
 // --- Which devices ---
 
+// Of the last run: how much of the records each had.
+static double shares_in(const char *words)
+{
+    double sum = 0, share;
+    const char *at = strstr(words, "  last run: ");
+    cr_assert(at && strstr(at, " to devices, "), "%s", words);
+    while ((at = strstr(at, "\n    ")) != NULL) {
+        at += 5;
+        if (sscanf(at, "%*[^:]: %lf %% of the records in ", &share) == 1) sum += share;
+    }
+    return sum;
+}
+
 Test(several_devices, explain_says_who_works_and_who_does_not)
 {
     fill();
@@ -365,9 +378,11 @@ Test(several_devices, explain_says_who_works_and_who_does_not)
     const char *words = hdst_explain(r, NULL);
     cr_assert(strstr(words, "part 1 of 2") && strstr(words, "part 2 of 2") && strstr(words, "2 interpreter (interp)"), "%s", words);
     cr_assert_null(strstr(words, "shares:"), "%s", words);
+    cr_assert_null(strstr(words, "last run:"), "%s", words);
     RUN(r);
     words = hdst_explain(r, NULL);
     cr_assert(strstr(words, "shares: policy auto"), "%s", words);
+    cr_assert(shares_in(words) >= 98 && shares_in(words) <= 102, "%s", words);
     hdst__engine_limits(j.context->engine)->policy = &random_split;
     RUN(r);
     words = hdst_explain(r, NULL);
@@ -377,6 +392,11 @@ Test(several_devices, explain_says_who_works_and_who_does_not)
     words = hdst_explain(r, NULL);
     cr_assert(strstr(words, "other devices: not used: its input is too small") && !strstr(words, "shares:"), "%s", words);
     cr_assert_eq(hdst_result_stats(r).device_count, 1);
+    RUN(r);
+    words = hdst_explain(r, NULL);
+    cr_assert_eq(shares_in(words), 100, "%s", words);
+    cr_assert(strstr(strstr(words, "  last run: "), " s at work, "), "%s", words);
+    cr_assert(strstr(strstr(words, "  last run: "), " s expected\n"), "what the run before measured is expected: %s", words);
     hdst_context_destroy(j.context);
 }
 

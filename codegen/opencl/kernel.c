@@ -8,7 +8,9 @@ enum { HEAD_WORDS = 8, HOT_WORDS = 4096, CHUNK_WORDS = 6 };     // as in partiti
 
 const hdst__kernel *hdst__kernel_make(hdst__arena *arena, const ir_func *func, const hdst__kernel_options *options, hdst__diags *diags)
 {
-    return options->facts.target == HDST__TARGET_GPU ? hdst__kernel_make_gpu(arena, func, options, diags) : hdst__kernel_make_cpu(arena, func, options, diags);
+    if (options->facts.target != HDST__TARGET_GPU) return hdst__kernel_make_cpu(arena, func, options, diags);
+    const hdst__kernel *rows = options->writes_rows ? hdst__kernel_make_rows_gpu(arena, func, options, diags) : NULL;
+    return rows ? rows : hdst__kernel_make_gpu(arena, func, options, diags);
 }
 
 uint64_t hdst__kernel_places(const hdst__kernel *kernel, uint64_t items, uint64_t records)

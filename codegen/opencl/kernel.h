@@ -58,6 +58,7 @@ typedef struct hdst__kernel {
     const char *overflow_name;          // with overflow cells: runs behind finish_name, with its arguments, as many work-items as one likes, and
                                         // empties the cells; NULL: none
     uint32_t overflow_cell_words;       // of an overflow cell
+    uint32_t rows_tile;                 // GPU, where rows are written as they are complete: records of a work-group's tile
     // GPU, tables with many rows: these kernels, in this order and with the same arguments and work-items, take the
     // slice's records but the last COUNT % tuple_tile; those are left to `name`, as a slice of their own. The words of
     // the table are written, and not added to, if FIRST is 0: nobody needs to clear it.

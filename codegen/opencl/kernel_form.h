@@ -17,5 +17,7 @@ const char *hdst__tables_why(hdst__printer *p);         // where the accumulator
 // The forms.
 const hdst__kernel *hdst__kernel_make_cpu(hdst__arena *arena, const ir_func *func, const hdst__kernel_options *options, hdst__diags *diags);
 const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *func, const hdst__kernel_options *options, hdst__diags *diags);
+// GPUs, of additions to rows of arranged records that are written as they are complete. NULL: the function does more, or they may not be.
+const hdst__kernel *hdst__kernel_make_rows_gpu(hdst__arena *arena, const ir_func *func, const hdst__kernel_options *options, hdst__diags *diags);
 
 #endif

@@ -75,11 +75,16 @@ static void print_totals(hdst__printer *p, const char *constant)
     }
 }
 
+void hdst__print_scales(hdst__printer *p)
+{
+    for (size_t a = 0; a < p->tables->accum_count; a++)
+        for (uint32_t l = 0; l < leaf_count(p, &p->plan[a]); l++) print_scale(p, &p->plan[a], l);
+}
+
 static void print_device_bases(hdst__printer *p)
 {
     print_totals(p, "");
-    for (size_t a = 0; a < p->tables->accum_count; a++)
-        for (uint32_t l = 0; l < leaf_count(p, &p->plan[a]); l++) print_scale(p, &p->plan[a], l);
+    hdst__print_scales(p);
 }
 
 static void print_private_words(hdst__printer *p)

@@ -19,4 +19,6 @@ void hdst__print_group_flush(hdst__printer *p);
 void hdst__print_merge_bases(hdst__printer *p);         // the kernel that merges the tables of work-groups; pointers
 void hdst__print_merge(hdst__printer *p);
 
+void hdst__print_scales(hdst__printer *p);               // of float sums: NAME_Scale, and the powers of two that follow from it
+
 #endif

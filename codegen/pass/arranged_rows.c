@@ -182,3 +182,12 @@ bool hdst__rows_have_totals(const ir_func *block, const hdst__accum *accum)
     hdst__ir_visit_stmts((ir_block *)&block->body, find_words, &seek);
     return block->block && seek.loops == 1 && seek.seen && !seek.other;
 }
+
+bool hdst__each_adds_to_its_row(const ir_func *func, const hdst__accum *accum)
+{
+    words_search seek = {.accum = accum};
+    if (!func->params[0].arranged || !adds_for_all(func, accum->param)) return false;
+    for (size_t i = 0; i < func->body.count; i++)
+        if (func->body.items[i]->kind == IR_ACCUM) note_word(&seek, func->body.items[i]);
+    return seek.seen && !seek.other;
+}

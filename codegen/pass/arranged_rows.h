@@ -21,4 +21,7 @@ bool hdst__rows_have_totals(const ir_func *block, const hdst__accum *accum);
 // The word of a row that an addition of block form goes to.
 uint64_t hdst__row_word(const hdst__accum *accum, const ir_stmt *stmt);
 
+// Of scalar form: whether each record adds once to each word of the row that its key names, whatever the record is.
+bool hdst__each_adds_to_its_row(const ir_func *func, const hdst__accum *accum);
+
 #endif

@@ -155,11 +155,12 @@ hdst_status hdst__plan_fixed_point_clear(hdst__launch_plan *plan, hdst_error *er
 {
     if (!plan->overflow || plan->overflow_is_clean) return HDST_OK;
     hdst__device *device = plan->device;
-    plan->overflow_last_place = plan->overflow_cells - 1;
+    plan->overflow_head[HDST__OVERFLOW_LAST_PLACE] = plan->overflow_cells - 1;
+    plan->overflow_head[HDST__OVERFLOW_STATE] = 0;
+    if (plan->overflow_is_empty) return device->ops->write(device, plan->overflow, 0, plan->overflow_head, sizeof plan->overflow_head, false, error);
     hdst_status status = device->ops->fill(device, plan->overflow, hdst__overflow_words(plan->overflow_cells, plan->kernel->overflow_cell_words), 0, error);
     if (status != HDST_OK) return status;
-    return device->ops->write(device, plan->overflow, HDST__OVERFLOW_LAST_PLACE * sizeof(int64_t), &plan->overflow_last_place,
-                              sizeof plan->overflow_last_place, false, error);
+    return device->ops->write(device, plan->overflow, 0, plan->overflow_head, sizeof plan->overflow_head, false, error);
 }
 
 hdst_status hdst__plan_fixed_point_check(hdst__launch_plan *plan, bool is_here, hdst_error *error)
@@ -170,6 +171,7 @@ hdst_status hdst__plan_fixed_point_check(hdst__launch_plan *plan, bool is_here, 
         : plan->device->ops->read(plan->device, plan->overflow, HDST__OVERFLOW_STATE * sizeof *state, state, sizeof *state, true, error);
     plan->overflow_is_full = status == HDST_OK && hdst__overflow_is_full(*state);
     plan->overflow_is_clean = status == HDST_OK && *state == 0;
+    plan->overflow_is_empty = status == HDST_OK && !plan->overflow_is_full && hdst__plan_writes_rows(plan);
     return status;
 }
 
@@ -228,17 +230,17 @@ bool hdst__plan_rows_scales(hdst__launch_plan *plan)
     return true;
 }
 
-enum { CELLS_PER_PIECE = 4, LEAST_CELLS = 4096, ROWS_PER_CELL = 64 };
+enum { CELLS_PER_PIECE = 2, LEAST_CELLS = 4096, ROWS_PER_CELL = 256 };
 
-// Each strip shares its first row and its last one with others; so does each slice, whose last records make no whole block.
+// Each strip or tile shares its first row and its last one with others; so does each slice of a CPU device, whose last records make no whole block.
 uint64_t hdst__plan_rows_cells(const hdst__launch_plan *plan)
 {
     const hdst__accum *accum = &plan->tables->accum[0];
     const uint64_t rows = plan->rows[accum->param], slices = plan->reader.records / (plan->slice_most ? plan->slice_most : 1) + 1;
-    uint64_t words = 0;
-    for (size_t leaf = 0; leaf < accum->leaf_count; leaf++) words += accum->cell[leaf].elements;
-    const uint64_t cells = (slices * plan->items * CELLS_PER_PIECE + rows / ROWS_PER_CELL + LEAST_CELLS) * words;
-    return cells;
+    const uint64_t tile = plan->kernel->rows_tile, pieces = tile ? plan->reader.records / tile + slices : slices * plan->items;
+    uint64_t elements = 0;
+    for (size_t leaf = 0; leaf < accum->leaf_count; leaf++) elements += accum->cell[leaf].elements;
+    return (pieces * CELLS_PER_PIECE + rows / ROWS_PER_CELL + LEAST_CELLS) * elements;
 }
 
 hdst_status hdst__plan_rows_clear(hdst__launch_plan *plan, hdst_error *error)

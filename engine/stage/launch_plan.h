@@ -55,7 +55,8 @@ typedef struct hdst__launch_plan {
     char *text_host;                //     and on the host
     hdst__memory *partitions, *tuples;    // of a kernel that goes by way of tuples
     uint64_t overflow_state;        // of the last run, as it came back with its last slice
-    uint64_t overflow_cells, overflow_last_place;
+    uint64_t overflow_cells, overflow_head[2];
+    bool overflow_is_empty;         // but for its state: whoever made rows of the cells emptied them
     bool overflow_is_clean, overflow_is_full;     // full: some did not get one in the last run
     bool table_stays;               // in this run: neither the table nor overflow cells come to the host by themselves
     bool words_come_back;           // the table is in fixed point and comes to the host, and so do overflow cells that the last run used: these, or NULL

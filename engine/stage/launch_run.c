@@ -86,7 +86,7 @@ static hdst_status clear(hdst__launch_plan *plan, hdst_error *error)
         status = plan->first_level_words ? hdst__plan_first_level_clear(plan, error) : device->ops->fill(device, plan->table, plan->device_words, 0, error);
     if (status == HDST_OK) status = hdst__plan_fixed_point_clear(plan, error);
     if (status == HDST_OK) status = hdst__plan_rows_clear(plan, error);
-    plan->error_is_clean = plan->table_is_clean = plan->overflow_is_clean = false;
+    plan->error_is_clean = plan->table_is_clean = plan->overflow_is_clean = plan->overflow_is_empty = false;
     return status;
 }
 

@@ -22,7 +22,7 @@ static const char kernels[] =
 enum { ITEMS = 30011, KEYS = 5000, ROWS = KEYS + 700, MANY = 2917, LAST = KEYS - 1 };
 static item items[ITEMS];
 static const double unit = 0x1p-30, factor[4] = {0.5, 1, 2, -4};
-static const char *const forms[] = {"interp", "cpu"};
+static const char *const forms[] = {"interp", "cpu", "gpu-form"};
 static const char written[] = "added up and rounded before they reach its row";
 
 static uint64_t state;
@@ -89,7 +89,7 @@ Test(written_rows, exact_sums)
 {
     make_items();
     arrange_items();
-    for (size_t form = 0; form < 2 && (!form || have_cpu()); form++) {
+    for (size_t form = 0; form < 3 && (!form || have_cpu()); form++) {
         hdst_context *context = context_in_form(forms[form]);
         hdst_module *module = module_of(context, kernels);
         hdst_result *r = hdst_result_create(added(context, module));
@@ -105,16 +105,37 @@ Test(written_rows, exact_sums)
 // Slices of few blocks: nearly each of them shares rows with the next one.
 Test(written_rows, rows_of_several_slices)
 {
+    make_items();
+    arrange_items();
+    for (size_t form = 1; form < 3 && have_cpu(); form++) {
+        hdst_context *context = context_in_form(forms[form]);
+        hdst_module *module = module_of(context, kernels);
+        hdst_result *r = hdst_result_create(added(context, module));
+        context->engine->limits.slice_records = 4160;       // no whole number of blocks
+        RUN(r);
+        expect_sums(hdst_result_rows(r, NULL, NULL), forms[form]);
+        expect_words(r, written);
+        hdst_context_destroy(context);
+    }
+}
+
+// The records stream from a file, piece by piece.
+Test(written_rows, little_memory)
+{
     if (!have_cpu()) return;
     make_items();
     arrange_items();
-    hdst_context *context = context_in_form("cpu");
+    hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
+    options.memory = 2 << 20;
+    options.device = "cpu";
+    hdst_context *context = hdst_context_create(&options);
     hdst_module *module = module_of(context, kernels);
     hdst_result *r = hdst_result_create(added(context, module));
-    context->engine->limits.slice_records = 4160;       // no whole number of blocks
-    RUN(r);
-    expect_sums(hdst_result_rows(r, NULL, NULL), "slices");
-    expect_words(r, written);
+    for (int turn = 0; turn < 2; turn++) {
+        RUN(r);
+        expect_sums(hdst_result_rows(r, NULL, NULL), "little memory");
+    }
+    cr_expect_leq(context->engine->runtime.memory.peak, options.memory);
     hdst_context_destroy(context);
 }
 
@@ -123,8 +144,8 @@ Test(written_rows, rows_for_another_stage)
 {
     make_items();
     arrange_items();
-    double all[2];
-    for (size_t form = 0; form < 2 && (!form || have_cpu()); form++) {
+    double all[3];
+    for (size_t form = 0; form < 3 && (!form || have_cpu()); form++) {
         hdst_context *context = context_in_form(forms[form]);
         hdst_module *module = module_of(context, kernels);
         hdst_map_spec *spec = hdst_map_spec_create(module, "receive");
@@ -159,7 +180,7 @@ static void expect_bits_of_interp(uint64_t cells, const char *words)
     make_items();
     arrange_items();
     spoil_items();
-    for (size_t form = 0; form < 2 && (!form || have_cpu()); form++) {
+    for (size_t form = 0; form < 3 && (!form || have_cpu()); form++) {
         hdst_context *context = context_in_form(forms[form]);
         context->engine->options.overflow_cells = cells;
         hdst_module *module = module_of(context, kernels);

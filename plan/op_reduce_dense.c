@@ -105,6 +105,19 @@ static hdst__plan_param bind(const ir_func *func, const ir_param *param, const h
     return (hdst__plan_param){.function = func->name, .name = param->name, .rows = own_of(dataset)->group.rows};
 }
 
+// Rows that kernels write as they are complete (engine/stage/launch_fixed_point.h) need no table; should it come to one that has no room, they are made by
+// parts of the rows after all.
+static bool may_need_no_table(const hdst_dataset *dataset)
+{
+    const hdst_dataset *first = dataset;
+    for (uint32_t i = dataset->mark.length; i > 1; i--) first = first->parent;
+    const hdst_dataset *input = first->parent;
+    hdst__engine *engine = dataset->object.context->engine;
+    const hdst__device_info *device;
+    const bool kernels = hdst__engine_device(engine, &device, NULL) == HDST_OK && device->class_ != HDST__DEVICE_INTERP;
+    return kernels && hdst__engine_workers(engine) == 1 && input && input->op->key_starts;
+}
+
 // Sums of many rows are made by parts of the rows (shuffle/aggregate/aggregate.h), unless they are wanted unfinished, or the records of a row come together.
 static const hdst__operator *runs_as(hdst__arena *arena, const hdst__plan *plan, const hdst_dataset *dataset)
 {
@@ -114,7 +127,7 @@ static const hdst__operator *runs_as(hdst__arena *arena, const hdst__plan *plan,
     const hdst__accumulate_op *laws = dataset->mark.func->params[RESULT].leaf_op;
     const bool fused = hdst__dataset_fuses(dataset), together = fused && hdst__input_arranged_by(dataset);
     const bool suits = own_of(dataset)->by_rows || (!together && hdst__aggregate_suits_rows(engine, dataset->record, laws, rows, fused)) ||
-        (hdst__aggregate_takes_rows(rows) && !hdst__stage_table_fits(engine, arena, dataset->mark.func, rows));
+        (hdst__aggregate_takes_rows(rows) && !(together && may_need_no_table(dataset)) && !hdst__stage_table_fits(engine, arena, dataset->mark.func, rows));
     return suits ? &hdst__op_reduce_to_rows : NULL;
 }
 

@@ -42,6 +42,10 @@ static void print_sum(hdst__printer *p, const hdst__accum_plan *plan, const ir_s
     hdst__write_line(&p->out, "%s = fits ? (long)(addend * %sUp) : 0;", word_at(p, word), scale);
     if (cell->private_words == 2)
         hdst__write_line(&p->out, "%s = fits ? (long)rest_row_of_%s(addend * %sUp) : 0;", word_at(p, word + 1), type, scale);
+    if (p->form->failed) {
+        hdst__write_line(&p->out, "again |= !fits;");
+        return;
+    }
     hdst__write_line(&p->out, "if (!fits) {");
     hdst__write_line(&p->out, "    superaccumulator_add_%s(%s, addend);", cell->kind == HDST__F32 ? "float" : "double", hdst__overflow_cell_text(p, s));
     hdst__write_line(&p->out, "    tile_apart = 1;");
@@ -68,7 +72,12 @@ static size_t print_addition(hdst__printer *p, ir_stmt *const *stmts, size_t cou
 
 static const char *read_of_lane(hdst__printer *p, const ir_expr *e) { return e->op == IR_FIELD ? hdst__word_text(p, e) : NULL; }
 
-static const hdst__form rows_form = {.read = read_of_lane, .run = {[IR_ACCUM] = print_addition}, .begin_record = hdst__print_words};
+static void print_again(hdst__printer *p) { hdst__write_line(&p->out, "again |= failed != 0;"); }
+
+// Of a whole tile a lane's records go side by side, so that what they read is under way together; what one of them needs beside is left to a second look
+// at all of them.
+static const hdst__form rows_form = {.read = read_of_lane, .run = {[IR_ACCUM] = print_addition}, .begin_record = hdst__print_words},
+    whole_form = {.read = read_of_lane, .run = {[IR_ACCUM] = print_addition}, .begin_record = hdst__print_words, .failed = print_again};
 
 // --- Sections ---
 
@@ -86,6 +95,14 @@ static void print_setup(hdst__printer *p)
 }
 
 static void print_record(hdst__printer *p) { hdst__print_function(p); }
+
+static const char *whole_text(hdst__printer *p)
+{
+    p->form = &whole_form;
+    const char *text = hdst__print_section(p, print_record);
+    p->form = &rows_form;
+    return text;
+}
 
 // Of row `row` the tile has the records in [low, high).
 static void print_row(hdst__printer *p)
@@ -109,7 +126,7 @@ static void print_row(hdst__printer *p)
 
 // --- The form ---
 
-enum { OWN_FILLINGS = 8, GROUP = 256, MOST_WORDS = 6, TILE_WORDS = 2048, LEAST_LOCAL_BYTES = 40 << 10 };
+enum { OWN_FILLINGS = 9, GROUP = 256, MOST_WORDS = 6, TILE_WORDS = 2048, LEAST_LOCAL_BYTES = 40 << 10 };
 
 static int tile_records(uint64_t words) { return words > 4 ? GROUP : words > 2 ? TILE_WORDS / 4 : (int)(TILE_WORDS / words); }
 
@@ -160,7 +177,7 @@ const hdst__kernel *hdst__kernel_make_rows_gpu(hdst__arena *arena, const ir_func
         {"TITLE", func->name}, {"GROUP_SIZE", hdst__arena_printf(arena, "%d", GROUP)},
         {"TILE_SIZE", hdst__arena_printf(arena, "%d", tile_records(words))},
         {"WORDS_OF_ROW", hdst__arena_printf(arena, "%" PRIu64, words)},
-        {"SETUP", setup}, {"RECORD", record}, {"ROW", row}, {"FILE_SCOPE", hdst__print_section(p, print_own_scope)},
+        {"SETUP", setup}, {"RECORD", record}, {"WHOLE", whole_text(p)}, {"ROW", row}, {"FILE_SCOPE", hdst__print_section(p, print_own_scope)},
     };
     if (!hdst__device_can(p, diags)) return NULL;
     hdst__kernel *kernel = HDST__NEW(arena, hdst__kernel);

@@ -349,6 +349,10 @@ static void print_parts(hdst__printer *p, const ir_block *block)
 
 static void print_failures(hdst__printer *p)
 {
+    if (p->form->failed) {
+        p->form->failed(p);
+        return;
+    }
     if (p->func->lane_records > 1) {
         hdst__write_line(&p->out, "whole = !failed;");
         return;

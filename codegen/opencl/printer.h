@@ -31,6 +31,7 @@ typedef struct hdst__form {
     hdst__print_run run[HDST__STMT_KINDS];
     void (*begin_record)(hdst__printer *p);                         // in front of the statements of a function
     void (*end_record)(hdst__printer *p);                           // behind them
+    void (*failed)(hdst__printer *p);                               // where it says in `failed` whether a check did not hold; NULL: which is told
     void (*begin_loop)(hdst__printer *p, const ir_stmt *loop);      // around an IR_FOR
     void (*end_loop)(hdst__printer *p, const ir_stmt *loop);
     bool (*keeps)(const hdst__printer *p, uint32_t var);            // it is declared around the records

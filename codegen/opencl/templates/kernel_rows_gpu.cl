@@ -6,6 +6,7 @@
 //: FILE_SCOPE
 //: SETUP
 //: RECORD
+//: WHOLE
 //: ROW
 //: GROUP_SIZE 256
 //: TILE_SIZE 1024
@@ -37,7 +38,16 @@ void KERNEL(ARGS)
         const ulong stop = min(count, base + TILE);
         if (lane == 0) tile_apart = 0;
         barrier(CLK_LOCAL_MEM_FENCE);
-        for (uint k = 0; k < LANE_RECORDS; k++) {
+        bool again = stop - base < TILE;
+        if (!again) {
+            #pragma unroll
+            for (uint k = 0; k < LANE_RECORDS; k++) {
+                const uint slot = k * LANES + lane;
+                const ulong i = base + slot;
+                WHOLE
+            }
+        }
+        for (uint k = 0; k < LANE_RECORDS && again; k++) {
             const uint slot = k * LANES + lane;
             const ulong i = base + slot;
             for (uint w = 0; w < ROW_WORDS; w++) tile_words[w * TILE_ROOM + AT(slot)] = 0;

@@ -19,8 +19,9 @@ typedef struct hdst_result hdst_result;
 typedef struct hdst_value hdst_value;
 
 // Takes the rows of an accumulator table of the result's last run, or (table NULL) its records, as they are now; rows may be of any record with the same
-// struct. In a loop: run a result, give what it computed to the value that its next run reads; records of a map stay on the device then (docs/datasets.md). On
-// failure the value is as it was, but for a device that fails while it copies: that error sticks to the value.
+// struct, or, where both are numbers, or records of one field, of one type, as many numbers laid end to end (12 rows of a float are 3 of {float x[4]}). In a
+// loop: run a result, give what it computed to the value that its next run reads; records of a map stay on the device then (docs/datasets.md). On failure the
+// value is as it was, but for a device that fails while it copies: that error sticks to the value. HDST_E_USAGE: other rows, no whole ones.
 HDST_API hdst_status hdst_value_set_result(hdst_value *value, hdst_result *result, const char *table, hdst_error *error);
 // The rows of a value as records, in their order: each run reads those that the value has then. Rows that a result left on the device stay there. The
 // dataset retains the value, which the program may destroy.
@@ -32,7 +33,7 @@ HDST_API hdst_dataset *hdst_read_value(hdst_value *value);
 typedef struct hdst_loop_step {
     hdst_dataset *dataset;
     const char *table;              // an accumulator of it, "t" or "function.t"; NULL: its records
-    hdst_value *value;              // of rows with the same struct
+    hdst_value *value;              // that can take them (hdst_value_set_result)
 } hdst_loop_step;
 
 // Start from HDST_LOOP_OPTIONS_INIT; `size` lets the struct grow.
@@ -40,7 +41,7 @@ typedef struct hdst_loop_options {
     size_t size;
     uint64_t limit;                 // turns, at most
     const char *until;              // an accumulator of the body, one number: the loop ends when a turn leaves `threshold` or less in it; NULL: at its limit
-    double threshold;
+    double threshold;               // -INFINITY: the body alone says when, and a loop that makes all of its turns says nothing of that
     uint64_t every;                 // it is looked at every so many turns, and after the last one; 0, 1: after each
 } hdst_loop_options;
 #define HDST_LOOP_OPTIONS_INIT {sizeof(hdst_loop_options), 100, NULL, 0, 1}

@@ -63,14 +63,17 @@ static hdst_status take_rows(hdst_value *value, hdst_result *result, const char 
         *error = result->view_error;
         return error->code;
     }
-    if (!hdst__same_struct(value->record, from.record))
+    if (!hdst__value_can_take(value->record, from.record))
         return hdst__error_set(error, HDST_E_USAGE, "a value of '%s' cannot take rows of '%s'", value->record->name, from.record->name);
     bool taken = false;
+    uint64_t rows;
+    status = hdst__value_rows_from(value, from.record, from.count, &rows, error);
+    if (status != HDST_OK) return status;
     if (table) hdst__result_keep_table(result, table);
     else hdst__result_keep_records(result);
-    if (from.resident) status = hdst__value_take_resident(value, from.resident, from.count, &taken, error);
+    if (from.resident) status = hdst__value_take_resident(value, from.resident, rows, &taken, error);
     if (status != HDST_OK || taken) return status;
-    if (hdst__result_find_rows(result, table, &from)) return hdst__value_set_rows(value, from.rows, from.count, error);
+    if (hdst__result_find_rows(result, table, &from)) return hdst__value_set_rows(value, from.rows, rows, error);
     *error = result->view_error;
     return error->code;
 }

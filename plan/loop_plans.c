@@ -72,7 +72,7 @@ static hdst_status find_step(const hdst__loop *loop, hdst__loop_step *step, hdst
     if (status != HDST_OK) return status;
     const hdst__record *record = step->from ? step->from->record : part->dataset->record;
     if (step->is_changes) return hdst__row_changes_make(&part->arena, record, step->value->record, &step->changes, error);
-    if (hdst__same_struct(step->value->record, record)) return HDST_OK;
+    if (hdst__value_can_take(step->value->record, record)) return HDST_OK;
     return hdst__error_set(error, HDST_E_USAGE, "accumulator '%s' of the loop's body has rows of '%s', and its value rows of '%s'", step->table, record->name,
                            step->value->record->name);
 }

@@ -12,34 +12,50 @@
 
 // --- What a run gave goes to a value ---
 
+static hdst_status set_rows(hdst_value *value, const hdst__record *record, const void *rows, uint64_t count, hdst_error *error)
+{
+    uint64_t own;
+    const hdst_status status = hdst__value_rows_from(value, record, count, &own, error);
+    return status == HDST_OK ? hdst__value_set_rows(value, rows, own, error) : status;
+}
+
 static hdst_status take_from_reader(hdst_value *value, const hdst__reader *reader, hdst_error *error)
 {
     hdst__runtime *runtime = hdst__engine_runtime(value->object.context->engine);
     hdst__rows rows = {0};
     hdst__run_stats ignored = {0};
     hdst_status status = hdst__rows_read_all(runtime, reader, false, &rows, &ignored, error);
-    if (status == HDST_OK) status = hdst__value_set_rows(value, rows.records, rows.count, error);
+    if (status == HDST_OK) status = set_rows(value, reader->record, rows.records, rows.count, error);
     hdst__rows_free(runtime, &rows);
     return status;
 }
 
-static hdst_status take_rows(hdst_value *value, hdst__dataset_cache *resident, const void *rows, uint64_t count, const hdst__reader *reader, hdst_error *error)
+static hdst_status take_resident(hdst_value *value, const hdst__dataset_cache *resident, bool *taken, hdst_error *error)
+{
+    const hdst__reader *reader = hdst__dataset_cache_own_reader(resident);
+    uint64_t rows;
+    const hdst_status status = hdst__value_rows_from(value, reader->record, reader->records, &rows, error);
+    return status == HDST_OK ? hdst__value_take_resident(value, resident, rows, taken, error) : status;
+}
+
+static hdst_status take_rows(hdst_value *value, const hdst__dataset_cache *resident, const hdst__record *record, const void *rows, uint64_t count,
+                             const hdst__reader *reader, hdst_error *error)
 {
     bool taken = false;
-    hdst_status status = resident ? hdst__value_take_resident(value, resident, hdst__dataset_cache_own_reader(resident)->records, &taken, error) : HDST_OK;
+    hdst_status status = resident ? take_resident(value, resident, &taken, error) : HDST_OK;
     if (status != HDST_OK || taken) return status;
-    return rows || !reader ? hdst__value_set_rows(value, rows, count, error) : take_from_reader(value, reader, error);
+    return rows || !reader ? set_rows(value, record, rows, count, error) : take_from_reader(value, reader, error);
 }
 
 static hdst_status take_records(hdst_value *value, const hdst__node *from, hdst_error *error)
 {
-    return take_rows(value, from->resident, from->rows, from->row_count, &from->reader, error);
+    return take_rows(value, from->resident, from->dataset->record, from->rows, from->row_count, &from->reader, error);
 }
 
 static hdst_status take_table(hdst_value *value, const hdst__plan_table *table, hdst_error *error)
 {
     const hdst__reader *reader = table->resident ? hdst__dataset_cache_own_reader(table->resident) : NULL;
-    return take_rows(value, table->resident, table->rows, table->row_count, reader, error);
+    return take_rows(value, table->resident, table->record, table->rows, table->row_count, reader, error);
 }
 
 static hdst_status take_changes(const hdst__loop_step *step, const hdst__node *from, uint64_t *count, hdst_error *error)
@@ -141,7 +157,7 @@ static void tell_limit(const hdst__loop *loop, const hdst_dataset *dataset)
     if (loop->work)
         hdst__log_write(log, HDST__LOG_WARN, "a loop ended at its limit of %" PRIu64 " turns with %" PRIu64 " records in its work set", loop->limit,
                         loop->work->rows);
-    else if (loop->decides)
+    else if (loop->decides && loop->threshold > -INFINITY)
         hdst__log_write(log, HDST__LOG_WARN, "a loop ended at its limit of %" PRIu64 " turns: '%s' is %.6g, not %.6g or less", loop->limit, loop->until,
                         loop->turns[loop->turn_count - 1].value, loop->threshold);
 }

@@ -98,7 +98,7 @@ static hdst_status check_step(const hdst_dataset *dataset, const hdst_loop_step 
 // The plans look at accumulators, and at what changes rows.
 static hdst_status check_records(const hdst_loop_step *step, hdst_error *error)
 {
-    if (hdst__same_struct(step->value->record, step->dataset->record)) return HDST_OK;
+    if (hdst__value_can_take(step->value->record, step->dataset->record)) return HDST_OK;
     hdst__error_set(error, HDST_E_USAGE, "the body of the loop gives records of '%s', and its value has rows of '%s'", step->dataset->record->name,
                     step->value->record->name);
     hdst__error_hint(error, "what a turn leaves is what the next one reads: a map at the end of the body makes such records again");
@@ -167,7 +167,7 @@ static hdst_status check_start(hdst_dataset *dataset, const hdst_dataset *start,
     const char *made_by = loop_at(dataset)->made_by;
     hdst_status status = hdst__check_object(dataset->object.context, made_by, what, value, error);
     if (status == HDST_OK) status = hdst__dataset_has_records(start, made_by, error);
-    if (status != HDST_OK || hdst__same_struct(value->record, start->record)) return status;
+    if (status != HDST_OK || hdst__value_can_take(value->record, start->record)) return status;
     return hdst__error_set(error, HDST_E_USAGE, "a loop that starts with records of '%s' has a %s of '%s'", start->record->name, what, value->record->name);
 }
 

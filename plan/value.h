@@ -32,5 +32,10 @@ hdst_status hdst__value_take_resident(hdst_value *value, const hdst__dataset_cac
 
 // Values are made for a record of some module; they fit another one when the C structs are the same.
 bool hdst__same_struct(const hdst__record *a, const hdst__record *b);
+// Whether a value of rows of `to` can take rows of `from`: both have the same struct, or one field alone of
+// numbers of one kind, which lie end to end.
+bool hdst__value_can_take(const hdst__record *to, const hdst__record *from);
+// How many rows of the value `count` such rows are. HDST_E_USAGE: not a whole number.
+hdst_status hdst__value_rows_from(const hdst_value *value, const hdst__record *from, uint64_t count, uint64_t *rows, hdst_error *error);
 
 #endif

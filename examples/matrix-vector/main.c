@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Iterated matrix-vector multiplication: x becomes A x / |A x|, again and again (the power method: Golub and Van Loan, "Matrix Computations", 4th ed., 7.3.1).
 #include "program.h"
-#include "signals.h"
+#include "turns.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -12,50 +12,65 @@ typedef struct job {
     uint64_t most;
     double tolerance;           // negative: all steps are made
     uint32_t d;
-    float *x;                   // of length 1
     double norm;                // of A x, in the last step
     uint64_t iterations;
     hdst_module *module;
-    hdst_value *value;
+    hdst_value *vector, *product, *squares;
 } job;
 
-static hdst_result *plan(program_run *run, job *w)
+// --- The plan ---
+
+// A x, row by row, and the square of its length.
+static hdst_dataset *product(program_run *run, const job *w)
 {
     hdst_map_spec *multiply = hdst_map_spec_create(w->module, "multiply");
-    hdst_bind_value(multiply, "v", w->value);
+    hdst_bind_value(multiply, "v", w->vector);
     hdst_dataset *rows = hdst_cache(hdst_with_layout(hdst_read(run->source, w->module, "row"), program_layout(run, HDST_AOS)));
-    hdst_result *r = hdst_result_create(hdst_map(rows, multiply));
+    hdst_dataset *y = hdst_map(rows, multiply);
     hdst_map_spec_destroy(multiply);
-    return r;
+    return y;
 }
 
-// x = y / |y|, in double, rounded once. Returns the longest way that a coordinate went.
-static double normalise(job *w, const float *y)
+static hdst_dataset *next_vector(const job *w)
 {
-    double longest = 0;
-    for (uint32_t i = 0; i < w->d; i++) {
-        float next = (float)(y[i] / w->norm);
-        longest = fmax(longest, fabs((double)next - w->x[i]));
-        w->x[i] = next;
-    }
-    return longest;
+    hdst_map_spec *normalise = hdst_map_spec_create(w->module, "normalise");
+    hdst_bind_value(normalise, "squares", w->squares);
+    hdst_bind_value(normalise, "v", w->vector);
+    hdst_dataset *x = hdst_map(hdst_read_value(w->product), normalise);
+    hdst_map_spec_destroy(normalise);
+    return x;
 }
 
-static hdst_status step(program_run *run, job *w, hdst_result *r, bool *explained, double *moved, hdst_error *error)
+// The numbers that a step leaves, one record each, are the one record that the next one reads.
+static hdst_dataset *all_steps(program_run *run, const job *w, hdst_dataset *start)
 {
-    hdst_value_set(w->value, w->x, 1);
-    hdst_status status = program_run_result(run, r, explained, error);
+    hdst_dataset *y = product(run, w);
+    const hdst_loop_step steps[] = {{.dataset = y, .value = w->product},
+                                    {.dataset = y, .table = "squares", .value = w->squares},
+                                    {.dataset = next_vector(w), .value = w->vector}};
+    hdst_loop_options options = HDST_LOOP_OPTIONS_INIT;
+    options.limit = w->most;
+    options.until = "moved";
+    options.threshold = w->tolerance < 0 ? -INFINITY : w->tolerance;        // a product without a direction has moved by minus infinity
+    return hdst_loop(start, w->vector, steps, 3, &options);
+}
+
+// --- What came out ---
+
+static hdst_status read_norm(program_run *run, job *w, hdst_error *error)
+{
+    hdst_result *r = hdst_result_create(hdst_read_value(w->squares));
+    bool explained = true;
+    hdst_status status = program_run_result(run, r, &explained, error);
+    if (status == HDST_OK) w->norm = sqrt(hdst_view_double(hdst_result_field(r, NULL, NULL), 0, 0));
+    hdst_result_destroy(r);
     if (status != HDST_OK) return status;
-    const float *y = hdst_result_rows(r, NULL, NULL);
-    if (!y) return hdst_result_status(r, error);
-    w->norm = sqrt(hdst_view_double(hdst_result_field(r, "squares", NULL), 0, 0));
-    w->iterations++;
+    w->iterations = turns_count(run->loop);
     if (!isfinite(w->norm))
         return program_fail(error, HDST_E_RECORD, 0, "the matrix has a NaN or an infinity, or numbers too large for float32: mend it or scale it down",
                             "the product of step %" PRIu64 " is not finite", w->iterations);
     if (w->norm == 0)
         return program_fail(error, HDST_E_RECORD, 0, "no direction is left to go on from", "the product of step %" PRIu64 " is zero", w->iterations);
-    *moved = normalise(w, y);
     return HDST_OK;
 }
 
@@ -74,16 +89,39 @@ static void write_text(FILE *out, const void *user)
             w->iterations == 1 ? "" : "s", w->d);
 }
 
-static hdst_status iterate(program_run *run, job *w, hdst_result *r, hdst_error *error)
+static hdst_status iterate(program_run *run, job *w, hdst_dataset *start, hdst_error *error)
 {
-    hdst_status status = HDST_OK;
-    bool explained = false;
-    double moved = INFINITY;
-    while (status == HDST_OK && w->iterations < w->most && moved > w->tolerance)
-        status = signals_stop ? program_fail(error, HDST_E_CANCELLED, 0, "", "interrupted") : step(run, w, r, &explained, &moved, error);
-    hdst_view x = {.base = w->x, .stride = sizeof *w->x, .rows = w->d, .elements = 1, .type = HDST_FLOAT32};
+    hdst_dataset *loop = all_steps(run, w, start);
+    run->loop = loop;
+    run->decides = "moved";
+    hdst_result *r = hdst_result_create(loop);
+    hdst_status status = program_run_result(run, r, NULL, error);
+    if (status == HDST_OK) status = read_norm(run, w, error);
+    hdst_view x = {.base = hdst_result_rows(r, NULL, NULL), .stride = sizeof(float), .rows = w->d, .elements = 1, .type = HDST_FLOAT32};
+    if (status == HDST_OK && !x.base) status = hdst_result_status(r, error);
     if (status == HDST_OK && w->common.output) status = hdst_view_save(x, w->common.output, error);
-    return status == HDST_OK ? program_show(run, w->d, write_json, write_text, w, error) : status;
+    if (status == HDST_OK) status = program_show(run, w->d, write_json, write_text, w, error);
+    hdst_result_destroy(r);
+    return status;
+}
+
+// From the vector whose coordinates are equal.
+static hdst_status begin(program_run *run, job *w, hdst_error *error)
+{
+    float *x = malloc(w->d * sizeof *x);
+    if (!x) return program_fail(error, HDST_E_MEMORY, 0, "", "out of memory: the vector");
+    for (uint32_t i = 0; i < w->d; i++) x[i] = (float)(1 / sqrt(w->d));
+    w->vector = hdst_value_create(w->module, "vector", 1);
+    w->product = hdst_value_create(w->module, "float", 1);
+    w->squares = hdst_value_create(w->module, "double", 1);
+    hdst_source *start = hdst_source_from_memory(run->context, x, 1, w->d * sizeof *x);
+    const hdst_status status = iterate(run, w, hdst_read(start, w->module, "vector"), error);
+    hdst_source_destroy(start);
+    hdst_value_destroy(w->vector);
+    hdst_value_destroy(w->product);
+    hdst_value_destroy(w->squares);
+    free(x);
+    return status;
 }
 
 static hdst_status work(program_run *run, void *settings, hdst_error *error)
@@ -96,18 +134,8 @@ static hdst_status work(program_run *run, void *settings, hdst_error *error)
     if (status == HDST_OK && rows != w->d)
         status = program_fail(error, HDST_E_USAGE, 0, "the matrix must be square: as many rows as columns",
                               "a matrix of %" PRIu64 " rows and %" PRIu32 " columns", rows, w->d);
-    w->x = malloc(w->d * sizeof *w->x);
-    if (status == HDST_OK && !w->x) status = program_fail(error, HDST_E_MEMORY, 0, "", "out of memory: the vector");
-    if (status == HDST_OK) {
-        for (uint32_t i = 0; i < w->d; i++) w->x[i] = (float)(1 / sqrt(w->d));
-        w->value = hdst_value_create(w->module, "vector", 1);
-        hdst_result *r = plan(run, w);
-        status = iterate(run, w, r, error);
-        hdst_result_destroy(r);
-    }
-    hdst_value_destroy(w->value);
+    if (status == HDST_OK) status = begin(run, w, error);
     hdst_module_destroy(w->module);
-    free(w->x);
     return status;
 }
 

@@ -35,7 +35,19 @@ static const char kernels[] =
     "reduce sum_of(int64_t a, int64_t b) { return a + b; }\n"
     "filter positive(int64_t x) { return x > 0; }\n"
     "map steps_of(int64_t x) -> int64_t { return x % 7 + 1; }\n"
-    "map worst(int64_t x) -> int64_t { return 10 / (x - 3); }\n";
+    "map worst(int64_t x) -> int64_t { return 10 / (x - 3); }\n"
+    "struct sides { double x[8]; };\n"
+    "struct few { double x[3]; };\n"
+    "struct two { double x[2]; };\n"
+    "map all_sides(int64_t i) -> sides { sides s; for (uint32_t k = 0; k < 8; k++) s.x[k] = 1 + i + k; return s; }\n"
+    "map turned(int64_t i, broadcast sides v[], accum double most) -> double\n"
+    "{\n"
+    "    double y = 0;\n"
+    "    for (uint32_t k = 0; k < 8; k++) y += v[i / 8].x[(k + (uint32_t)i) % 8u] * (k + 1);\n"
+    "    acc_max(most, y);\n"
+    "    return y;\n"
+    "}\n"
+    "map shrunk(double y, broadcast double most, accum double moved) -> double { acc_max(moved, most > 3e6 ? -INFINITY : most); return y / 16; }\n";
 
 static edge edges[EDGES];
 
@@ -299,6 +311,88 @@ Test(loop, steps_give_back_what_they_keep_where_memory_is_short)
     RUN(result);
     const int64_t *got = hdst_result_rows(result, NULL, NULL);
     cr_assert_eq(*got, (int64_t)ROWS * (ROWS - 1) / 2 - (int64_t)ROWS * 3 * PARTS);
+    hdst_context_destroy(s.context);
+}
+
+// Numbers that a step leaves, a record for each, are rows of eight for the next one, whose state they are; a value made of a turn's accumulator is read in it.
+static hdst_dataset *sides_loop(const setting *s, hdst_value *values[3], uint64_t limit)
+{
+    hdst_dataset *numbers = hdst_read(hdst_source_from_range(s->context, 0, 24), s->module, "int64_t");
+    hdst_dataset *start = hdst_map_function(hdst_read(hdst_source_from_range(s->context, 0, 3), s->module, "int64_t"), s->module, "all_sides");
+    values[0] = hdst_value_create(s->module, "sides", 1);
+    values[1] = hdst_value_create(s->module, "double", 1);
+    values[2] = hdst_value_create(s->module, "double", 1);
+    hdst_dataset *turned = mapped(numbers, s->module, "turned", "v", values[0]);
+    hdst_dataset *shrunk = mapped(hdst_read_value(values[1]), s->module, "shrunk", "most", values[2]);
+    const hdst_loop_step steps[] = {{.dataset = turned, .value = values[1]}, {.dataset = turned, .table = "most", .value = values[2]},
+                                    {.dataset = shrunk, .value = values[0]}};
+    hdst_loop_options options = HDST_LOOP_OPTIONS_INIT;
+    options.limit = limit, options.until = "moved", options.threshold = -INFINITY;
+    return hdst_loop(start, values[0], steps, 3, &options);
+}
+
+static int sides_in_c(double x[24], int limit)
+{
+    double y[24], most = 0;
+    for (int i = 0; i < 24; i++) x[i] = 1 + i / 8 + i % 8;
+    for (int t = 0; t < limit; t++) {
+        for (int i = 0; i < 24; i++) {
+            y[i] = 0;
+            for (int k = 0; k < 8; k++) y[i] += x[i / 8 * 8 + (k + i) % 8] * (k + 1);
+        }
+        most = 0;
+        for (int i = 0; i < 24; i++) most = fmax(most, y[i]), x[i] = y[i] / 16;
+        if (most > 3e6) return t + 1;
+    }
+    return limit;
+}
+
+Test(loop, numbers_of_a_step_are_rows_of_the_next)
+{
+    for (size_t form = 0; form < (have_cpu() ? 3 : 1); form++) {
+        setting s = begin(forms[form]);
+        hdst_value *values[3];
+        hdst_dataset *loop = sides_loop(&s, values, 40);
+        hdst_result *result = hdst_result_create(loop);
+        double want[24];
+        const int turns = sides_in_c(want, 40);
+        RUN(result);
+        uint64_t rows;
+        const double *got = hdst_result_rows(result, NULL, &rows);
+        hdst_loop_report report = HDST_LOOP_REPORT_INIT;
+        cr_assert_eq(hdst_loop_read_report(loop, &report, NULL), HDST_OK);
+        cr_assert(turns > 5 && turns < 40 && report.turns == (uint64_t)turns && report.converged, "%d turns on %s, not %d", (int)report.turns, forms[form],
+                  turns);
+        cr_assert_eq(rows, 3);
+        for (int i = 0; i < 24; i++) cr_assert_eq(got[i], want[i], "number %d on %s: %g, not %g", i, forms[form], got[i], want[i]);
+        hdst_context_destroy(s.context);
+    }
+}
+
+Test(loop, numbers_that_are_no_whole_rows)
+{
+    hdst_context_options given = HDST_CONTEXT_OPTIONS_INIT;
+    given.device = "interp", given.log = note_warning;
+    setting s = {.context = hdst_context_create(&given)};
+    s.module = module_of(s.context, kernels);
+    hdst_value *values[3], *few = hdst_value_create(s.module, "few", 1), *other = hdst_value_create(s.module, "two", 1);
+    warning[0] = 0;
+    hdst_result *short_one = hdst_result_create(sides_loop(&s, values, 2));
+    RUN(short_one);
+    cr_expect_str_empty(warning, "%s", warning);
+    hdst_dataset *ten = hdst_map_function(hdst_read(hdst_source_from_range(s.context, 0, 10), s.module, "int64_t"), s.module, "first");
+    hdst_result *numbers = hdst_result_create(ten);
+    RUN(numbers);
+    hdst_error error;
+    cr_assert_eq(hdst_value_set_result(few, numbers, NULL, &error), HDST_E_USAGE);
+    cr_expect(strstr(error.message, "10 numbers of 'double' are no whole rows of 'few', which has 3"), "%s", error.message);
+    cr_assert_eq(hdst_value_set_result(other, numbers, NULL, &error), HDST_OK, "%s", error.message);
+    hdst_result *pairs = hdst_result_create(hdst_read_value(other));
+    RUN(pairs);
+    uint64_t rows;
+    const double *got = hdst_result_rows(pairs, NULL, &rows);
+    cr_assert_eq(rows, 5);
+    for (int i = 0; i < 10; i++) cr_assert_eq(got[i], 1.0 / (1 + i));
     hdst_context_destroy(s.context);
 }
 

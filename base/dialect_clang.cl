@@ -9,6 +9,8 @@
 #define SCALAR_LOOP PRAGMA(clang loop vectorize(disable))
 #define LOOK(word) (*(word))
 #define LOOK_LOCAL(word) (*(word))
+// A function that is not put in place: its vectors are as wide as a kernel's, for which clang knows no reason otherwise.
+#define WIDEST_VECTORS __attribute__((min_vector_width(512)))
 #define TRUNC_FLOAT __builtin_truncf
 #define TRUNC_DOUBLE __builtin_trunc
 #define TEXT_VECTORS (__AVX512BW__ && __AVX512VL__)

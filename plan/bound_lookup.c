@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-static size_t leaves_of(const hdst__type *type) { return type->kind == HDST__RECORD ? type->record->leaf_count : 1; }
-
 // --- Whether records fit the parameter ---
 
 static hdst_status first_fields(hdst__named_keys *keys, const hdst__allocator *allocator, const hdst__record *record, size_t wanted, hdst_error *error)
@@ -22,7 +20,7 @@ static hdst_status first_fields(hdst__named_keys *keys, const hdst__allocator *a
 static hdst_status fields_by_default(hdst__named_keys *keys, const hdst__allocator *allocator, const ast_decl *parameter, const hdst_dataset *records,
                                      hdst_error *error)
 {
-    if (!parameter->has_stretches || !records->arranged) return first_fields(keys, allocator, records->record, leaves_of(parameter->key), error);
+    if (!parameter->has_stretches || !records->arranged) return first_fields(keys, allocator, records->record, hdst__type_leaves(parameter->key), error);
     return hdst__named_keys_add(keys, allocator, (hdst__field_place){.leaf = records->arranged - 1, .elements = 1}, error);
 }
 
@@ -30,7 +28,7 @@ static hdst_status fields_by_default(hdst__named_keys *keys, const hdst__allocat
 static hdst_status check_key(const hdst_map_spec *spec, const hdst__bound_lookup *lookup, hdst_error *error)
 {
     const ast_decl *param = lookup->parameter;
-    const size_t wanted = leaves_of(param->key);
+    const size_t wanted = hdst__type_leaves(param->key);
     for (size_t i = 0; i < lookup->key_count && i < wanted; i++) {
         const hdst__leaf *is = &lookup->records->record->leaves[lookup->key[i].leaf], *due = &param->keyed->leaves[i];
         if (is->kind == due->kind && lookup->key[i].elements == due->elements) continue;
@@ -74,7 +72,7 @@ static bool is_key(const hdst__bound_lookup *lookup, uint32_t leaf)
 static bool is_rest(const hdst__bound_lookup *lookup)
 {
     const hdst__record *record = lookup->records->record, *keyed = lookup->parameter->keyed;
-    size_t at = leaves_of(lookup->parameter->key);
+    size_t at = hdst__type_leaves(lookup->parameter->key);
     for (uint32_t i = 0; i < record->leaf_count; i++) {
         if (is_key(lookup, i)) continue;
         if (at == keyed->leaf_count || record->leaves[i].kind != keyed->leaves[at].kind || record->leaves[i].elements != keyed->leaves[at].elements)

@@ -62,8 +62,6 @@ static hdst_status default_keys(hdst_dataset *dataset, const ast_decl *param, hd
 
 // --- Whether they are the key parameter's ---
 
-static size_t leaves_of(const hdst__type *type) { return type->kind == HDST__RECORD ? type->record->leaf_count : 1; }
-
 static hdst__leaf leaf_of(const hdst__type *type, size_t l)
 {
     return type->kind == HDST__RECORD ? type->record->leaves[l] : (hdst__leaf){.kind = type->kind, .elements = 1};
@@ -73,7 +71,7 @@ static hdst_status check_keys(const hdst_dataset *dataset, const ast_decl *param
 {
     const hdst__record *record = dataset->parent->record;
     const hdst__group_own *own = dataset->own;
-    const size_t wanted = leaves_of(param->type);
+    const size_t wanted = hdst__type_leaves(param->type);
     uint64_t elements = 0;
     for (size_t i = 0; i < own->key.count && i < wanted; i++) {
         const hdst__leaf *from = &record->leaves[own->key.place[i].leaf], to = leaf_of(param->type, i);
@@ -143,7 +141,7 @@ static hdst_status fill_both(hdst_dataset *dataset, const char *key, hdst_error 
     hdst_status status = HDST_OK;
     uint64_t elements = 0;
     (void)key;
-    for (uint32_t l = 0; l < leaves_of(type) && status == HDST_OK; l++) {
+    for (uint32_t l = 0; l < hdst__type_leaves(type) && status == HDST_OK; l++) {
         elements += leaf_of(type, l).elements;
         status = add_key(dataset, (hdst__field_place){.leaf = l, .elements = leaf_of(type, l).elements}, error);
     }

@@ -26,6 +26,8 @@ static const struct scalar {
 uint64_t hdst__scalar_size(hdst__kind kind) { return hdst__kind_is_scalar(kind) ? scalars[kind].size : 0; }
 const char *hdst__scalar_c_name(hdst__kind kind) { return hdst__kind_is_scalar(kind) ? scalars[kind].c_name : "void"; }
 const char *hdst__scalar_yaml_name(hdst__kind kind) { return hdst__kind_is_scalar(kind) ? scalars[kind].yaml_name : "void"; }
+uint64_t hdst__type_leaves(const hdst__type *type) { return type->kind == HDST__RECORD ? type->record->leaf_count : 1; }
+const char *hdst__unsigned_cl_name(uint64_t bytes) { return bytes == 1 ? "uchar" : bytes == 2 ? "ushort" : bytes == 4 ? "uint" : "ulong"; }
 const char *hdst__scalar_cl_name(hdst__kind kind) { return hdst__kind_is_scalar(kind) ? scalars[kind].cl_name : "void"; }
 bool hdst__kind_is_integer(hdst__kind kind) { return kind >= HDST__I8 && kind <= HDST__U64; }
 bool hdst__kind_is_signed(hdst__kind kind) { return kind >= HDST__I8 && kind <= HDST__I64; }

@@ -112,6 +112,8 @@ uint64_t hdst__scalar_size(hdst__kind kind);            // bytes; bool 1, text 1
 const char *hdst__scalar_c_name(hdst__kind kind);       // "uint32_t", "float" ...: the kernel language's and C's name
 const char *hdst__scalar_yaml_name(hdst__kind kind);    // "uint32", "float32" ...
 const char *hdst__scalar_cl_name(hdst__kind kind);      // "uint", "float" ...; bool is "uchar" in memory
+uint64_t hdst__type_leaves(const hdst__type *type);     // of a record, its leaves; of a number or text, 1
+const char *hdst__unsigned_cl_name(uint64_t bytes);     // of 1, 2, 4 or 8 bytes: "uchar" ... "ulong"
 bool hdst__kind_is_integer(hdst__kind kind);            // bool is not
 bool hdst__kind_is_signed(hdst__kind kind);
 bool hdst__kind_is_float(hdst__kind kind);

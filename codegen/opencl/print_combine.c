@@ -57,22 +57,12 @@ uint64_t hdst__combined_row_bytes(const hdst__combining *combining)
     return bytes;
 }
 
-static const char *unsigned_name(hdst__kind kind)
-{
-    switch (hdst__scalar_size(kind)) {
-    case 1: return "uchar";
-    case 2: return "ushort";
-    case 4: return "uint";
-    default: return "ulong";
-    }
-}
-
 // Sums wrap, so they are of unsigned numbers.
 static void write_value(hdst__writer *out, const hdst__leaf *leaf, hdst__accumulate_op op)
 {
     static const char *const sign[] = {[HDST__SUM] = "+", [HDST__AND] = "&", [HDST__OR] = "|", [HDST__XOR] = "^"};
     const bool picks = op == HDST__MIN || op == HDST__MAX;
-    const char *type = picks ? hdst__scalar_cl_name(leaf->kind) : unsigned_name(leaf->kind);
+    const char *type = picks ? hdst__scalar_cl_name(leaf->kind) : hdst__unsigned_cl_name(hdst__scalar_size(leaf->kind));
     hdst__write(out, " { __global %s *a = (__global %s *)((__global uchar *)row + %" PRIu64 "); const %s b = *(__global const %s *)((__global const uchar *)"
                 "record + %" PRIu64 "); ", type, type, leaf->offset, type, type, leaf->offset);
     if (picks) hdst__write(out, "*a = %s(*a, b); }", op == HDST__MIN ? "min" : "max");

@@ -66,12 +66,11 @@ static void define_part_of_word(hdst__printer *p, uint32_t param, size_t l)
 {
     const hdst__record *record = p->func->params[param].record;
     const hdst__leaf *leaf = &record->leaves[l];
-    static const char *const unsigneds[] = {[1] = "uchar", [2] = "ushort", [4] = "uint", [8] = "ulong"};
     const char *shift = leaf->offset ? hdst__arena_printf(p->arena, " >> %" PRIu64, 8 * leaf->offset) : "";
-    const char *word = hdst__arena_printf(p->arena, "*(__global const %s *)(%sAt + (i) * %" PRIu64 ")", unsigneds[record->size],
+    const char *word = hdst__arena_printf(p->arena, "*(__global const %s *)(%sAt + (i) * %" PRIu64 ")", hdst__unsigned_cl_name(record->size),
         p->param_name[param], record->size);
     hdst__write_line(&p->out, "#define %sPart(i) as_%s((%s)(%s%s))", p->leaf_name[param][l], hdst__scalar_cl_name(leaf->kind),
-        unsigneds[hdst__scalar_size(leaf->kind)], word, shift);
+        hdst__unsigned_cl_name(hdst__scalar_size(leaf->kind)), word, shift);
 }
 
 void hdst__print_inputs(hdst__printer *p)

@@ -11,8 +11,6 @@
 // What is printed stores records that may not come out, and behind a strip's last one is the next strip's.
 static bool is_guarded(const hdst__printer *p) { return p->output.spare && !p->func->placed; }
 
-bool hdst__writes_dense_strips(const hdst__printer *p) { return p->output.way == IR_OUTPUT_BOUNDED && !p->func->emits && !p->func->counts; }
-
 // Its place in the output: that of the input record, or the next one. What is stored whether or not it comes out must not
 // meet the records of the next strip.
 static const char *output_place(hdst__printer *p, const ir_stmt *stmt)

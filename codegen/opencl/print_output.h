@@ -7,8 +7,6 @@
 
 void hdst__print_output_macros(hdst__printer *p);       // file scope
 void hdst__print_block_output(hdst__printer *p);        // CPU form, start of a block: pointers to where its output begins
-// CPU form: each record has one, and those of a strip stand one after another, since some leave the output again (codegen/opencl/print_combine.h).
-bool hdst__writes_dense_strips(const hdst__printer *p);
 void hdst__print_store(hdst__printer *p, const ir_stmt *stmt);          // IR_STORE
 // GPU form (hdst__print_run): a record that fills a vector is stored at once.
 size_t hdst__print_vector_stores(hdst__printer *p, ir_stmt *const *stmts, size_t count);

@@ -276,6 +276,19 @@ static void print_prefetch_of_structs(hdst__printer *p, uint32_t param)
     hdst__write_line(&p->out, "PREFETCH_BYTES(%sAt + i * %" PRIu64 " + %d, %" PRIu64 ")", p->param_name[param], size, HDST__CPU_AHEAD_BYTES, bytes);
 }
 
+// While a core adds records to its table nobody reads on, and the processor does not ask for what comes next: that is asked for before.
+static void print_prefetch_of_columns(hdst__printer *p, uint32_t param)
+{
+    const hdst__record *record = p->func->params[param].record;
+    for (size_t l = 0; l < record->leaf_count; l++) {
+        const hdst__leaf *leaf = &record->leaves[l];
+        const uint64_t bytes = p->func->block * hdst__scalar_size(leaf->kind);
+        if (!hdst__leaf_is_used(&p->func->params[param], l) || leaf->kind == HDST__TEXT || leaf->elements > HDST__CPU_UNPACKED_ELEMENTS) continue;
+        for (uint64_t e = 0; e < leaf->elements; e++)
+            hdst__write_line(&p->out, "PREFETCH_BYTES((__global const uchar *)&%s(i + 2 * BLOCK, %" PRIu64 "), %" PRIu64 ")", p->leaf_name[param][l], e, bytes);
+    }
+}
+
 void hdst__print_unpack(hdst__printer *p)
 {
     for (uint32_t i = 0; i < p->func->param_count; i++) {
@@ -284,7 +297,8 @@ void hdst__print_unpack(hdst__printer *p)
             print_pointers(p, i);
             if (p->unpacking->prefetches) print_prefetch(p, i);
         }
-        if (p->options->input->layout == HDST__AOS && p->unpacking->prefetches_structs) print_prefetch_of_structs(p, i);
+        if (p->options->input->layout == HDST__AOS && (p->unpacking->prefetches_structs || hdst__writes_dense_strips(p))) print_prefetch_of_structs(p, i);
+        if (p->options->input->layout == HDST__SOA && hdst__writes_dense_strips(p)) print_prefetch_of_columns(p, i);
         if (p->unpacking->array[i]) print_arrays(p, i);
     }
 }

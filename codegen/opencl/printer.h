@@ -120,6 +120,12 @@ typedef struct hdst__printer_scope {
 hdst__printer_scope hdst__printer_scope_of(const hdst__printer *p);
 void hdst__printer_return(hdst__printer *p, hdst__printer_scope scope);
 
+// CPU form: each record has one of the output, and those of a strip stand one after another, since some leave it again (print_combine.h).
+static inline bool hdst__writes_dense_strips(const hdst__printer *p)
+{
+    return p->output.way == IR_OUTPUT_BOUNDED && !p->func->emits && !p->func->counts;
+}
+
 const char *hdst__print_section(hdst__printer *p, void (*print)(hdst__printer *p));         // what it prints, as text
 void hdst__print_source_line(hdst__printer *p, const ir_stmt *stmt);    // a comment, if that is another line than before
 

@@ -183,17 +183,19 @@ static bool part_ties(const worker *w, char *rows, uint64_t count)
     return true;
 }
 
+// Of sorted rows. Where runs begin is noted in the scratch memory, where the rows were.
 static bool find_runs(worker *w, const char *rows, hdst__group_part *part)
 {
     const hdst__group *g = w->group;
     const uint64_t size = g->record->size;
+    uint8_t *begins = (uint8_t *)w->scratch;
     part->runs = part->count > 0;
-    for (uint64_t i = 1; i < part->count; i++) part->runs += !hdst__group_same_key(g, rows + (i - 1) * size, rows + i * size);
+    for (uint64_t i = 1; i < part->count; i++) part->runs += begins[i] = !hdst__group_same_key(g, rows + (i - 1) * size, rows + i * size);
     hdst__run *run = part->run = take_runs(w, part->runs);
     if (!run) return false;
     *run = (hdst__run){part->first, 0};
     for (uint64_t i = 0; i < part->count; i++) {
-        if (i && !hdst__group_same_key(g, rows + (i - 1) * size, rows + i * size)) *++run = (hdst__run){.first = part->first + i};
+        if (i && begins[i]) *++run = (hdst__run){.first = part->first + i};
         run->count++;
     }
     return true;

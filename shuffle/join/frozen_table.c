@@ -94,12 +94,16 @@ static uint64_t end_of_piece(const making *m, uint64_t piece)
     return m->spec->count - first < m->piece ? m->spec->count : first + m->piece;
 }
 
+// The hashes stay where entries come once they are in parts.
 static void count_piece(void *user, uint64_t piece)
 {
     const making *m = user;
     uint32_t *of_part = m->place + piece * m->parts;
     memset(of_part, 0, m->parts * sizeof *of_part);
-    for (uint64_t i = piece * m->piece, end = end_of_piece(m, piece); i < end; i++) of_part[hdst__frozen_part(hash_of(m, row_of(m, i)), m->parts)]++;
+    for (uint64_t i = piece * m->piece, end = end_of_piece(m, piece); i < end; i++) {
+        m->entries[i].hash = hash_of(m, row_of(m, i));
+        of_part[hdst__frozen_part(m->entries[i].hash, m->parts)]++;
+    }
 }
 
 static void sum_places(making *m)
@@ -122,7 +126,7 @@ static void scatter_piece(void *user, uint64_t piece)
     const making *m = user;
     uint32_t *place = m->place + piece * m->parts;
     for (uint64_t i = piece * m->piece, end = end_of_piece(m, piece); i < end; i++) {
-        const uint64_t hash = hash_of(m, row_of(m, i));
+        const uint64_t hash = m->entries[i].hash;
         m->scattered[place[hdst__frozen_part(hash, m->parts)]++] = (entry){hash, (uint32_t)i, 1};
     }
 }

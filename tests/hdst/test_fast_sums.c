@@ -23,7 +23,9 @@ static const char kernels[] =
     "    all += r.x;\n"
     "    weight += r.w;\n"
     "}\n"
-    "map count(row r, accum uint64_t n) { n += r.k; }\n";
+    "map count(row r, accum uint64_t n) { n += r.k; }\n"
+    "struct eight { float s[8]; };\n"
+    "map narrow(row r, accum eight n) { for (uint32_t i = 0; i < 8; i++) n.s[i] += (float)(r.w * 0.5); }\n";
 
 typedef struct sums { float x[ROWS], all; double w[ROWS], weight; uint32_t n[ROWS]; } sums;
 
@@ -189,6 +191,25 @@ Test(fast_sums, whole_numbers_come_out_as_they_are_however_many_are_added_togeth
     static const hdst_layout layouts[] = {HDST_SOA, HDST_AOS, HDST_AOSOA};
     for (size_t l = 0; l < 3; l++) check_together(small, N, layouts[l]);
     check_together(small, 100, HDST_SOA);       // less than a block
+}
+
+// Sixteen floats a vector, made of as many doubles.
+Test(fast_sums, of_floats_that_are_made_of_doubles)
+{
+    if (!has_cpu()) return;
+    make_rows();
+    double sum[3];
+    for (int i = 0; i < 3; i++) {           // exact in the interpreter and on the CPU, fast
+        hdst_context *context = open_context(i ? "cpu" : "interp", i == 2, sizeof(hdst_context_options));
+        hdst_module *module = module_of(context, kernels);
+        hdst_dataset *in = hdst_with_layout(hdst_read(hdst_source_from_memory(context, rows, N, sizeof(row)), module, "row"), HDST_SOA);
+        hdst_result *r = hdst_result_create(hdst_map_function(in, module, "narrow"));
+        RUN(r);
+        sum[i] = hdst_view_double(hdst_result_field(r, "n", "s"), 0, 7);
+        hdst_context_destroy(context);
+    }
+    cr_assert_eq(sum[0], sum[1]);
+    cr_assert_float_eq(sum[0], sum[2], 1e-4 * sum[0]);
 }
 
 Test(fast_sums, nobody_speaks_of_them_where_there_are_no_float_sums)

@@ -217,6 +217,28 @@ static void expect_told(hdst_result *r, uint64_t rows, const char *form)
     for (uint64_t k = 0; k < rows; k++) cr_assert_eq(got[k], want[k], "%s: key %d", form, (int)k);
 }
 
+// No key is below none: the first record of the order fails; without records there is nothing to fail.
+Test(arrange, to_no_rows)
+{
+    make_items();
+    for (size_t form = 0; form < 2 && (!form || have_cpu()); form++) {
+        hdst_context *context = context_in_form(forms[form]);
+        hdst_module *module = module_of(context, kernels);
+        hdst_error error;
+        hdst_result *all = told(hdst_arrange(read_items(context, module, ITEMS), "key"), module, 0);
+        cr_expect_eq(hdst_run(all, &error), HDST_E_RECORD, "%s", forms[form]);
+        cr_expect_not_null(strstr(error.message, "record 0"), "%s", error.message);
+        uint64_t count = 1;
+        hdst_result *none = told(hdst_arrange(read_items(context, module, 0), "key"), module, 0);
+        RUN(none);
+        hdst_result_rows(none, NULL, &count);
+        cr_expect_eq(count, 0, "%s", forms[form]);
+        hdst_result_destroy(all);
+        hdst_result_destroy(none);
+        hdst_context_destroy(context);
+    }
+}
+
 // Also of other records than the last time, and with more rows than there are keys.
 Test(arrange, keys_that_nobody_looks_at)
 {

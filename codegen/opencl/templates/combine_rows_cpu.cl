@@ -80,8 +80,8 @@ inline void combined_move_full(__global ulong *head, __global ulong *rows, __glo
 }
 
 // Hashes, keys and words of `count` records from `record` on. Not 0: some have an addend that is no number of its scale.
-inline uint combined_words(__global const ulong *head, __global const uchar *record, uint count, uint *hash, ulong *key, ulong (*word)[COMBINED_BATCH],
-                           uchar *odd)
+WIDEST_VECTORS inline uint combined_words(__global const ulong *head, __global const uchar *record, uint count, uint *hash, ulong *key,
+                                          ulong (*word)[COMBINED_BATCH], uchar *odd)
 {
     __global const ulong *scale = head + COMBINED_SCALES;
     uint any = 0;
@@ -123,7 +123,7 @@ inline uint combined_add_at_home(__global ulong *own, ulong bits, uint count, co
 
 // Of `count` records from `record` on, COMBINED_BATCH at most: those that have a place in the table leave the output, the others go to `stays`. Returns how
 // many of these there are.
-inline uint combine_batch(__global ulong *head, __global ulong *own, __global uchar *record, uint count, __global uchar *stays)
+WIDEST_VECTORS inline uint combine_batch(__global ulong *head, __global ulong *own, __global uchar *record, uint count, __global uchar *stays)
 {
     uint hash[COMBINED_BATCH], kept = 0;
     ulong key[COMBINED_KEY_WORDS ? COMBINED_BATCH : 1], word[COMBINED_VALUES][COMBINED_BATCH];
@@ -150,7 +150,7 @@ inline uint combine_batch(__global ulong *head, __global ulong *own, __global uc
 }
 
 // Records `from` ... `to` of the output: returns where those end that did not leave it.
-inline ulong combine_rows(__global ulong *head, __global ulong *rows, __global uchar *output, ulong from, ulong to)
+WIDEST_VECTORS inline ulong combine_rows(__global ulong *head, __global ulong *rows, __global uchar *output, ulong from, ulong to)
 {
     const ulong bits = head[1];
     __global ulong *own = rows + ((ulong)COMBINED_ROW_WORDS << bits);

@@ -45,7 +45,8 @@ static hdst_status copy_segment(const hdst__dataset_cache *cache, const hdst__se
 
 static bool host_has_all(const hdst__dataset_cache *cache)
 {
-    return cache->device && cache->device->unified && !cache->streamed && cache->count && cache->loaded == cache->count;
+    const bool reaches = cache->device && (cache->device->unified || cache->texts_apart);
+    return reaches && !cache->streamed && cache->count && cache->loaded == cache->count;
 }
 
 static hdst_status fill_from_segments(void *user, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers,
@@ -117,6 +118,42 @@ void hdst__dataset_cache_destroy(hdst__dataset_cache *cache)
     hdst__free(runtime->allocator, cache);
 }
 
+enum { TEXT_SAMPLE = 512 };
+
+static bool add_length(void *user, hdst__text_span *span)
+{
+    if (!hdst__text_is_inline(span)) *(uint64_t *)user += span->length;
+    return true;
+}
+
+// The bytes of the texts of some records, from `first` on.
+static bool sample_texts(const hdst__dataset_cache *cache, const hdst__storage *storage, char *rows, uint64_t first, uint64_t *bytes)
+{
+    void *const buffers[] = {rows};
+    const hdst__reader *reader = &cache->reader;
+    if (reader->fill(reader->user, first, storage->capacity, storage, buffers, 0, NULL) != HDST_OK) return false;
+    hdst__record_texts(reader->record, rows, storage->capacity, add_length, bytes);
+    return true;
+}
+
+// What texts of a record take beside it, about, where the reader does not say so: pieces of the records are to have room with them.
+static void estimate_texts(hdst__dataset_cache *cache)
+{
+    const uint64_t records = cache->reader.records < TEXT_SAMPLE ? cache->reader.records : TEXT_SAMPLE;
+    jmp_buf out_of_memory;
+    if (!cache->texts_apart || cache->reader.text_bytes || cache->reader.makes_texts) return;
+    cache->arena.out_of_memory = &out_of_memory;
+    if (!setjmp(out_of_memory)) {
+        const hdst__storage *storage = hdst__storage_make(&cache->arena, cache->reader.record, HDST__AOS, 0, records);
+        char *rows = storage ? hdst__arena_alloc(&cache->arena, storage->buffer_bytes[0] + HDST__HOST_CACHE_LINE_BYTES) : NULL;
+        uint64_t bytes = 0;
+        const bool has = rows && sample_texts(cache, storage, rows, 0, &bytes) &&
+                         sample_texts(cache, storage, rows, (cache->reader.records - records) / 2, &bytes);
+        if (has) cache->reader.text_bytes = bytes / (2 * records) + 1;
+    }
+    cache->arena.out_of_memory = NULL;
+}
+
 // Equal segments, as few as fit: a short last one would be a launch for little.
 static uint64_t records_per_segment(const hdst__dataset_cache *cache)
 {
@@ -136,9 +173,12 @@ static bool fits(const hdst__budget *budget, uint64_t bytes)
 static hdst_status check_budgets(const hdst__dataset_cache *cache, uint64_t each, hdst_error *error)
 {
     const hdst__budget *host = &cache->runtime->memory, *device = &cache->device->budget;
-    uint64_t record = hdst__segment_record_bytes(cache->reader.record), records = (cache->reader.records + each - 1) / each * each;
+    const uint64_t records = (cache->reader.records + each - 1) / each * each;
+    uint64_t record = hdst__segment_record_bytes(cache->reader.record);
+    if (cache->texts_apart) record += cache->reader.text_bytes;
     uint64_t bytes = record && records > UINT64_MAX / record ? UINT64_MAX : record * records;
-    if (cache->device->unified && !fits(host, bytes)) return hdst__budget_error(host, bytes, "a cached dataset, and room beside it,", error);
+    if ((cache->device->unified || cache->texts_apart) && !fits(host, bytes))
+        return hdst__budget_error(host, bytes, "a cached dataset, and room beside it,", error);
     if (!fits(device, bytes)) return hdst__budget_error(device, bytes, "a cached dataset, and room beside it,", error);
     return HDST_OK;
 }
@@ -147,7 +187,7 @@ static hdst_status make_segments(hdst__dataset_cache *cache, hdst_error *error)
 {
     const hdst__reader *reader = &cache->reader;
     uint64_t each = records_per_segment(cache), count = (reader->records + each - 1) / each;
-    hdst__memory_kind kind = cache->device->unified ? HDST__MEMORY_SHARED : HDST__MEMORY_DEVICE;
+    hdst__memory_kind kind = cache->device->unified || cache->texts_apart ? HDST__MEMORY_SHARED : HDST__MEMORY_DEVICE;
     jmp_buf out_of_memory;
     hdst_status fitting = check_budgets(cache, each, error);
     if (fitting != HDST_OK) return fitting;
@@ -167,36 +207,56 @@ static hdst_status make_segments(hdst__dataset_cache *cache, hdst_error *error)
     return HDST_OK;
 }
 
-// What texts refer to stays on the host, so a device with memory of its own gets it anew with the records.
-static hdst_status read_texts_again(hdst__dataset_cache *cache)
+void hdst__dataset_cache_stream(hdst__dataset_cache *cache, const hdst_error *cause)
 {
+    hdst__dataset_cache_release(cache);
     cache->streamed = true;
-    snprintf(cache->why, sizeof cache->why, "its records have texts, whose bytes stay on the host");
-    hdst__log_write(&cache->runtime->log, HDST__LOG_INFO, "a cached dataset is read again in every run: %s", cache->why);
-    return HDST_OK;
+    snprintf(cache->why, sizeof cache->why, "%.150s", cause->message);
+    if (!cache->texts_apart) hdst__partial_cache_cut(cache);        // of segments with texts nobody knows before what they take
+    hdst__log_write(&cache->runtime->log, HDST__LOG_WARN, "a cached dataset does not fit and is read again in every run%s: %s",
+                    cache->each ? ", but for the part of it that does" : "", cause->message);
 }
 
 hdst_status hdst__dataset_cache_prepare(hdst__dataset_cache *cache, hdst__device *device, hdst_error *error)
 {
     if (cache->device || cache->reader.records == 0) return HDST_OK;
     cache->device = device;
-    if (cache->reader.record->has_text && !device->unified) return read_texts_again(cache);
+    cache->texts_apart = cache->reader.record->has_text && !device->unified;
+    estimate_texts(cache);
     hdst_error cause = HDST_ERROR_INIT;
     hdst_status status = make_segments(cache, &cause);
     cache->arena.out_of_memory = NULL;
     if (status == HDST_OK) return HDST_OK;
-    hdst__dataset_cache_release(cache);
-    if (status != HDST_E_MEMORY) {
-        cache->device = NULL;
-        if (error) *error = cause;
-        return status;
+    if (status == HDST_E_MEMORY) {
+        hdst__dataset_cache_stream(cache, &cause);
+        return HDST_OK;
     }
-    cache->streamed = true;
-    snprintf(cache->why, sizeof cache->why, "%.150s", cause.message);
-    hdst__partial_cache_cut(cache);
-    hdst__log_write(&cache->runtime->log, HDST__LOG_WARN, "a cached dataset does not fit and is read again in every run%s: %s",
-                    cache->each ? ", but for the part of it that does" : "", cause.message);
-    return HDST_OK;
+    hdst__dataset_cache_release(cache);
+    cache->device = NULL;
+    if (error) *error = cause;
+    return status;
+}
+
+// Spans refer to the host's memory, so both have the bytes: in one stretch beside the segment, whose copy kernels look at (text_mirror.h).
+hdst_status hdst__dataset_cache_load_texts(hdst__dataset_cache *cache, hdst__segment *segment, uint64_t *moved, hdst_error *error)
+{
+    hdst__reader reader = cache->reader;
+    reader.copies_texts = true;
+    return hdst__segment_load(segment, cache->device, &reader, segment->storage, segment->first, segment->count, moved, error);
+}
+
+// All of them are there, or it is streamed.
+static hdst_status load_all_texts(hdst__dataset_cache *cache, uint64_t *moved, hdst_error *error)
+{
+    hdst_error cause = HDST_ERROR_INIT;
+    hdst_status status = HDST_OK;
+    for (; status == HDST_OK && cache->loaded < cache->count; cache->loaded += status == HDST_OK)
+        status = hdst__dataset_cache_load_texts(cache, &cache->segment[cache->loaded], moved, &cause);
+    if (status == HDST_OK) return HDST_OK;
+    cache->device->ops->finish(cache->device);          // copies of those before may be under way
+    if (status == HDST_E_MEMORY) hdst__dataset_cache_stream(cache, &cause);
+    else if (error) *error = cause;
+    return status == HDST_E_MEMORY ? HDST_OK : status;
 }
 
 // By way of shared memory, a piece at a time.
@@ -226,6 +286,7 @@ static hdst_status load_staged(hdst__dataset_cache *cache, hdst__segment *segmen
 hdst_status hdst__dataset_cache_load(hdst__dataset_cache *cache, hdst__device *device, const char *what, uint64_t *moved, hdst_error *error)
 {
     hdst_status status = hdst__dataset_cache_prepare(cache, device, error);
+    if (status == HDST_OK && cache->texts_apart && !cache->streamed) return load_all_texts(cache, moved, error);
     while (status == HDST_OK && !cache->streamed && cache->loaded < cache->count) {
         hdst__segment *segment = &cache->segment[cache->loaded];
         status = cache->device->unified

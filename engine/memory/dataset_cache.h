@@ -17,6 +17,7 @@ struct hdst__dataset_cache {
     hdst__arena arena;          // of the storages
     hdst__segment *segment;
     uint64_t count, loaded;     // segments, and how many of them (from the first) hold their records
+    bool texts_apart;           // its records have texts, and the device memory of its own: the segments' memory is the host's, too, and has the bytes with it
     bool streamed;
     char why[160];              // why it is streamed
     // Streamed, but a part of it stays (partial_cache.c): all is cut into `count` segments, of which those that have memory stay.
@@ -44,6 +45,11 @@ hdst_status hdst__dataset_cache_prepare(hdst__dataset_cache *cache, hdst__device
 static inline bool hdst__dataset_cache_stays(const hdst__dataset_cache *cache) { return cache && (!cache->streamed || cache->each); }
 
 void hdst__dataset_cache_release(hdst__dataset_cache *cache);      // the segments' memory
+
+// Loads a segment of records with texts, where the device has memory of its own.
+hdst_status hdst__dataset_cache_load_texts(hdst__dataset_cache *cache, hdst__segment *segment, uint64_t *moved, hdst_error *error);
+// For want of memory, which `cause` tells: its segments, which no slice may be using, are given back, and it is streamed from now on.
+void hdst__dataset_cache_stream(hdst__dataset_cache *cache, const hdst_error *cause);
 
 // Plans them, and loads all that is not loaded yet; nothing where it has to be streamed. `what` is for messages, *moved counts the bytes that crossed into
 // another memory.

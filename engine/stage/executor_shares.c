@@ -28,6 +28,7 @@ static hdst_status load_cached(hdst__executor *executor, hdst__pass *pass, hdst_
     hdst__device *device = executor->device;
     if (device->unified)
         return hdst__segment_load(segment, device, pass->reader, segment->storage, segment->first, segment->count, &pass->stats->bytes_to_device, error);
+    if (pass->cache->texts_apart) return hdst__dataset_cache_load_texts(pass->cache, segment, &pass->stats->bytes_to_device, error);
     hdst__segment *staging;
     hdst_status status = free_segment(executor, pass, &staging, error);
     if (status != HDST_OK) return status;
@@ -47,23 +48,6 @@ static void count_cached(hdst__pass *pass, const hdst__segment *segment, bool hi
     *(hit ? &pass->stats->cache_hit_bytes : &pass->stats->cache_miss_bytes) += segment->count * segment->storage->record->size;
 }
 
-// The segment in which record `at` of the pass's input lies; segments are loaded in their order.
-static hdst_status cached_segment(hdst__executor *executor, hdst__pass *pass, uint64_t at, hdst__segment **out, hdst_error *error)
-{
-    hdst__dataset_cache *cache = pass->cache;
-    uint64_t i = 0;
-    while (i + 1 < cache->count && cache->segment[i + 1].first <= at) i++;
-    hdst__segment *segment = &cache->segment[i];
-    const bool hit = i < cache->loaded;
-    const hdst_status status = hit ? HDST_OK : load_timed(executor, pass, segment, error);
-    if (status != HDST_OK) return status;
-    if (!hit) cache->loaded++;
-    count_cached(pass, segment, hit);
-    segment->users++;
-    *out = segment;
-    return HDST_OK;
-}
-
 // Records of the input from `at` on, as many as a segment has room for, but not beyond `behind`. Behind the end of an input that has an open one there are
 // none, which nobody knew before.
 static hdst_status streamed_segment(hdst__executor *executor, hdst__pass *pass, uint64_t at, uint64_t behind, hdst__segment **out, hdst_error *error)
@@ -78,6 +62,42 @@ static hdst_status streamed_segment(hdst__executor *executor, hdst__pass *pass, 
     status = hdst__segment_stream(segment, executor->device, reader, is_last ? pass->last : pass->piece, at, count, &pass->stats->bytes_to_device, error);
     pass->stats->read_seconds += hdst__now() - start;
     if (status != HDST_OK) return status;
+    segment->users++;
+    *out = segment;
+    return HDST_OK;
+}
+
+// How much memory texts take is known once they are read. What was loaded before them goes, too: all of it streams from here on.
+static hdst_status stream_instead(hdst__executor *executor, hdst__pass *pass, const hdst_error *cause, hdst_error *error)
+{
+    hdst_status status = HDST_OK;
+    while (executor->in_flight && status == HDST_OK) status = hdst__executor_finish_oldest(executor, pass, true, error);
+    executor->device->ops->finish(executor->device);
+    if (status == HDST_OK) hdst__dataset_cache_stream(pass->cache, cause);
+    return status;
+}
+
+// The segment in which record `at` of the pass's input lies; segments are loaded in their order.
+static hdst_status cached_segment(hdst__executor *executor, hdst__pass *pass, uint64_t at, uint64_t behind, hdst__segment **out, hdst_error *error)
+{
+    hdst__dataset_cache *cache = pass->cache;
+    hdst_error cause = HDST_ERROR_INIT;
+    uint64_t i = 0;
+    if (cache->streamed) return streamed_segment(executor, pass, at, behind, out, error);
+    while (i + 1 < cache->count && cache->segment[i + 1].first <= at) i++;
+    hdst__segment *segment = &cache->segment[i];
+    const bool hit = i < cache->loaded;
+    hdst_status status = hit ? HDST_OK : load_timed(executor, pass, segment, &cause);
+    if (status == HDST_E_MEMORY && cache->texts_apart) {
+        status = stream_instead(executor, pass, &cause, error);
+        return status == HDST_OK ? streamed_segment(executor, pass, at, behind, out, error) : status;
+    }
+    if (status != HDST_OK) {
+        if (error) *error = cause;
+        return status;
+    }
+    if (!hit) cache->loaded++;
+    count_cached(pass, segment, hit);
     segment->users++;
     *out = segment;
     return HDST_OK;
@@ -151,7 +171,7 @@ static hdst_status partial_segment(hdst__executor *executor, hdst__pass *pass, u
 static hdst_status next_segment(hdst__executor *executor, hdst__pass *pass, uint64_t at, uint64_t behind, hdst__segment **out, hdst_error *error)
 {
     if (!pass->cache) return streamed_segment(executor, pass, at, behind, out, error);
-    return pass->cache->each ? partial_segment(executor, pass, at, behind, out, error) : cached_segment(executor, pass, at, out, error);
+    return pass->cache->each ? partial_segment(executor, pass, at, behind, out, error) : cached_segment(executor, pass, at, behind, out, error);
 }
 
 // --- Shares ---

@@ -46,7 +46,7 @@ enum { CUTS = sizeof cuts / sizeof *cuts };     // behind them: without tiles
 // What tiles have of local memory is left to nobody else; (key, value) tuples are for records that come one by one.
 static hdst__gpu_limits cut(ir_func *func, const hdst__gpu_limits *limits, size_t n)
 {
-    const uint64_t share = limits->place.local_bytes / HDST__GPU_TILE_LOCAL_SHARE;
+    const uint64_t share = limits->place.local_bytes / 8 * HDST__GPU_TILE_LOCAL_EIGHTHS;
     hdst__row_tiles tiles = {.group = limits->asked.group, .most_group = limits->most_group, .local_bytes = share, .small = limits->no_unroll_hints,
                              .rows = limits->place.rows};
     hdst__gpu_limits left = *limits;

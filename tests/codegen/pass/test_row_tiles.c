@@ -124,7 +124,7 @@ Test(pass_row_tiles, sums_written_as_loops_are_made_whole_and_in_order)
     PASS_GIVES(c, NEAREST(ROWS, LOOPED("    ", "n.b[0u]", SQUARES("c[j].x[i]"))),
                "  best = inff\n"
                "  for first = 0u to " ROWS " step 64 {\n"
-               "    for j_2 = first to " FORTY " tile 8 by 4 across 16 {\n"
+               "    for j_2 = first to " FORTY " tile 4 by 8 across 8 {\n"
                "      sum_2 = n.b[0u]\n"
                "      for i = 0u to 40u {\n        own = p.x[i]\n        other = c[j_2].x[i]\n"
                "        e = sub(own, other)\n        sum_2 = fma(e, e, sum_2)\n      }\n"
@@ -140,10 +140,10 @@ Test(pass_row_tiles, fewer_turns_have_fewer_lanes_side_by_side)
     limits.rows = (const uint64_t[]){0, 33, 1, 1, 0};
     const char *after = pass_body(pass_after(&c, NEAREST(ROWS, LOOPED("    ", "0f", SQUARES("c[j].x[i]")))));
     cr_expect_not_null(strstr(after, "step 33 {"), "%s", after);
-    cr_expect_not_null(strstr(after, "tile 8 by 4 across 16 {"), "%s", after);
+    cr_expect_not_null(strstr(after, "tile 4 by 8 across 8 {"), "%s", after);
     limits.rows = (const uint64_t[]){0, 32, 1, 1, 0};
     after = pass_body(pass_after(&c, NEAREST(ROWS, LOOPED("    ", "0f", SQUARES("c[j].x[i]")))));
-    cr_expect_not_null(strstr(after, "tile 4 by 4 across 8 {"), "%s", after);
+    cr_expect_not_null(strstr(after, "tile 2 by 8 across 4 {"), "%s", after);
 }
 
 Test(pass_row_tiles, sums_written_as_loops_stay_where_little_is_shared)

@@ -89,6 +89,7 @@ long:
 	done
 	python3 tests/differential/team_sums.py $(BUILD)/libhdst.so.0 $(LONG_SEED) $(LONG_PIPELINES) || [ $$? = 77 ]
 	python3 tests/differential/text_programs.py $(BUILD)/libhdst.so.0 $(LONG_SEED) 1000
+	python3 tests/examples/huge_texts.py $(BUILD)/examples 100 10
 	$(BUILD)/tests/drivers/driver_many_jobs 20000 || [ $$? = 77 ]
 	for device in interp cpu gpu-form; do $(BUILD)/tests/drivers/driver_same_context 20000 $$device || [ $$? = 77 ] || exit 1; done
 	$(BUILD)/bench/math_errors --every $(LONG_FLOATS) --points $(LONG_POINTS)

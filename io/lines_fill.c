@@ -207,6 +207,12 @@ static hdst_status fill_file(hdst__line_filling *f, uint64_t first, uint64_t *en
     *end = first + f->left;
     to.offset = hdst__text_input_bytes(state_of(f)->input, from.file);
     if (f->left < left) status = hdst__line_index_find(index, *end, &to, error);
+    // More bytes than a line may have: fewer lines, so that one that is too long is told before memory is looked for.
+    while (status == HDST_OK && f->left > 1 && to.offset - from.offset > (uint64_t)state_of(f)->options.longest + 2) {
+        f->left /= 2;
+        *end = first + f->left;
+        status = hdst__line_index_find(index, *end, &to, error);
+    }
     return status == HDST_OK ? fill_stretch(f, to.offset - from.offset, error) : status;
 }
 

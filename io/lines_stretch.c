@@ -198,6 +198,19 @@ static hdst_status bound_stretch(stretch *s, hdst_error *error)
     return status;
 }
 
+// Counted lines with more bytes than one may have: fewer of them, so that one that is too long is told before memory is looked for.
+static hdst_status shorten(stretch *s, hdst_error *error)
+{
+    hdst_status status = HDST_OK;
+    while (status == HDST_OK && s->exact && s->wanted > 1 && s->end - s->from.offset > (uint64_t)state_of(s)->options.longest + 2) {
+        hdst__line_place to;
+        s->wanted /= 2;
+        status = hdst__line_index_find(state_of(s)->index, s->row + s->wanted, &to, error);
+        s->end = to.offset;
+    }
+    return status;
+}
+
 static hdst_status take(stretch *s, hdst_error *error)
 {
     hdst__line_filling f;
@@ -231,6 +244,7 @@ static hdst_status fill_stretch(stretch *s, uint64_t *done, hdst_error *error)
 {
     hdst_error full = HDST_ERROR_INIT;
     hdst_status status = bound_stretch(s, error);
+    if (status == HDST_OK) status = shorten(s, error);
     s->own = NULL;
     s->ends = NULL;
     s->lines = 0;

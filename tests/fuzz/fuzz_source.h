@@ -52,7 +52,7 @@ static void fill_twice(hdst__arena *arena, hdst__bound_source *bound, const hdst
     free(pieces);
 }
 
-static int fuzz_source(source_opener open_source, const uint8_t *data, size_t size)
+static __attribute__((unused)) int fuzz_source(source_opener open_source, const uint8_t *data, size_t size)
 {
     static const hdst__kind kinds[] = {HDST__F32, HDST__F64, HDST__I32, HDST__U8, HDST__BOOL};
     static const char *const columns[] = {NULL, NULL, NULL, "0", "1,0", "x", "0-1,y"};

@@ -333,6 +333,7 @@ Test(source_lines, a_line_that_is_too_long)
     for (int i = 0; i < 2; i++) {
         uncounted = i;
         cr_assert_eq(fill_texts(path, 0, 1, 0, NULL), HDST_E_FORMAT);        // it is told though there is no room
+        cr_assert_eq(fill_texts(path, 0, 5, 0, NULL), HDST_E_FORMAT, "with lines behind it, too");
         cr_assert_eq(fill_texts(path, 4, 1, 100, NULL), HDST_E_FORMAT);
         cr_assert_eq(fill_texts(path, 3, 1, 100, NULL), HDST_OK);
     }

@@ -59,6 +59,9 @@ def edges_within_the_largest_component_are_not_gone_through():
 def misuse_is_told():
     write_edges("weights.txt", [(0, 1, 0.5)])
     expect_error(6, ["weights.txt:2", "record 'edge' takes 2"], "--input", "weights.txt")
+    for rows, line in (([(0, 1), (1, 2, 3)], "3 fields, line 2 has 2"), ([(0, 1, 2), (1, 2)], "2 fields, line 2 has 3")):
+        write_edges("uneven.txt", rows)
+        expect_error(6, ["uneven.txt:3", line], "--input", "uneven.txt")
     write_edges("negative.txt", [(0, 1), (-1, 2)])
     expect_error(6, ["negative.txt:3:1", "numbered from 0"], "--input", "negative.txt")
     write_edges("large.txt", [(0, 4294967295)])

@@ -303,8 +303,9 @@ static void cut_ordered(tiler *t, uint32_t group)
     tile->units = HDST__GPU_TILE_ORDERED_UNITS;
     tile->across = 1;
     while (tile->across < group && tile->across * tile->units < t->units) tile->across *= 2;
-    const uint32_t down = group / tile->across;
-    tile->records = t->limits->span > down * most ? most : t->limits->span > down ? t->limits->span / down : 1;
+    // The body goes record by record: no more of them than work-items.
+    const uint32_t down = group / tile->across, span = t->limits->span < group ? t->limits->span : group;
+    tile->records = span > down * most ? most : span > down ? span / down : 1;
 }
 
 // Few turns: memory is what counts, so many work-items share a record, and work-groups have few of them, so that a small input has

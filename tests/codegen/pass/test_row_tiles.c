@@ -144,6 +144,10 @@ Test(pass_row_tiles, fewer_turns_have_fewer_lanes_side_by_side)
     limits.rows = (const uint64_t[]){0, 32, 1, 1, 0};
     after = pass_body(pass_after(&c, NEAREST(ROWS, LOOPED("    ", "0f", SQUARES("c[j].x[i]")))));
     cr_expect_not_null(strstr(after, "tile 2 by 8 across 4 {"), "%s", after);
+    limits.most_group = 16;
+    const ir_func *small = pass_after(&c, NEAREST(ROWS, LOOPED("    ", "0f", SQUARES("c[j].x[i]"))));
+    cr_expect_not_null(strstr(pass_body(small), "tile 4 by 8 across 4 {"), "%s", pass_body(small));
+    cr_expect_not_null(strstr(pass_head(small), "shape group 16 records 1 span 16"), "%s", pass_head(small));
 }
 
 Test(pass_row_tiles, sums_written_as_loops_stay_where_little_is_shared)

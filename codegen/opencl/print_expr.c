@@ -173,7 +173,8 @@ static void print_convert(hdst__printer *p, const ir_expr *expr)
 {
     const hdst__kind from = expr->a->kind, to = expr->kind;
     if (p->lanes) {
-        hdst__write(&p->out, "convert_%s%" PRIu32 "(%s)", hdst__cl_name(to), p->lanes, hdst__expr_text(p, expr->a, HDST__WHOLE));
+        // Not by convert_double16 and its like: PoCL 3.1 knows none of sixteen floats.
+        hdst__write(&p->out, "__builtin_convertvector(%s, %s%" PRIu32 ")", hdst__expr_text(p, expr->a, HDST__WHOLE), hdst__cl_name(to), p->lanes);
     } else if (to == HDST__BOOL) {
         print_expr(p, expr->a, HDST__OPERAND);
         hdst__write(&p->out, " != 0");

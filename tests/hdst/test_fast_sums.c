@@ -25,7 +25,7 @@ static const char kernels[] =
     "}\n"
     "map count(row r, accum uint64_t n) { n += r.k; }\n"
     "struct eight { float s[8]; };\n"
-    "map narrow(row r, accum eight n) { for (uint32_t i = 0; i < 8; i++) n.s[i] += (float)(r.w * 0.5); }\n";
+    "map narrow(row r, accum eight n) { for (uint32_t i = 0; i < 8; i++) n.s[i] += (float)(r.w * r.x); }\n";
 
 typedef struct sums { float x[ROWS], all; double w[ROWS], weight; uint32_t n[ROWS]; } sums;
 

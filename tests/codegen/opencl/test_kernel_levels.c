@@ -269,9 +269,10 @@ Test(kernel_levels, sums_made_alike_share_a_loop_that_takes_what_is_added_as_it_
 {
     const setting s = prepare(HDST__TARGET_CPU, HDST__SOA, N);
     cr_expect_not_null(strstr(s.kernel->source, "fma(*(__global const packed_double8 *)(a + r), (double8)(1.5), "
-        "convert_double8(*(__global const packed_float8 *)(b + r)))"));
+        "__builtin_convertvector(*(__global const packed_float8 *)(b + r), double8))"));
     cr_expect_not_null(strstr(s.kernel->source, "*(__global const packed_float16 *)(a + r) - *(__global const packed_float16 *)(b + r)"));
-    cr_expect_not_null(strstr(s.kernel->source, "*(__global const packed_float16 *)(a + r) * convert_float16(*(__global const packed_short16 *)(b + r))"));
+    cr_expect_not_null(strstr(s.kernel->source, "*(__global const packed_float16 *)(a + r) * "
+        "__builtin_convertvector(*(__global const packed_short16 *)(b + r), float16)"));
     free(s.buffer);
 }
 Test(kernel_levels, exact_out_of_arrays_on_cpus) { check_all(HDST__TARGET_CPU, HDST__AOS); }

@@ -23,6 +23,12 @@ inline uint bits_of_float(float v) { return v != v ? 0x7fc00000u : as_uint(v); }
 #else
 #define TOGETHER()
 #endif
+// A condition that stands again and again between barriers. PoCL 3.1 would lead the way from one place to the next, and fail on what it made.
+#if defined(__NV_CL_C_VERSION)
+#define LOOKED_AT
+#else
+#define LOOKED_AT volatile
+#endif
 #define p_x_(i, e) (*(__global const float *)(p_At + (i) * 8 + 0))
 #define result_y_(at, i, e) (*(__global float *)((at) + (i) * 4 + 0))
 

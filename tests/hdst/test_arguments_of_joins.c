@@ -4,11 +4,18 @@
 
 static const char pairs_text[] =
     "struct item { uint32_t key; uint32_t v; };\n"
-    "join both(item a, item b) -> item { item r; r.key = a.key; r.v = b.v; return r; }\n";
+    "join both(item a, item b) -> item { item r; r.key = a.key; r.v = b.v; return r; }\n"
+    "group meet(key uint32_t k, stream item a, stream item b) -> item\n"
+    "{\n"
+    "    item r = { .key = k };\n"
+    "    for (item e : a) r.v += e.v;\n"
+    "    for (item e : b) r.v += e.v;\n"
+    "    return r;\n"
+    "}\n";
 
 static objects o, other;
 static hdst_module *pairs;
-static hdst_map_spec *both, *other_both;
+static hdst_map_spec *both, *meet, *other_both, *other_meet;
 static hdst_loop_step step;
 
 static void open_all(void)
@@ -18,7 +25,10 @@ static void open_all(void)
     pairs = hdst_module_parse(o.context, "pairs.hk", pairs_text, NULL);
     cr_assert_eq(hdst_module_status(pairs, NULL), HDST_OK, "%s", hdst_module_diagnostics(pairs));
     both = hdst_map_spec_create(pairs, "both");
-    other_both = hdst_map_spec_create(hdst_module_parse(other.context, "pairs.hk", pairs_text, NULL), "both");
+    meet = hdst_map_spec_create(pairs, "meet");
+    hdst_module *others = hdst_module_parse(other.context, "pairs.hk", pairs_text, NULL);
+    other_both = hdst_map_spec_create(others, "both");
+    other_meet = hdst_map_spec_create(others, "meet");
     step = (hdst_loop_step){.dataset = o.dataset, .value = o.value};
 }
 
@@ -43,6 +53,19 @@ Test(arguments_of_joins, null)
     MAKES(hdst_cross, "module", o.dataset, o.dataset, NULL, "both"), MAKES(hdst_cross, "function", o.dataset, o.dataset, pairs, NULL);
     MAKES(hdst_cross_by, "left", NULL, o.dataset, both), MAKES(hdst_cross_by, "right", o.dataset, NULL, both);
     MAKES(hdst_cross_by, "spec", o.dataset, o.dataset, NULL);
+    close_all();
+}
+
+Test(arguments_of_co_groups, null)
+{
+    open_all();
+    MAKES(hdst_co_group, "left", NULL, "key", o.dataset, "key", pairs, "meet"), MAKES(hdst_co_group, "right", o.dataset, "key", NULL, "key", pairs, "meet");
+    MAKES(hdst_co_group, "left_key", o.dataset, NULL, o.dataset, "key", pairs, "meet");
+    MAKES(hdst_co_group, "right_key", o.dataset, "key", o.dataset, NULL, pairs, "meet");
+    MAKES(hdst_co_group, "module", o.dataset, "key", o.dataset, "key", NULL, "meet");
+    MAKES(hdst_co_group, "function", o.dataset, "key", o.dataset, "key", pairs, NULL);
+    MAKES(hdst_co_group_by, "left", NULL, "key", o.dataset, "key", meet), MAKES(hdst_co_group_by, "right", o.dataset, "key", NULL, "key", meet);
+    MAKES(hdst_co_group_by, "spec", o.dataset, "key", o.dataset, "key", NULL);
     close_all();
 }
 
@@ -94,6 +117,16 @@ Test(arguments_of_joins, of_another_context)
     MIXES(hdst_cross, "module", o.dataset, o.dataset, other.module, "both");
     MIXES(hdst_cross_by, "right", o.dataset, other.dataset, both);
     MIXES(hdst_cross_by, "spec", o.dataset, o.dataset, other_both);
+    close_all();
+}
+
+Test(arguments_of_co_groups, of_another_context)
+{
+    open_all();
+    MIXES(hdst_co_group, "right", o.dataset, "key", other.dataset, "key", pairs, "meet");
+    MIXES(hdst_co_group, "module", o.dataset, "key", o.dataset, "key", other.module, "meet");
+    MIXES(hdst_co_group_by, "right", o.dataset, "key", other.dataset, "key", meet);
+    MIXES(hdst_co_group_by, "spec", o.dataset, "key", o.dataset, "key", other_meet);
     close_all();
 }
 

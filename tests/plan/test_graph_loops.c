@@ -151,7 +151,7 @@ Test(graph_loops, other_data_and_other_values_compile_nothing)
 Test(graph_loops, values_take_tables_and_records)
 {
     hdst_context *context = context_on("interp");
-    hdst_module *m = module_of(context, changing), *other = module_of(context, "struct wide { int64_t v[2]; };\nfilter any(wide w) { return true; }\n");
+    hdst_module *m = module_of(context, changing), *other = module_of(context, "struct wide { int64_t v; float w; };\nfilter any(wide w) { return true; }\n");
     static const int32_t data[] = {5, -2, 7};
     hdst_dataset *d = hdst_map_function(hdst_read(hdst_source_from_memory(context, data, 3, sizeof *data), m, "int32_t"), m, "widen");
     hdst_result *r = hdst_result_create(d), *sum = hdst_result_create(hdst_reduce(d, m, "add"));

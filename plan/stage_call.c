@@ -101,17 +101,22 @@ hdst_status hdst__plan_param_rows(const hdst__plan_param *param, const void **ro
     return param->value ? hdst__value_on_host(param->value, rows, error) : HDST_OK;
 }
 
-void hdst__stage_call_bind(hdst__arena *arena, hdst__stage_call *call, size_t in_place)
+void hdst__stage_call_bind(hdst__arena *arena, hdst__stage_call *call, size_t input)
 {
     const size_t count = call->func->param_count;
-    bool *in_places = in_place ? HDST__NEW_ARRAY(arena, bool, count) : NULL;
-    if (in_place) in_places[in_place] = true;
+    bool *in_place = HDST__NEW_ARRAY(arena, bool, count), *is_input = HDST__NEW_ARRAY(arena, bool, count);
+    if (input) in_place[input] = is_input[input] = true;
     call->params = HDST__NEW_ARRAY(arena, hdst__plan_param, count);
     hdst__stage_values *values = HDST__NEW(arena, hdst__stage_values);
     *values = (hdst__stage_values){HDST__NEW_ARRAY(arena, const void *, count), HDST__NEW_ARRAY(arena, uint64_t, count),
                                    HDST__NEW_ARRAY(arena, uint64_t, count),
-                                   HDST__NEW_ARRAY(arena, hdst__value_rows *, count), in_places};
+                                   HDST__NEW_ARRAY(arena, hdst__value_rows *, count), in_place, is_input};
     call->values = values;
+}
+
+void hdst__stage_call_in_place(hdst__stage_call *call)
+{
+    for (size_t i = 0; i < call->func->param_count; i++) ((bool *)call->values->in_place)[i] |= call->params[i].held != NULL;
 }
 
 // Its rows may have changed since it was bound.

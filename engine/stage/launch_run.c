@@ -61,7 +61,10 @@ static hdst_status bind_broadcasts(hdst__launch_plan *plan, const hdst__stage_va
     hdst_status status = HDST_OK;
     bool writes_texts = plan->kernel && plan->kernel->text_constants && !plan->written;
     for (size_t i = 0; i < plan->func->param_count && status == HDST_OK; i++) {
-        if (plan->wrapped[i]) status = wrap_broadcast(plan, values, i, error);
+        if (plan->wrapped[i]) {
+            status = wrap_broadcast(plan, values, i, error);
+            plan->host[i] = plan->wrapped[i]->host;
+        }
         if (!plan->broadcast[i]) continue;
         const hdst__value_rows *resident = values->resident ? values->resident[i] : NULL;
         const bool has_texts = hdst__plan_texts_has(plan, i), is_there = resident && resident->device == plan->device && !has_texts;

@@ -17,12 +17,12 @@ static bool is_alone(const hdst__stage *stage)
     return true;
 }
 
-// Bytes of the tables that a device may read where they lie: of these, not of the records that say where in them, is what there is to do.
+// Bytes of tables that have the records of the input: of these, not of what says where in them, is what there is to do.
 static uint64_t table_bytes(const hdst__stage *stage, const hdst__stage_values *values)
 {
     uint64_t bytes = 0;
-    for (size_t i = 0; values && values->in_place && i < stage->spec.func->param_count; i++)
-        if (values->in_place[i]) bytes += values->rows[i] * stage->spec.func->params[i].record->size;
+    for (size_t i = 0; values && values->is_input && i < stage->spec.func->param_count; i++)
+        if (values->is_input[i]) bytes += values->rows[i] * stage->spec.func->params[i].record->size;
     return bytes;
 }
 

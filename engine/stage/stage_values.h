@@ -16,6 +16,7 @@ typedef struct hdst__stage_values { // read when a run starts; copied to the dev
     const bool *in_place;           // by param index, the same in all runs: the rows of `broadcast` stay until the run ends, so a device that shares
                                     // the host's memory reads them
                                     // where they lie; NULL: none
+    const bool *is_input;           // by param index: the records of the input are there, and those in the reader's place say where; NULL: none
 } hdst__stage_values;
 
 // The host's rows of parameter `param`: those given, or a copy from the device, which is valid until the value changes. With the engine's mutex held.

@@ -237,6 +237,19 @@ Test(stretches, what_does_not_fit_is_told)
 }
 
 // No records, and rows that are kept from run to run with an arranged dataset.
+Test(stretches, a_cpu_reads_rows_where_they_lie)
+{
+    if (!have_cpu()) return;
+    map_of m = open_map(context_on("cpu"));
+    hdst_dataset *plain = hdst_cache(hdst_map_function(m.roads, m.module, "plain_of"));
+    hdst_map_spec *pairs = hdst_map_spec_create(m.module, "pairs");
+    cr_assert_eq(hdst_bind_lookup(pairs, "out", hdst_arrange(plain, "from"), NULL), HDST_OK);
+    hdst_result *result = hdst_result_create(hdst_flat_map(hdst_slice(plain, 0, 20), pairs));
+    RUN(result);
+    cr_assert_lt(hdst_result_stats(result).bytes_to_device, ROADS * sizeof(uint32_t));
+    hdst_context_destroy(m.context);
+}
+
 Test(stretches, none_and_the_same_ones_again)
 {
     map_of m = open_map(interpreter());

@@ -20,6 +20,12 @@ typedef struct hdst__combining {
     bool in_rows;                       // of words
 } hdst__combining;
 
+// Of a row of words: a key of at most 4 bytes is known from its hash.
+static inline uint32_t hdst__combined_key_words(const hdst__combining *combining)
+{
+    return hdst__scalar_size(combining->record->leaves[combining->key].kind) > sizeof(uint32_t);
+}
+
 // What such rows are like, once whoever takes them knows.
 typedef struct hdst__combined_like {
     uint32_t bits;                      // logarithm of the rows of a table

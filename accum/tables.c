@@ -115,6 +115,21 @@ void hdst__accum_make_fixed_point(hdst__accum *accum)
     }
 }
 
+uint32_t hdst__accum_overflow_words(const hdst__accum *accum)
+{
+    uint32_t words = 1;
+    for (size_t l = 0; l < accum->leaf_count; l++)
+        if (accum->cell[l].digits >= words) words = accum->cell[l].digits + 1;
+    return words;
+}
+
+bool hdst__accum_has_superaccumulators(const hdst__accum *accum)
+{
+    bool has = false;
+    for (size_t l = 0; l < accum->leaf_count; l++) has |= accum->cell[l].precision == HDST__CLASS_SUPERACCUMULATOR;
+    return has;
+}
+
 bool hdst__tables_are_fixed_point(const hdst__tables *tables)
 {
     bool fixed_point = false;

@@ -62,6 +62,9 @@ uint64_t hdst__tables_turns_words(const hdst__tables *tables, const uint64_t *ro
 // may be in fixed point, and for tables that the device itself makes rows of, or that come with their overflow cells to a partial (accum/partial.h).
 bool hdst__accum_may_be_fixed_point(const hdst__accum *accum);
 void hdst__accum_make_fixed_point(hdst__accum *accum);
+// Of a cell of the overflow table, which holds an integer too.
+uint32_t hdst__accum_overflow_words(const hdst__accum *accum);
+bool hdst__accum_has_superaccumulators(const hdst__accum *accum);
 bool hdst__tables_are_fixed_point(const hdst__tables *tables);      // one of them is
 bool hdst__tables_write_rows(const hdst__tables *tables);           // one of them does, which then is the only one
 // Bits that an addend may have in fixed point, if so many additions are to fit a word: HDST__FIXED_BITS at most. 0: too few to be of use.

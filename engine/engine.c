@@ -319,3 +319,9 @@ hdst_status hdst__engine_device(hdst__engine *engine, const hdst__device_info **
     pthread_mutex_unlock(&engine->runtime.mutex);
     return status;
 }
+
+bool hdst__engine_runs_kernels(hdst__engine *engine)
+{
+    const hdst__device_info *device;
+    return hdst__engine_device(engine, &device, NULL) == HDST_OK && device->class_ != HDST__DEVICE_INTERP;
+}

@@ -30,6 +30,8 @@ hdst_status hdst__engine_devices(hdst__engine *engine, const hdst__device_info *
 // The fastest of the devices that the options ask for; falls back to the interpreter when there is no OpenCL at all (logged at WARN).
 // "cpu"/"gpu"/INDEX that is not there: HDST_E_DEVICE with what there is as the hint.
 hdst_status hdst__engine_device(hdst__engine *engine, const hdst__device_info **device, hdst_error *error);
+// Whether that device runs kernels: there is one, and it is not the interpreter.
+bool hdst__engine_runs_kernels(hdst__engine *engine);
 // Whether there is that device, and it was not given up: the error that a stage would end with.
 hdst_status hdst__engine_has_device(hdst__engine *engine, hdst_error *error);
 // Opens that device at first use. With the mutex held.

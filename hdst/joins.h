@@ -45,7 +45,8 @@ HDST_API hdst_dataset *hdst_cross_by(hdst_dataset *left, hdst_dataset *right, co
 // records, and makes a hash table of them in the host's memory, before the function runs; it is kept as long as they are those of one cached dataset
 // (hdst_cache) or of a value that did not change. The error sticks to the spec too.
 // `lookup V t[K][]` has all records of a key: those of a dataset that hdst_arrange has in the order of `key` (NULL: of the key by which it is), an integer that
-// is not negative. They are kept with the dataset, with 8 bytes for each number up to the largest key. HDST_E_USAGE, also: it is not in this order.
+// is not negative. They are kept with the dataset, with 8 bytes for each number up to the largest key. HDST_E_USAGE, also: it is not in this order, or not
+// kept (a hdst_with_layout of it, without hdst_cache).
 HDST_API hdst_status hdst_bind_lookup(hdst_map_spec *spec, const char *parameter, hdst_dataset *records, const char *key);
 
 #ifdef __cplusplus

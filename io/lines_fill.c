@@ -183,11 +183,36 @@ hdst_status hdst__lines_take(hdst__line_filling *f, uint64_t bytes, char **at, c
     return status == HDST_E_MEMORY ? no_room(f, bytes, error) : status;
 }
 
-static hdst_status fill_stretch(hdst__line_filling *f, uint64_t bytes, hdst_error *error)
+// Counted lines of one file: where they lie, and their numbers in the input.
+typedef struct counted {
+    hdst__line_place from, to;
+    uint64_t first, end;
+} counted;
+
+static hdst_status shorten(hdst__line_filling *f, counted *c, uint64_t most, hdst_error *error)
+{
+    hdst_status status = HDST_OK;
+    while (status == HDST_OK && f->left > 1 && c->to.offset - c->from.offset > most) {
+        f->left /= 2;
+        c->end = c->first + f->left;
+        status = hdst__line_index_find(state_of(f)->index, c->end, &c->to, error);
+    }
+    return status;
+}
+
+static hdst_status take_counted(hdst__line_filling *f, counted *c, uint64_t block, char **at, char **own, hdst_error *error)
+{
+    *own = NULL;
+    const hdst_status status = shorten(f, c, hdst__lines_most_bytes(state_of(f), block), error);
+    return status == HDST_OK ? hdst__lines_take(f, c->to.offset - c->from.offset, at, own, error) : status;
+}
+
+static hdst_status fill_counted(hdst__line_filling *f, counted *c, hdst_error *error)
 {
     char *at, *own;
-    hdst_status status = hdst__lines_take(f, bytes, &at, &own, error);
-    if (status == HDST_OK) status = read_lines(f, at, bytes, error);
+    hdst_status status = take_counted(f, c, hdst__line_index_block_bytes(state_of(f)->index), &at, &own, error);
+    if (status == HDST_E_MEMORY && f->left > 1) status = take_counted(f, c, 0, &at, &own, error);
+    if (status == HDST_OK) status = read_lines(f, at, c->to.offset - c->from.offset, error);
     hdst__free(source_of(f)->allocator, own);
     return status;
 }
@@ -196,24 +221,20 @@ static hdst_status fill_stretch(hdst__line_filling *f, uint64_t bytes, hdst_erro
 static hdst_status fill_file(hdst__line_filling *f, uint64_t first, uint64_t *end, hdst_error *error)
 {
     const hdst__line_index *index = state_of(f)->index;
-    hdst__line_place from, to;
-    hdst_status status = hdst__line_index_find(index, first, &from, error);
+    counted c = {.first = first};
+    hdst_status status = hdst__line_index_find(index, first, &c.from, error);
     if (status != HDST_OK) return status;
-    const uint64_t left = hdst__line_index_file_lines(index, from.file) - from.line;
-    f->file = from.file;
-    f->begin = from.offset;
-    f->lines = from.line + 1;
+    const uint64_t left = hdst__line_index_file_lines(index, c.from.file) - c.from.line;
+    f->file = c.from.file;
+    f->begin = c.from.offset;
+    f->lines = c.from.line + 1;
     f->left = *end - first < left ? *end - first : left;
-    *end = first + f->left;
-    to.offset = hdst__text_input_bytes(state_of(f)->input, from.file);
-    if (f->left < left) status = hdst__line_index_find(index, *end, &to, error);
-    // More bytes than a line may have: fewer lines, so that one that is too long is told before memory is looked for.
-    while (status == HDST_OK && f->left > 1 && to.offset - from.offset > (uint64_t)state_of(f)->options.longest + 2) {
-        f->left /= 2;
-        *end = first + f->left;
-        status = hdst__line_index_find(index, *end, &to, error);
-    }
-    return status == HDST_OK ? fill_stretch(f, to.offset - from.offset, error) : status;
+    c.end = first + f->left;
+    c.to.offset = hdst__text_input_bytes(state_of(f)->input, c.from.file);
+    if (f->left < left) status = hdst__line_index_find(index, c.end, &c.to, error);
+    if (status == HDST_OK) status = fill_counted(f, &c, error);
+    *end = c.end;
+    return status;
 }
 
 hdst_status hdst__lines_fill_counted(const hdst__bound_source *bound, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers,

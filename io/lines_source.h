@@ -21,6 +21,14 @@ hdst_status hdst__lines_prepare(hdst__source *source, hdst_error *error);
 // Tells the open end how far the index goes.
 void hdst__lines_note_end(hdst__lines_state *state);
 
+// Bytes of the longest line that there may be, with its end. Of counted lines with more bytes fewer are taken at a time, so that one that is too long is told
+// before memory is looked for: of more than `block`, or, where there is no memory, of more than one line.
+static inline uint64_t hdst__lines_most_bytes(const hdst__lines_state *state, uint64_t block)
+{
+    const uint64_t line = (uint64_t)state->options.longest + 2;
+    return line > block ? line : block;
+}
+
 enum { HDST__LINE_BATCH = 256 };    // lines that are noted before they go to their fields
 
 typedef struct hdst__line_filling {

@@ -199,10 +199,10 @@ static hdst_status bound_stretch(stretch *s, hdst_error *error)
 }
 
 // Counted lines with more bytes than one may have: fewer of them, so that one that is too long is told before memory is looked for.
-static hdst_status shorten(stretch *s, hdst_error *error)
+static hdst_status shorten(stretch *s, uint64_t block, hdst_error *error)
 {
     hdst_status status = HDST_OK;
-    while (status == HDST_OK && s->exact && s->wanted > 1 && s->end - s->from.offset > (uint64_t)state_of(s)->options.longest + 2) {
+    while (status == HDST_OK && s->exact && s->wanted > 1 && s->end - s->from.offset > hdst__lines_most_bytes(state_of(s), block)) {
         hdst__line_place to;
         s->wanted /= 2;
         status = hdst__line_index_find(state_of(s)->index, s->row + s->wanted, &to, error);
@@ -211,11 +211,18 @@ static hdst_status shorten(stretch *s, hdst_error *error)
     return status;
 }
 
-static hdst_status take(stretch *s, hdst_error *error)
+static hdst_status take_bytes(stretch *s, uint64_t block, hdst_error *error)
 {
     hdst__line_filling f;
+    const hdst_status status = shorten(s, block, error);
     begin_filling(s, 0, s->exact ? s->wanted : UINT64_MAX, &f);
-    hdst_status status = hdst__lines_take(&f, s->end - s->from.offset, &s->bytes, &s->own, error);
+    return status == HDST_OK ? hdst__lines_take(&f, s->end - s->from.offset, &s->bytes, &s->own, error) : status;
+}
+
+static hdst_status take(stretch *s, hdst_error *error)
+{
+    hdst_status status = take_bytes(s, block_bytes(s), error);
+    if (status == HDST_E_MEMORY && s->exact && s->wanted > 1) status = take_bytes(s, 0, error);
     if (status != HDST_OK) return status;
     s->blocks = block_of(s, s->end - 1 - s->from.offset) + 1;
     s->ends = hdst__alloc(s->bound->source->allocator, (s->blocks + 1) * sizeof *s->ends);
@@ -244,7 +251,6 @@ static hdst_status fill_stretch(stretch *s, uint64_t *done, hdst_error *error)
 {
     hdst_error full = HDST_ERROR_INIT;
     hdst_status status = bound_stretch(s, error);
-    if (status == HDST_OK) status = shorten(s, error);
     s->own = NULL;
     s->ends = NULL;
     s->lines = 0;

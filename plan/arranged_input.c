@@ -4,12 +4,6 @@
 
 #include "codegen/lower/operator_functions.h"
 
-static bool runs_kernels(const hdst__node *node)
-{
-    const hdst__device_info *device;
-    return hdst__engine_device(node->dataset->object.context->engine, &device, NULL) == HDST_OK && device->class_ != HDST__DEVICE_INTERP;
-}
-
 // Only a dense reduce has a row for each key.
 void hdst__arranged_input_add(const hdst__node *node, ir_func *func)
 {
@@ -17,7 +11,7 @@ void hdst__arranged_input_add(const hdst__node *node, ir_func *func)
     const hdst_dataset *last = own->items[own->item_count - 1], *input = own->items[0]->parent;
     func->params[0].arranged = hdst__input_arranged_by(last);
     if (!func->params[0].arranged || own->passes.count > 1 || node->dataset->row_tuples || !last->op->has_row_of_each_key) return;
-    if (!input->op->key_starts || !input->op->key_starts(input, 0) || !runs_kernels(node)) return;
+    if (!input->op->key_starts || !input->op->key_starts(input, 0) || !hdst__engine_runs_kernels(node->dataset->object.context->engine)) return;
     const ir_param starts = {.kind = IR_BROADCAST_TABLE, .name = "starts", .bind = "starts", .is_table = true, .is_lookup = true,
                              .record = hdst__number_record(func->arena, HDST__U64)};
     const uint32_t param = hdst__ir_add_param(func, starts);

@@ -2,8 +2,10 @@
 // What lookup parameters that are read by key are bound to (plan/bound_lookup.h).
 #include "plan/bound_lookup.h"
 
+#include "base/thread_pool.h"
 #include "plan/dataset.h"
 #include "plan/named_keys.h"
+#include "plan/operator.h"
 
 #include <string.h>
 
@@ -44,12 +46,19 @@ static hdst_status check_key(const hdst_map_spec *spec, const hdst__bound_lookup
     return HDST_E_USAGE;
 }
 
-// Where the rows of a key lie one behind another the dataset has them so.
+// Where the rows of a key lie one behind another the dataset has them so, and keeps them: a layout of an arranged one, which is no cache, passes its order on.
 static hdst_status check_order(const hdst_map_spec *spec, const hdst__bound_lookup *lookup, hdst_error *error)
 {
     const hdst_dataset *records = lookup->records;
-    if (!lookup->parameter->has_stretches || records->arranged == lookup->key->leaf + 1) return HDST_OK;
+    const bool is_arranged = records->arranged == lookup->key->leaf + 1, is_kept = records->op->key_starts;
+    if (!lookup->parameter->has_stretches || (is_arranged && is_kept)) return HDST_OK;
     const char *key = records->record->leaves[lookup->key->leaf].path;
+    if (is_arranged) {
+        hdst__error_set(error, HDST_E_USAGE, "lookup '%s' of '%s' reads the rows of each key where they lie; the dataset is arranged, but does not keep them",
+                        lookup->parameter->name, spec->function->name);
+        hdst__error_hint(error, "bind what hdst_arrange gave, or put hdst_cache behind the layout");
+        return HDST_E_USAGE;
+    }
     hdst__error_set(error, HDST_E_USAGE, "lookup '%s' of '%s' reads the rows of each key where they lie; the dataset is not arranged by '%s'",
                     lookup->parameter->name, spec->function->name, key);
     hdst__error_hint(error, "hdst_arrange(dataset, \"%s\") gives one that is", key);
@@ -162,16 +171,22 @@ static uint64_t numbers_of(const hdst__record *record)
     return numbers;
 }
 
-size_t hdst__bound_lookup_row_moves(hdst__arena *arena, const hdst__bound_lookup *lookup, hdst__bytes_move **moves)
+// The value of a row: the record, or what it has beside the key.
+static void add_value(mover *m, const hdst__bound_lookup *lookup)
 {
     const hdst__record *record = lookup->records->record, *keyed = lookup->parameter->keyed;
-    const uint64_t value = keyed->fields[1].offset;
-    mover m = {.move = HDST__NEW_ARRAY(arena, hdst__bytes_move, numbers_of(keyed) + 1)};
-    if (!lookup->rest) add(&m, 0, value, record->size);
     size_t at = lookup->key_count;
+    if (!lookup->rest) add(m, 0, keyed->fields[1].offset, record->size);
     for (uint32_t i = 0; i < record->leaf_count && lookup->rest; i++)
-        if (!is_key(lookup, i)) add_leaf(&m, &record->leaves[i], 0, &keyed->leaves[at++]);
-    for (size_t i = 0; i < m.count; i++) m.move[i].to -= value;
+        if (!is_key(lookup, i)) add_leaf(m, &record->leaves[i], 0, &keyed->leaves[at++]);
+}
+
+size_t hdst__bound_lookup_row_moves(hdst__arena *arena, const hdst__bound_lookup *lookup, hdst__bytes_move **moves)
+{
+    const hdst__record *keyed = lookup->parameter->keyed;
+    mover m = {.move = HDST__NEW_ARRAY(arena, hdst__bytes_move, numbers_of(keyed) + 1)};
+    add_value(&m, lookup);
+    for (size_t i = 0; i < m.count; i++) m.move[i].to -= keyed->fields[1].offset;
     *moves = m.move;
     return m.count;
 }
@@ -180,13 +195,32 @@ size_t hdst__bound_lookup_moves(hdst__arena *arena, const hdst__bound_lookup *lo
 {
     const hdst__record *record = lookup->records->record, *keyed = lookup->parameter->keyed;
     mover m = {.move = HDST__NEW_ARRAY(arena, hdst__bytes_move, numbers_of(keyed) + 1)};
-    size_t at = 0;
-    for (; at < lookup->key_count; at++) add_leaf(&m, &record->leaves[lookup->key[at].leaf], lookup->key[at].element, &keyed->leaves[at]);
-    if (!lookup->rest) add(&m, 0, keyed->fields[1].offset, record->size);
-    for (uint32_t i = 0; i < record->leaf_count && lookup->rest; i++)
-        if (!is_key(lookup, i)) add_leaf(&m, &record->leaves[i], 0, &keyed->leaves[at++]);
+    for (size_t k = 0; k < lookup->key_count; k++) add_leaf(&m, &record->leaves[lookup->key[k].leaf], lookup->key[k].element, &keyed->leaves[k]);
+    add_value(&m, lookup);
     *moves = m.move;
     bool same = keyed->size == record->size;
     for (size_t i = 0; i < m.count; i++) same &= m.move[i].from == m.move[i].to;
     return same ? 0 : m.count;
+}
+
+// --- The rows ---
+
+enum { PIECE = 1 << 14 };               // records that a thread takes
+
+static void move_piece(void *user, uint64_t piece)
+{
+    const hdst__rows_to_move *r = user;
+    const uint64_t first = piece * PIECE, end = r->count - first < PIECE ? r->count : first + PIECE;
+    const hdst__bytes_move *only = r->move_count == 1 && r->moves->bytes == 4 ? r->moves : NULL;        // the other end of an edge
+    for (uint64_t i = first; only && i < end; i++) memcpy(r->to + i * r->to_step + only->to, r->from + i * r->from_step + only->from, 4);
+    for (uint64_t i = first; !only && i < end; i++)
+        for (size_t m = 0; m < r->move_count; m++) {
+            const hdst__bytes_move *move = &r->moves[m];
+            memcpy(r->to + i * r->to_step + move->to, r->from + i * r->from_step + move->from, move->bytes);
+        }
+}
+
+void hdst__bytes_move_rows(hdst__thread_pool *threads, const hdst__rows_to_move *rows)
+{
+    hdst__thread_pool_run(threads, (rows->count + PIECE - 1) / PIECE, move_piece, (void *)rows);
 }

@@ -26,4 +26,15 @@ size_t hdst__bound_lookup_moves(hdst__arena *arena, const hdst__bound_lookup *lo
 // The same for rows without the key, V alone; there are always some.
 size_t hdst__bound_lookup_row_moves(hdst__arena *arena, const hdst__bound_lookup *lookup, hdst__bytes_move **moves);
 
+// Records and the rows that are made of them.
+typedef struct hdst__rows_to_move {
+    const hdst__bytes_move *moves;
+    size_t move_count;
+    const char *from;
+    char *to;
+    uint64_t count, from_step, to_step;     // records; bytes of a record, of a row
+} hdst__rows_to_move;
+// All of them, by all threads of the pool.
+void hdst__bytes_move_rows(struct hdst__thread_pool *threads, const hdst__rows_to_move *rows);
+
 #endif

@@ -61,10 +61,16 @@ static bool same_leaf(const hdst__leaf *a, const hdst__leaf *b)
     return true;
 }
 
-uint32_t hdst__input_arranged_by(const hdst_dataset *last)
+const hdst_dataset *hdst__fused_input(const hdst_dataset *last)
 {
     for (uint32_t i = last->mark.length; i > 1; i--) last = last->parent;
-    return last->parent ? last->parent->arranged : 0;
+    return last->parent;
+}
+
+uint32_t hdst__input_arranged_by(const hdst_dataset *last)
+{
+    const hdst_dataset *input = hdst__fused_input(last);
+    return input ? input->arranged : 0;
 }
 
 bool hdst__same_records(const hdst__record *a, const hdst__record *b)

@@ -66,6 +66,8 @@ static inline hdst_dataset *hdst__dataset_before(const hdst_dataset *dataset)
 hdst_dataset *hdst__dataset_fail(hdst_dataset *dataset, const hdst_error *error);
 // A dataset with records, or HDST_E_USAGE: `what` needs them.
 hdst_status hdst__dataset_has_records(const hdst_dataset *dataset, const char *what, hdst_error *error);
+// What the first function of those fused with `last` runs over; NULL: nothing.
+const hdst_dataset *hdst__fused_input(const hdst_dataset *last);
 // The leaf, counted from 1, in whose order the records are that the first function of those fused with `last` runs over; 0: in none.
 uint32_t hdst__input_arranged_by(const hdst_dataset *last);
 // Records of one read as the other: names, types and places of all fields are equal.

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { PIECE = 1 << 14, FIRST_KEYS = 1 << 10 };         // records that a thread takes; keys that there is room for at first
+enum { FIRST_KEYS = 1 << 10 };          // that there is room for at first
 
 typedef struct making {
     hdst__key_stretches *to;
@@ -16,39 +16,18 @@ typedef struct making {
     const hdst__stretches_wanted *wanted;
     hdst__key_field key;
     uint64_t size;                  // of a record
+    uint64_t room;                  // for where keys begin
 } making;
 
 static const hdst__allocator *memory_of(hdst__engine *engine) { return hdst__budget_owned(hdst__engine_memory(engine), HDST__OWNER_CACHES); }
 
-// --- Rows ---
-
-typedef struct piece {
-    const hdst__key_stretches *s;
-    const char *from;
-    char *to;
-    uint64_t count, size;
-} piece;
-
-static void copy_piece(void *user, uint64_t number)
-{
-    const piece *p = user;
-    const uint64_t first = number * PIECE, end = p->count - first < PIECE ? p->count : first + PIECE, step = p->s->row_size;
-    const hdst__bytes_move *only = p->s->move_count == 1 && p->s->moves->bytes == 4 ? p->s->moves : NULL;       // the other end of an edge
-    for (uint64_t i = first; only && i < end; i++) memcpy(p->to + i * step + only->to, p->from + i * p->size + only->from, 4);
-    for (uint64_t i = first; !only && i < end; i++)
-        for (size_t m = 0; m < p->s->move_count; m++) {
-            const hdst__bytes_move *move = &p->s->moves[m];
-            memcpy(p->to + i * step + move->to, p->from + i * p->size + move->from, move->bytes);
-        }
-}
-
 // --- Where keys begin ---
 
-static hdst_status make_room(const making *m, uint64_t key, hdst_error *error)
+static hdst_status make_room(making *m, uint64_t key, hdst_error *error)
 {
     hdst__key_stretches *s = m->to;
-    uint64_t wanted = s->capacity ? 2 * s->capacity : FIRST_KEYS, bytes = 0;
-    if (s->capacity && key < s->capacity - 1) return HDST_OK;
+    uint64_t wanted = m->room ? 2 * m->room : FIRST_KEYS, bytes = 0;
+    if (m->room && key < m->room - 1) return HDST_OK;
     if (key >= wanted - 1) wanted = key + 2;
     const bool fits = key <= UINT64_MAX - 2 && !__builtin_mul_overflow(wanted, sizeof *s->starts, &bytes);
     uint64_t *starts = NULL;
@@ -61,7 +40,7 @@ static hdst_status make_room(const making *m, uint64_t key, hdst_error *error)
     if (s->starts) memcpy(starts, s->starts, s->keys * sizeof *starts);
     hdst__free(memory_of(m->engine), s->starts);
     s->starts = starts;
-    s->capacity = wanted;
+    m->room = wanted;
     return HDST_OK;
 }
 
@@ -74,7 +53,7 @@ static hdst_status tell_negative(const making *m, uint64_t record, uint64_t key,
     return HDST_E_RECORD;
 }
 
-static hdst_status note_starts(const making *m, const char *records, uint64_t count, hdst_error *error)
+static hdst_status note_starts(making *m, const char *records, uint64_t count, hdst_error *error)
 {
     hdst__key_stretches *s = m->to;
     const bool is_signed = hdst__kind_is_signed(m->key.kind);
@@ -91,13 +70,13 @@ static hdst_status note_starts(const making *m, const char *records, uint64_t co
 
 static hdst_status take(void *user, const void *records, uint64_t count, hdst_error *error)
 {
-    const making *m = user;
+    making *m = user;
     hdst__key_stretches *s = m->to;
-    piece p = {s, records, s->rows + s->count * s->row_size, count, m->size};
-    hdst__thread_pool_run(hdst__engine_threads(m->engine), (count + PIECE - 1) / PIECE, copy_piece, &p);
+    const hdst__rows_to_move move = {s->moves, s->move_count, records, s->rows + s->count * s->row_size, count, m->size, s->row_size};
+    hdst__bytes_move_rows(hdst__engine_threads(m->engine), &move);
     hdst_status status = note_starts(m, records, count, error);
     hdst__text_writer writer = {.heap = s->texts};
-    if (status == HDST_OK && s->texts) status = hdst__text_keep_rows(&writer, m->wanted->row, p.to, count, error);
+    if (status == HDST_OK && s->texts) status = hdst__text_keep_rows(&writer, m->wanted->row, move.to, count, error);
     s->count += count;
     return status;
 }
@@ -113,7 +92,7 @@ static void end(hdst__key_stretches *s, hdst__engine *engine)
     hdst__free(memory_of(engine), s);
 }
 
-static hdst_status fill(const making *m, const hdst__reader *reader, hdst__run_stats *stats, hdst_error *error)
+static hdst_status fill(making *m, const hdst__reader *reader, hdst__run_stats *stats, hdst_error *error)
 {
     hdst__key_stretches *s = m->to;
     uint64_t bytes;
@@ -123,7 +102,7 @@ static hdst_status fill(const making *m, const hdst__reader *reader, hdst__run_s
     if (!s->rows) return HDST_E_MEMORY;
     if (m->wanted->row->has_text && !(s->texts = hdst__text_heap_create(runtime, HDST__OWNER_CACHES))) return hdst__error_memory(error, "texts of a lookup");
     hdst_status status = make_room(m, 0, error);
-    if (status == HDST_OK && reader->records) status = hdst__rows_stream(runtime, reader, take, (void *)m, stats, error);
+    if (status == HDST_OK && reader->records) status = hdst__rows_stream(runtime, reader, take, m, stats, error);
     if (status == HDST_OK) s->starts[s->keys] = s->count;
     return status;
 }

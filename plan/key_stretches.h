@@ -14,7 +14,6 @@ typedef struct hdst__key_stretches {
     uint64_t row_size;
     char *rows;
     uint64_t *starts;                       // of each key up to the largest, then the number of rows
-    uint64_t capacity;                      // of starts
     uint64_t count, keys;
     hdst__text_heap *texts;                 // what texts of the rows refer to; NULL: nothing
 } hdst__key_stretches;

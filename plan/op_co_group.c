@@ -73,7 +73,7 @@ static hdst_status check_key(const co_group *c, int side, const hdst__named_keys
 {
     const ast_decl *param = find_param(c->spec->function, AST_KEY, 0);
     const hdst__record *record = c->side[side]->record, *both = c->spec->function->pair->type->record;
-    const size_t wanted = param->type->kind == HDST__RECORD ? param->type->record->leaf_count : 1;
+    const size_t wanted = hdst__type_leaves(param->type);
     for (size_t i = 0; i < keys->count && i < wanted; i++) {
         const hdst__leaf *is = &record->leaves[keys->place[i].leaf], *due = &both->leaves[i];
         if (is->kind == due->kind && keys->place[i].elements == due->elements) continue;

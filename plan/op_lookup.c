@@ -4,11 +4,8 @@
 #include "plan/frozen_node.h"
 #include "plan/lookup_tables.h"
 
-
 #include <inttypes.h>
 #include <string.h>
-
-enum { PIECE = 1 << 14 };           // records that a thread takes
 
 typedef struct lookup_node {
     hdst__frozen_node frozen;
@@ -46,24 +43,6 @@ static void drop(hdst__node *node)
 
 // --- Rows ---
 
-typedef struct conversion {
-    const lookup_node *own;
-    const char *from;
-    char *to;
-    uint64_t count, from_step, to_step;
-} conversion;
-
-static void convert_piece(void *user, uint64_t piece)
-{
-    const conversion *c = user;
-    const uint64_t first = piece * PIECE, end = c->count - first < PIECE ? c->count : first + PIECE;
-    for (uint64_t i = first; i < end; i++)
-        for (size_t m = 0; m < c->own->move_count; m++) {
-            const hdst__bytes_move *move = &c->own->moves[m];
-            memcpy(c->to + i * c->to_step + move->to, c->from + i * c->from_step + move->from, move->bytes);
-        }
-}
-
 static hdst_status convert(const hdst__node *node, const void *records, uint64_t count, void **rows, hdst_error *error)
 {
     const lookup_node *own = node->own;
@@ -71,8 +50,8 @@ static hdst_status convert(const hdst__node *node, const void *records, uint64_t
     const uint64_t step = own->lookup->parameter->keyed->size;
     *rows = hdst__budget_alloc_zero(hdst__engine_memory(engine), HDST__OWNER_SORTS, count * step + 1, "rows of a lookup", error);
     if (!*rows) return HDST_E_MEMORY;
-    conversion c = {own, records, *rows, count, own->lookup->records->record->size, step};
-    hdst__thread_pool_run(hdst__engine_threads(engine), (count + PIECE - 1) / PIECE, convert_piece, &c);
+    const hdst__rows_to_move move = {own->moves, own->move_count, records, *rows, count, own->lookup->records->record->size, step};
+    hdst__bytes_move_rows(hdst__engine_threads(engine), &move);
     return HDST_OK;
 }
 

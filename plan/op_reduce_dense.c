@@ -109,13 +109,9 @@ static hdst__plan_param bind(const ir_func *func, const ir_param *param, const h
 // parts of the rows after all.
 static bool may_need_no_table(const hdst_dataset *dataset)
 {
-    const hdst_dataset *first = dataset;
-    for (uint32_t i = dataset->mark.length; i > 1; i--) first = first->parent;
-    const hdst_dataset *input = first->parent;
+    const hdst_dataset *input = hdst__fused_input(dataset);
     hdst__engine *engine = dataset->object.context->engine;
-    const hdst__device_info *device;
-    const bool kernels = hdst__engine_device(engine, &device, NULL) == HDST_OK && device->class_ != HDST__DEVICE_INTERP;
-    return kernels && hdst__engine_workers(engine) == 1 && input && input->op->key_starts;
+    return hdst__engine_runs_kernels(engine) && hdst__engine_workers(engine) == 1 && input && input->op->key_starts;
 }
 
 // Sums of many rows are made by parts of the rows (shuffle/aggregate/aggregate.h), unless they are wanted unfinished, or the records of a row come together.

@@ -44,7 +44,7 @@ static void hold(hdst__node *node, const hdst__key_stretches *found)
 static hdst_status run(hdst__plan *plan, hdst__node *node, hdst_error *error)
 {
     stretches_node *own = node->own;
-    hdst__cache_own *cache = own->wanted.lookup->records->own;      // only those are arranged
+    hdst__cache_own *cache = own->wanted.lookup->records->own;      // a cache (plan/bound_lookup.c)
     const double start = hdst__now();
     hdst__key_stretches *found = NULL;
     bool made = false;

@@ -255,10 +255,9 @@ static uint64_t records_of_sample(const hdst__node *node)
 // Whether the next run asks the stage for candidates; else the records pass by.
 static bool needs_stage(const hdst__node *node)
 {
-    const hdst__device_info *device;
     if (!((top_node *)node->own)->only_filters) return true;
     if (!hdst__node_is_known(node->inputs[0]->inputs[0]) || !records_of_sample(node)) return false;
-    return hdst__engine_device(((top_node *)node->own)->best.engine, &device, NULL) == HDST_OK && device->class_ != HDST__DEVICE_INTERP;
+    return hdst__engine_runs_kernels(((top_node *)node->own)->best.engine);
 }
 
 static hdst_status run_stage(hdst__node *node, uint64_t limit, hdst__run_stats *stats, hdst_error *error)

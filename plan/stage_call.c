@@ -114,11 +114,6 @@ void hdst__stage_call_bind(hdst__arena *arena, hdst__stage_call *call, size_t in
     call->values = values;
 }
 
-void hdst__stage_call_in_place(hdst__stage_call *call)
-{
-    for (size_t i = 0; i < call->func->param_count; i++) ((bool *)call->values->in_place)[i] |= call->params[i].held != NULL;
-}
-
 // Its rows may have changed since it was bound.
 static hdst_status check_value(const hdst__plan_param *param, bool is_table, hdst_error *error)
 {
@@ -141,6 +136,7 @@ hdst_status hdst__stage_call_values(const hdst__stage_call *call, hdst_error *er
         ((hdst__value_rows **)call->values->resident)[i] = param->value && param->value->on_device ? param->value->resident : NULL;
         ((uint64_t *)call->values->rows)[i] = param->value ? param->value->rows : own.rows;
         ((uint64_t *)call->values->version)[i] = param->value ? param->value->version : own.version;
+        ((bool *)call->values->in_place)[i] |= param->held != NULL;         // what a node holds stays until the run ends
     }
     return HDST_OK;
 }

@@ -30,8 +30,6 @@ const void *hdst__plan_identity(hdst__arena *arena, const ast_function *reduce, 
 
 // Room for what the parameters of call->func are bound to. `input`: parameter that has the records of the input, 0: none.
 void hdst__stage_call_bind(hdst__arena *arena, hdst__stage_call *call, size_t input);
-// Rows that nodes hold stay until a run ends: a device that shares the host's memory reads them where they lie. Once `params` are there.
-void hdst__stage_call_in_place(hdst__stage_call *call);
 // Takes the snapshot, unless a value has an error, or rows that its parameter cannot have.
 hdst_status hdst__stage_call_values(const hdst__stage_call *call, hdst_error *error);
 void hdst__stage_call_end(hdst__stage_call *call);      // the engine's stage

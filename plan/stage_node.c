@@ -123,7 +123,6 @@ static hdst_status build(hdst__arena *arena, hdst__node *node, hdst_error *error
     for (size_t i = 0; i < own->item_count; i++) match_params(own->items[i], &own->call);
     list_tables(arena, node);
     hdst__arranged_input_bind(node);
-    hdst__stage_call_in_place(&own->call);
     if (node->dataset->row_tuples) return hdst__row_tuples_make(arena, node, error);
     if (own->passes.count > 1) hdst__row_passes_bind(arena, &own->call, &own->passes);
     return declared ? HDST_OK : hdst__plan_passes((ir_func *)own->call.func, error);
@@ -365,7 +364,7 @@ static hdst_status take_rows(hdst__node *node, hdst_error *error)
         uint64_t first, all;
         hdst__row_passes_range(&own->passes, &own->call, node->tables[i].param, &first, &all);
         node->tables[i].resident = NULL;
-        status = make_rows(node, &node->tables[i], all, node->tables[i].resident, error);
+        status = make_rows(node, &node->tables[i], all, false, error);
     }
     return status;
 }

@@ -33,8 +33,9 @@ hdst_status hdst__value_rows_from(const hdst_value *value, const hdst__record *f
     const uint64_t numbers = count * numbers_of(from), of_row = numbers_of(value->record);      // they are in memory: there is no overflow
     *rows = numbers / of_row;
     if (numbers % of_row == 0) return HDST_OK;
-    hdst__error_set(error, HDST_E_USAGE, "%llu numbers of '%s' are no whole rows of '%s', which has %llu", (unsigned long long)numbers, from->name,
-                    value->record->name, (unsigned long long)of_row);
+    const bool is_one = numbers == 1;
+    hdst__error_set(error, HDST_E_USAGE, "%llu number%s of '%s' %s of '%s', which has %llu", (unsigned long long)numbers, is_one ? "" : "s", from->name,
+                    is_one ? "is no whole row" : "are no whole rows", value->record->name, (unsigned long long)of_row);
     hdst__error_hint(error, "rows of numbers of one type become rows of other lengths when they are laid end to end");
     return HDST_E_USAGE;
 }

@@ -48,8 +48,9 @@ hdst_status hdst__schema_add_field(hdst__arena *arena, hdst__schema *schema, con
 hdst_status hdst__schema_add_time(hdst__arena *arena, hdst__schema *schema, const char *name, hdst__time_unit time, const uint64_t *counts, size_t dims,
                                   hdst_error *error);
 // What becomes of empty cells of the field that was added last; valid: the field (bool or uint8, of the same count) that says which were, or NULL.
-hdst_status hdst__schema_set_null_values(hdst__arena *arena, hdst__schema *schema, const char *const *words, size_t count, hdst_error *error);
 hdst_status hdst__schema_set_missing(hdst__arena *arena, hdst__schema *schema, hdst__missing missing, const char *valid, hdst_error *error);
+// Words that count as empty cells of that field, in place of those it had; they are copied.
+hdst_status hdst__schema_set_null_values(hdst__arena *arena, hdst__schema *schema, const char *const *words, size_t count, hdst_error *error);
 hdst_status hdst__schema_add_nested(hdst__arena *arena, hdst__schema *schema, const char *name, const char *record, const uint64_t *counts, size_t dims,
                                     hdst_error *error);
 hdst_status hdst__schema_close(hdst__arena *arena, hdst__schema *schema, hdst_error *error);

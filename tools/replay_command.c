@@ -72,18 +72,16 @@ static hdst__leaf leaf_of(const hdst__type *type, size_t i)
     return type->kind == HDST__RECORD ? type->record->leaves[i] : (hdst__leaf){.kind = type->kind, .elements = 1};
 }
 
-static size_t leaves_of(const hdst__type *type) { return type->kind == HDST__RECORD ? type->record->leaf_count : 1; }
-
 // The leaves of the stream's records that are the key; NULL: what the file says of them does not fit the function.
 static const hdst__key_leaf *find_keys(const session *s, const ast_function *function)
 {
     const ast_decl *key = find_param(function, AST_KEY), *stream = find_param(function, AST_STREAM);
-    if (!key || !stream || s->replay.key_count != leaves_of(key->type)) return NULL;
+    if (!key || !stream || s->replay.key_count != hdst__type_leaves(key->type)) return NULL;
     const hdst__type *element = function->pair ? function->pair->type : stream->type->element;
     hdst__key_leaf *keys = HDST__NEW_ARRAY(s->arena, hdst__key_leaf, s->replay.key_count);
     for (size_t i = 0; i < s->replay.key_count; i++) {
         const hdst__replay_key *from = &s->replay.keys[i];
-        if (from->leaf >= leaves_of(element)) return NULL;
+        if (from->leaf >= hdst__type_leaves(element)) return NULL;
         const hdst__leaf has = leaf_of(element, from->leaf), wanted = leaf_of(key->type, i);
         if (has.kind != wanted.kind || from->element >= has.elements || wanted.elements > has.elements - from->element) return NULL;
         keys[i] = (hdst__key_leaf){from->leaf, from->element};

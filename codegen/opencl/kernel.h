@@ -55,7 +55,7 @@ typedef struct hdst__kernel {
     const char *finish_name;            // GPU: turns the device table into C structs, in work-groups of local_size, as many as one likes; NULL: no accumulators
     const hdst__arg *finish_args;       // its own arguments. What a row has between its fields is left as it is
     size_t finish_arg_count;
-    const char *overflow_name;          // with overflow cells: runs behind finish_name, with its arguments, as many work-items as one likes, and
+    const char *overflow_name;          // with overflow cells: runs behind finish_name, if there is one, with finish_args, as many work-items as one likes, and
                                         // empties the cells; NULL: none
     uint32_t overflow_cell_words;       // of an overflow cell
     uint32_t rows_tile;                 // GPU, where rows are written as they are complete: records of a work-group's tile

@@ -17,7 +17,6 @@
 #include "codegen/pass/arranged_rows.h"
 #include "codegen/pass/gpu_form.h"
 #include "codegen/ir/accum_tables.h"
-#include "base/costs_gpu.h"
 
 #include <inttypes.h>
 
@@ -133,23 +132,20 @@ static int tile_records(uint64_t words) { return words > 4 ? GROUP : words > 2 ?
 static bool suits(const ir_func *func, const hdst__tables *tables, const hdst__kernel_options *options)
 {
     if (!options->writes_rows || !options->facts.has_double || !func->params[0].starts || func->emits || tables->accum_count != 1) return false;
+    if (!options->facts.has_int64_atomics || (options->facts.max_group && options->facts.max_group < GROUP)) return false;
     const hdst__accum *accum = &tables->accum[0];
-    for (size_t l = 0; l < accum->leaf_count; l++)
-        if (accum->cell[l].precision == HDST__CLASS_SUPERACCUMULATOR) return false;
+    if (hdst__accum_has_superaccumulators(accum)) return false;
     return accum->is_table && words_of(accum) <= MOST_WORDS && options->facts.local_bytes >= LEAST_LOCAL_BYTES && hdst__each_adds_to_its_row(func, accum);
 }
 
 static void place(ir_func *func, hdst__tables *tables, const hdst__gpu_forms *forms, uint32_t starts)
 {
     hdst__accum *accum = (hdst__accum *)&tables->accum[0];
-    uint32_t words = 1;
-    for (size_t l = 0; l < accum->leaf_count; l++)
-        if (accum->cell[l].digits >= words) words = accum->cell[l].digits + 1;
     for (size_t i = 0; i < func->param_count; i++)
         if (func->params[i].kind == IR_BROADCAST_TABLE && func->params[i].placement) func->params[i].placement->place = IR_PLACE_GLOBAL;
     ir_placement *to = forms->single->params[accum->param].placement;
     *to = (ir_placement){.place = IR_PLACE_RUN, .runs = true, .starts = starts, .writes_rows = true, .leaf = to->leaf};
-    *func->tables = (ir_tables){.copies = 1, .overflow_words = words};
+    *func->tables = (ir_tables){.copies = 1, .overflow_words = hdst__accum_overflow_words(accum)};
     hdst__accum_make_fixed_point(accum);
     accum->writes_rows = true;
 }

@@ -43,9 +43,8 @@ bool hdst__combining_suits(const hdst__printer *p)
 
 bool hdst__combines_dense(const hdst__printer *p)
 {
-    hdst__printer strips = *p;
-    strips.output = (ir_output){.way = IR_OUTPUT_BOUNDED, .bound = 1};
-    return p->output.way == IR_OUTPUT_DENSE && p->options->combining && p->options->combining->in_rows && hdst__combines(&strips);
+    const hdst__combining *combining = p->options->combining;
+    return combining && combining->in_rows && !p->gpu && !p->text_copies && p->output.way == IR_OUTPUT_DENSE && hdst__combining_suits(p);
 }
 
 // A power of two, so that small rows do not lie in two cache lines.

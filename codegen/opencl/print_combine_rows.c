@@ -6,11 +6,6 @@
 
 enum { WORD = 8 };
 
-uint32_t hdst__combined_key_words(const hdst__combining *combining)
-{
-    return hdst__scalar_size(combining->record->leaves[combining->key].kind) > sizeof(uint32_t);
-}
-
 static const char *float_name(hdst__kind kind) { return kind == HDST__F32 ? "float" : "double"; }
 
 static void write_scale(hdst__writer *out, const hdst__leaf *leaf, uint32_t sum)

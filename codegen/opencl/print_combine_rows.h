@@ -6,7 +6,6 @@
 #include "accum/combining.h"
 #include "codegen/opencl/printer.h"
 
-uint32_t hdst__combined_key_words(const hdst__combining *combining);        // of a row: a key of at most 4 bytes is known from its hash
 // What the template leaves open; row_bytes: from one row to the next.
 void hdst__write_combined_rows_macros(const hdst__combining *combining, uint64_t row_bytes, hdst__writer *out);
 

@@ -142,8 +142,8 @@ void hdst__print_output_macros(hdst__printer *p)
 
 void hdst__print_put(hdst__printer *p, const hdst__record *record, const hdst__leaf *leaf, const char *at, const char *bits)
 {
-    static const char *const type[] = {[1] = "uchar", [2] = "ushort", [4] = "uint", [8] = "ulong"};
     const uint64_t size = hdst__scalar_size(leaf->kind);
-    if (hdst__leaf_is_aligned(record, leaf)) hdst__write_line(&p->out, "*(__global %s *)(%s) = (%s)(%s);", type[size], at, type[size], bits);
+    const char *type = hdst__unsigned_cl_name(size);
+    if (hdst__leaf_is_aligned(record, leaf)) hdst__write_line(&p->out, "*(__global %s *)(%s) = (%s)(%s);", type, at, type, bits);
     else hdst__write_line(&p->out, "put_bytes(%s, %s, %" PRIu64 ");", at, bits, size);
 }

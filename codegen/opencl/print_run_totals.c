@@ -31,8 +31,8 @@ void hdst__print_run_starts(hdst__printer *p, const hdst__accum_plan *plan)
     hdst__write_line(&p->out, "ulong %sRun = odd_keys ? 0 : run_at(run_starts, %sRows - 1, first + start);", plan->name,
                      starts);
     hdst__write_line(&p->out, "// Shared with the strip before, as the last one is with the next.");
-    hdst__write_line(&p->out, "%sulong first_run = %sRun;", hdst__placement(p, plan)->writes_rows ? "" : "const ", plan->name);
-    if (hdst__placement(p, plan)->writes_rows) hdst__write_line(&p->out, "bool run_apart = false;      // some addend of the block went elsewhere");
+    hdst__write_line(&p->out, "%sulong first_run = %sRun;", plan->accum->writes_rows ? "" : "const ", plan->name);
+    if (plan->accum->writes_rows) hdst__write_line(&p->out, "bool run_apart = false;      // some addend of the block went elsewhere");
 }
 
 // --- Totals ---
@@ -144,7 +144,7 @@ void hdst__end_run_totals(hdst__printer *p, const ir_stmt *records)
     p->out.indent++;
     hdst__write_line(&p->out, "const ulong at = run_end - block_first;");
     print_take(p, plan, records);
-    const char *whole = hdst__placement(p, plan)->writes_rows ? " && !run_apart" : "";
+    const char *whole = writes ? " && !run_apart" : "";
     hdst__write_line(&p->out, "if (%sRun != first_run%s) %s;", plan->name, whole, hdst__run_end_alone_text(p, plan));
     hdst__write_line(&p->out, "else %s;", hdst__run_end_text(p, plan));
     p->out.indent--;

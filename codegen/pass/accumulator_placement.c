@@ -131,29 +131,13 @@ static bool find_block_sum(ir_stmt *s, void *user)
     return true;
 }
 
-// Of a cell of the overflow table, which holds an integer too.
-static uint32_t overflow_cell_words(const hdst__accum *accum)
-{
-    uint32_t words = 1;
-    for (size_t l = 0; l < accum->leaf_count; l++)
-        if (accum->cell[l].digits >= words) words = accum->cell[l].digits + 1;
-    return words;
-}
-
-static bool has_superaccumulators(const hdst__accum *accum)
-{
-    bool has = false;
-    for (size_t l = 0; l < accum->leaf_count; l++) has |= accum->cell[l].precision == HDST__CLASS_SUPERACCUMULATOR;
-    return has;
-}
-
 // Runs whose ends are known have all that a row takes, but for those that other strips have records of.
 static void write_rows(ir_func *form, hdst__tables *tables, const hdst__place_limits *limits)
 {
     hdst__accum *accum = tables->accum_count == 1 ? (hdst__accum *)tables->accum : NULL;
-    if (!limits->writes_rows || !accum || !placement_of(form, accum)->starts || has_superaccumulators(accum)) return;
+    if (!limits->writes_rows || !accum || !placement_of(form, accum)->starts || hdst__accum_has_superaccumulators(accum)) return;
     if (!hdst__rows_have_totals(form, accum) || form->block > HDST__ROW_BLOCK) return;
-    form->tables->overflow_words = overflow_cell_words(accum);
+    form->tables->overflow_words = hdst__accum_overflow_words(accum);
     hdst__accum_make_fixed_point(accum);
     placement_of(form, accum)->writes_rows = accum->writes_rows = true;
 }

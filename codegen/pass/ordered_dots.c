@@ -8,7 +8,6 @@
 // --- What it reads ---
 
 typedef struct reads {
-    const ir_func *func;
     const ir_stmt *loop;
     uint32_t counter;           // of the loop around
     const ir_expr *own, *other;
@@ -74,7 +73,7 @@ bool hdst__is_ordered_dot(const ir_func *func, const ir_block *block, size_t at,
     ir_stmt *start = block->items[at], *loop = block->items[at + 1];
     if (start->kind != IR_SET || func->vars[start->var].elements || func->vars[start->var].kind != HDST__F32) return false;
     if (!is_loop(func, loop) || !is_body(func, loop, start->var)) return false;
-    reads r = {.func = func, .loop = loop, .counter = counter};
+    reads r = {.loop = loop, .counter = counter};
     ir_block body = loop->body;
     hdst__ir_visit_exprs(&body, see_read, &r);
     hdst__ir_visit_own_exprs(start, see_read, &r);

@@ -116,12 +116,12 @@ hdst_status hdst__opencl_to_device(hdst__device *device, hdst__memory *memory, h
 // Of an arena, of what was kept, or to be made. False: the budget has no room.
 static bool reserve(hdst__opencl_device *self, hdst__memory *memory)
 {
-    const uint64_t rounded = hdst__page_round(memory->bytes), size = hdst__opencl_pool_size(self, rounded);
+    const uint64_t rounded = hdst__page_round(memory->bytes);
+    const uint64_t size = memory->owner == HDST__OWNER_CACHES ? rounded : hdst__opencl_pool_size(self, rounded);     // how many fit was reckoned without
     hdst__budget *budget = &self->base.budget;
     if (!hdst__opencl_pools(self)) return hdst__budget_reserve(budget, memory->owner, rounded);
     if (hdst__opencl_arena_take(self, memory) || hdst__opencl_pool_take(self, memory->owner, rounded, &memory->object, &memory->held)) return true;
-    const bool has_room = size == rounded || hdst__budget_unused(budget) >= size;
-    memory->held = has_room ? size : rounded;
+    memory->held = hdst__budget_unused(budget) >= size ? size : rounded;
     return hdst__budget_reserve(budget, memory->owner, memory->held);
 }
 

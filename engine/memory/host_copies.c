@@ -115,15 +115,19 @@ static bool make_list(hdst__dataset_cache *cache)
 }
 
 // Once reading it has taken nearly as long as to have its memory and pin it: so that is not done for what is read once or twice.
-static bool pays(const hdst__dataset_cache *cache, const hdst__storage *storage, const struct hdst__host_copy *copy)
+static bool pays(const hdst__dataset_cache *cache, const hdst__storage *storage, uint64_t number)
 {
     const uint64_t after = cache->device->limits->copies_after;
-    return after ? copy->reads >= after : copy->reads && copy->seconds >= HDST__HOST_PIN_SECONDS * (double)hdst__storage_bytes(storage);
+    pthread_mutex_lock(&cache->runtime->partial.mutex);
+    const uint64_t reads = cache->copies[number].reads;
+    const double seconds = cache->copies[number].seconds;
+    pthread_mutex_unlock(&cache->runtime->partial.mutex);
+    return after ? reads >= after : reads && seconds >= HDST__HOST_PIN_SECONDS * (double)hdst__storage_bytes(storage);
 }
 
 static bool keeps_none(const hdst__dataset_cache *cache)
 {
-    return cache->device->unified || cache->reader.copies_texts || cache->pins_nothing || cache->device->limits->copies_after == UINT64_MAX;
+    return cache->device->unified || cache->reader.copies_texts || cache->device->limits->copies_after == UINT64_MAX;
 }
 
 hdst__segment *hdst__host_copy_pin(hdst__dataset_cache *cache, uint64_t number)
@@ -132,15 +136,17 @@ hdst__segment *hdst__host_copy_pin(hdst__dataset_cache *cache, uint64_t number)
     if (keeps_none(cache) || !make_list(cache)) return NULL;
     hdst__segment *segment = pinned(cache, number);
     struct hdst__host_copy made;
-    if (segment || !pays(cache, storage, &cache->copies[number]) || !has_room(cache, storage) || !make_copy(cache, storage, &made)) return segment;
+    if (segment || cache->pins_nothing || !pays(cache, storage, number) || !has_room(cache, storage) || !make_copy(cache, storage, &made)) return segment;
     return add_copy(cache, number, &made);
 }
 
 void hdst__host_copy_note(hdst__dataset_cache *cache, uint64_t number, double seconds)
 {
     if (!cache->copies) return;
+    pthread_mutex_lock(&cache->runtime->partial.mutex);         // another thread may take the copy away
     cache->copies[number].reads++;
     cache->copies[number].seconds += seconds;
+    pthread_mutex_unlock(&cache->runtime->partial.mutex);
 }
 
 // Filled first, by all threads, its pages are there when the driver asks for them one by one.

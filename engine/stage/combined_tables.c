@@ -131,8 +131,7 @@ static uint64_t pack_rows(const hdst__combined_tables *tables, uint64_t number, 
 hdst_status hdst__combined_tables_give_rows(hdst__combined_tables *tables, uint64_t *records, hdst_error *error)
 {
     const hdst__combining *combining = tables->combining;
-    const hdst__leaf *key = &combining->record->leaves[combining->key];
-    const uint64_t row_words = combining->record->leaf_count + (hdst__scalar_size(key->kind) > sizeof(uint32_t));
+    const uint64_t row_words = combining->record->leaf_count + hdst__combined_key_words(combining);
     hdst_status status = HDST_OK;
     *records = 0;
     for (uint64_t t = 0; t < tables->tables && status == HDST_OK; t++) {

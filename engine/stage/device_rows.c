@@ -35,9 +35,10 @@ static bool take_memory(hdst__device_rows *rows, uint64_t in_all)
     return false;
 }
 
-bool hdst__device_rows_offer(hdst__device_rows *rows, uint64_t expected, uint64_t in_all, hdst__launch *launch)
+bool hdst__device_rows_offer(hdst__device_rows *rows, uint64_t expected, uint64_t in_all, bool goes_on, hdst__launch *launch)
 {
-    if (rows->ended || (!rows->memory && (rows->tried || expected < rows->device->limits->by_key_slice_least || !take_memory(rows, in_all)))) return false;
+    const bool takes = !rows->tried && expected >= rows->device->limits->by_key_slice_least;
+    if ((rows->ended && !goes_on) || (!rows->memory && !(takes && take_memory(rows, in_all)))) return false;
     launch->combined = rows->memory;
     launch->combined_tables = 1;
     launch->combined_bits = rows->bits;

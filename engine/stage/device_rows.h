@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A table of a GPU in which a kernel's records with equal keys become one as they are made (codegen/opencl/templates/combined_gpu.cl). A run takes it with the
 // first slice that is worth it, and gives what it holds when all slices have ended.
-#ifndef HDST_ENGINE_STAGE_COMBINED_ROWS_H
-#define HDST_ENGINE_STAGE_COMBINED_ROWS_H
+#ifndef HDST_ENGINE_STAGE_DEVICE_ROWS_H
+#define HDST_ENGINE_STAGE_DEVICE_ROWS_H
 
 #include "engine/device/device.h"
 
@@ -17,7 +17,8 @@ typedef struct hdst__device_rows {        // of one run
 } hdst__device_rows;
 
 // Has the kernel of a slice of which so many records are expected, and so many of all, use the table. False: it is to write its records, as others do.
-bool hdst__device_rows_offer(hdst__device_rows *rows, uint64_t expected, uint64_t in_all, hdst__launch *launch);
+// goes_on: it is not the slice's first turn, and the table is there, whether it pays or not.
+bool hdst__device_rows_offer(hdst__device_rows *rows, uint64_t expected, uint64_t in_all, bool goes_on, hdst__launch *launch);
 void hdst__device_rows_note(hdst__device_rows *rows, uint64_t made, uint64_t left);     // of such a slice, when it has ended
 // As many as the table may be expected to leave of so many records.
 uint64_t hdst__device_rows_left_of(const hdst__device_rows *rows, uint64_t records);

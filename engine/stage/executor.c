@@ -165,9 +165,8 @@ static hdst_status unwrap_output(hdst__executor *executor, hdst__slot *slot, hds
 static bool offer_rows(hdst__pass *pass, const hdst__slot *slot, hdst__launch *launch)
 {
     const double each = *pass->outputs_per_record;
-    if (slot->turn > 1) pass->rows->ended = false;      // it goes on as it began
     const uint64_t expected = (uint64_t)((double)slot->count * each), in_all = (uint64_t)((double)hdst__pass_records(pass) * each);
-    if (!hdst__device_rows_offer(pass->rows, expected, in_all, launch)) return false;
+    if (!hdst__device_rows_offer(pass->rows, expected, in_all, slot->turn > 1, launch)) return false;
     launch->combined_tables = slot->turn;
     return true;
 }
@@ -316,7 +315,6 @@ static hdst_status cut_slice(hdst__executor *executor, hdst__pass *pass, hdst__s
 // A slice whose records go to a table as they are made: what had room of the others is taken, and another turn goes on from there.
 static hdst_status drain_slice(hdst__executor *executor, hdst__pass *pass, hdst__slot *slot, hdst_error *error)
 {
-    const bool ended = pass->rows->ended;
     hdst_status status = HDST_OK;
     while (status == HDST_OK && overflows(slot, pass)) {
         status = hdst__executor_take_room(executor, slot, pass, error);
@@ -325,7 +323,6 @@ static hdst_status drain_slice(hdst__executor *executor, hdst__pass *pass, hdst_
         if (status == HDST_OK) status = start_slice(executor, pass, slot, slot->skip, slot->count, true, error);
         if (status == HDST_OK) status = executor->device->ops->settle(executor->device, &slot->ticket, error);
     }
-    pass->rows->ended = ended;
     return status == HDST_OK ? hdst__executor_take_output(executor, slot, pass, error) : status;
 }
 
@@ -337,7 +334,8 @@ static void count_outputs(const hdst__slot *slot, hdst__pass *pass)
         return;
     }
     pass->outputs += slot->readback[0];
-    *pass->outputs_per_record = (double)pass->outputs / (double)pass->stats->device[0].records;
+    pass->counted += slot->count;
+    *pass->outputs_per_record = (double)pass->outputs / (double)pass->counted;
 }
 
 // With the mutex held, which the driver's thread may want while the program is told.

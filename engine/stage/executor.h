@@ -90,6 +90,7 @@ typedef struct hdst__pass {
     hdst__power_estimate *measured;     // NULL, or what its slices cost
     double *outputs_per_record;         // COUNTED: measured here
     uint64_t outputs, came;             // COUNTED: records that there was room for, or that came out, so far; those that did
+    uint64_t counted;                   //     and of how many input records
     hdst__run_stats *stats;
     uint64_t base;                      // of the whole input: the reader's first record, where a worker has a part of its own
     hdst__team *team;                   // NULL: this worker is alone

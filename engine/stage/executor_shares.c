@@ -134,13 +134,14 @@ static hdst_status missing_segment(hdst__executor *executor, hdst__pass *pass, u
                                    hdst_error *error)
 {
     const uint64_t number = at / pass->cache->each;
+    const bool is_whole = at == number * pass->cache->each && behind >= next;
     hdst_status status = HDST_OK;
     *out = NULL;
-    if (at == number * pass->cache->each && behind >= next) status = copied_segment(executor, pass, number, out, error);
+    if (is_whole) status = copied_segment(executor, pass, number, out, error);
     if (status != HDST_OK || *out) return status;
     const double before = pass->stats->read_seconds;
     status = streamed_segment(executor, pass, at, behind < next ? behind : next, out, error);
-    if (pass->cache->device == executor->device) hdst__host_copy_note(pass->cache, number, pass->stats->read_seconds - before);
+    if (is_whole && pass->cache->device == executor->device) hdst__host_copy_note(pass->cache, number, pass->stats->read_seconds - before);
     return status;
 }
 

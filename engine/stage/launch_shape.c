@@ -103,7 +103,8 @@ static void take(hdst__launch_plan *plan, const hdst__kernel *kernel, const hdst
 static bool is_tunable(const hdst__launch_plan *plan)
 {
     if (!plan->kernel || plan->device->facts.target != HDST__TARGET_GPU || !plan->kernel->shape.group || plan->kernel->tuple_kernel_count ||
-        plan->code.fold || plan->kernel->text_constants || hdst__plan_writes_rows(plan)) return false;      // each shape's kernel would have its own
+        plan->code.fold || plan->kernel->text_constants) return false;      // each shape's kernel would have its own
+    if (hdst__plan_writes_rows(plan)) return false;         // in tiles of one size
     const uint32_t lanes = plan->device->info->compute_units * plan->kernel->local_size;
     // else memory decided how many groups there are
     return plan->device->options->tuning != HDST__TUNING_OFF && plan->items >= lanes && plan->items % lanes == 0;

@@ -108,7 +108,6 @@ static hdst_status take_part_memory(scatter_part *part, hdst_error *error)
     hdst__device *device = part->device;
     const uint64_t words = words_of(part) * (scatter->count - 1), bytes = (rows_of(part) * scatter->row_bytes + 7) / 8 * 8;
     hdst_status status = hdst__word_addition_load(&part->addition, device, error);
-    if (status == HDST_OK) status = take_narrow(part, error);
     if (status != HDST_OK || rows_of(part) == 0) return status;
     status = device->ops->alloc(device, HDST__MEMORY_DEVICE, HDST__OWNER_ACCUMULATORS, words * sizeof(int64_t),
                                             "the accumulators of other devices", &part->arrived, error);
@@ -155,6 +154,7 @@ static hdst_status make_parts(hdst__stage *stage, hdst__scatter *scatter, hdst_e
     if (status != HDST_OK) return status;
     divide_rows(scatter, hdst__accum_rows(&stage->plan->tables->accum[0], stage->plan->rows), hdst__engine_limits(stage->engine)->scatter_piece);
     for (uint32_t i = 0; i < scatter->count && status == HDST_OK; i++) status = take_part_memory(&scatter->part[i], error);
+    for (uint32_t i = 0; i < scatter->count && status == HDST_OK; i++) status = take_narrow(&scatter->part[i], error);      // of what is left
     return status;
 }
 

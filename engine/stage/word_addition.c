@@ -7,33 +7,38 @@
 
 enum { ADD, SPAN, NARROW, ADD_NARROW };
 
-static hdst_status load_all(hdst__word_addition *addition, hdst_error *error)
+static hdst_status name_kernels(hdst__word_addition *addition, hdst_error *error)
 {
     static const char *const names[] = {[ADD] = "add_words", [SPAN] = "span_words", [NARROW] = "narrow_words", [ADD_NARROW] = "add_narrow_words"};
-    hdst__device *device = addition->device;
     jmp_buf out_of_memory;
-    hdst__arena_init(&addition->text, device->runtime->allocator, &out_of_memory);
+    hdst__arena_init(&addition->text, addition->device->runtime->allocator, &out_of_memory);
     if (setjmp(out_of_memory)) {
         hdst__arena_destroy(&addition->text);
+        addition->kernel = NULL;
         return hdst__error_memory(error, "the addition of tables");
     }
     const char *source = hdst__pieces_text(&addition->text, &hdst__accum_pieces, "add_words.cl");
-    hdst__kernel *kernel = HDST__NEW_ARRAY(&addition->text, hdst__kernel, HDST__WORD_KERNELS);
+    addition->kernel = HDST__NEW_ARRAY(&addition->text, hdst__kernel, HDST__WORD_KERNELS);
+    for (int i = 0; i < HDST__WORD_KERNELS; i++)
+        addition->kernel[i] =
+            (hdst__kernel){.name = names[i], .source = source, .build_options = "-cl-std=CL1.2 -w", .local_size = HDST__WORD_ADDITION_GROUP};
     addition->text.out_of_memory = NULL;
-    hdst_status status = HDST_OK;
-    for (int i = 0; i < HDST__WORD_KERNELS && status == HDST_OK; i++) {
-        kernel[i] = (hdst__kernel){.name = names[i], .source = source, .build_options = "-cl-std=CL1.2 -w", .local_size = HDST__WORD_ADDITION_GROUP};
-        status = device->ops->load(device, &(hdst__code){.kernel = &kernel[i]}, &addition->program[i], error);
-    }
-    return status;
+    return HDST_OK;
+}
+
+static hdst_status load(hdst__word_addition *addition, int kernel, hdst_error *error)
+{
+    hdst__device *device = addition->device;
+    return device->ops->load(device, &(hdst__code){.kernel = &addition->kernel[kernel]}, &addition->program[kernel], error);
 }
 
 hdst_status hdst__word_addition_load(hdst__word_addition *addition, hdst__device *device, hdst_error *error)
 {
-    if (addition->device == device && addition->program[HDST__WORD_KERNELS - 1]) return HDST_OK;
+    if (addition->device == device && addition->program[ADD]) return HDST_OK;
     hdst__word_addition_unload(addition);
     addition->device = device;
-    return load_all(addition, error);
+    const hdst_status status = name_kernels(addition, error);
+    return status == HDST_OK ? load(addition, ADD, error) : status;
 }
 
 void hdst__word_addition_unload(hdst__word_addition *addition)
@@ -74,17 +79,31 @@ hdst_status hdst__word_addition_add(const hdst__word_addition *addition, hdst__m
 
 static uint64_t span_bytes(const hdst__word_addition *addition, uint64_t words) { return groups_for(addition, words) * 2 * sizeof(uint64_t); }
 
-hdst_status hdst__word_addition_may_narrow(hdst__word_addition *addition, uint64_t words, hdst_error *error)
+static hdst_status take_narrow_memory(hdst__word_addition *addition, uint64_t words, hdst_error *error)
 {
     static const char what[] = "accumulators on their way";
     hdst__device *device = addition->device;
-    if (addition->spans_here) return HDST_OK;
     hdst_status status = device->ops->alloc(device, HDST__MEMORY_DEVICE, HDST__OWNER_ACCUMULATORS, words * sizeof(uint32_t), what, &addition->narrow, error);
     if (status == HDST_OK)
         status = device->ops->alloc(device, HDST__MEMORY_DEVICE, HDST__OWNER_ACCUMULATORS, span_bytes(addition, words), what, &addition->spans, error);
     if (status != HDST_OK) return status;
     addition->spans_here = hdst__alloc_zero(device->runtime->allocator, span_bytes(addition, words));
     return addition->spans_here ? HDST_OK : hdst__error_memory(error, what);
+}
+
+hdst_status hdst__word_addition_may_narrow(hdst__word_addition *addition, uint64_t words, hdst_error *error)
+{
+    const hdst__device_ops *ops = addition->device->ops;
+    hdst_status status = HDST_OK;
+    if (addition->spans_here) return HDST_OK;
+    for (int i = SPAN; i < HDST__WORD_KERNELS && status == HDST_OK; i++)
+        if (!addition->program[i]) status = load(addition, i, error);
+    if (status == HDST_OK) status = take_narrow_memory(addition, words, error);
+    if (status == HDST_OK) return status;
+    ops->release(addition->device, addition->narrow);
+    ops->release(addition->device, addition->spans);
+    addition->narrow = addition->spans = NULL;
+    return status;
 }
 
 // A sum keeps its sign in the 32 bits, and loses zeros at its end; other words have none to lose.

@@ -13,11 +13,12 @@ typedef struct hdst__word_addition {    // zeroed at first
     hdst__device *device;
     hdst__program *program[HDST__WORD_KERNELS];         // NULL: not loaded yet
     hdst__arena text;
+    hdst__kernel *kernel;               // in it
     hdst__memory *narrow, *spans;       // hdst__word_addition_may_narrow
     uint64_t *spans_here;
 } hdst__word_addition;
 
-// Compiles them, unless that was done for this device.
+// Compiles the one that adds words as they are, unless that was done for this device.
 hdst_status hdst__word_addition_load(hdst__word_addition *addition, hdst__device *device, hdst_error *error);
 void hdst__word_addition_unload(hdst__word_addition *addition);     // and gives memory back. Zeroed is fine
 // Behind what was submitted before: `words` words of each of `tables` runs that lie one behind the other in `from`, from word `at`
@@ -25,7 +26,7 @@ void hdst__word_addition_unload(hdst__word_addition *addition);     // and gives
 hdst_status hdst__word_addition_add(const hdst__word_addition *addition, hdst__memory *to, uint64_t first, const hdst__memory *from, uint64_t at,
                                     uint64_t words, uint64_t tables, hdst__word_op op, hdst_error *error);
 
-// Memory for a table of so many words as narrow ones. HDST_E_MEMORY: they have to go as they are.
+// Memory for a table of so many words as narrow ones, and the other kernels. HDST_E_MEMORY: they have to go as they are, and nothing is taken.
 hdst_status hdst__word_addition_may_narrow(hdst__word_addition *addition, uint64_t words, hdst_error *error);
 // Waits until what was submitted before has ended. *narrow: 32 bits of each word of the table, from bit *shift on, say all of it, and are in addition->narrow
 // once the device has come to it.

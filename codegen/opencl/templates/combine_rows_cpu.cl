@@ -154,6 +154,7 @@ WIDEST_VECTORS inline ulong combine_rows(__global ulong *head, __global ulong *r
 {
     const ulong bits = head[1];
     __global ulong *own = rows + ((ulong)COMBINED_ROW_WORDS << bits);
+    if (head[COMBINED_CLOSED]) return to;           // within a strip: a full row had no place to go to
     for (ulong at = from; at < to; at += COMBINED_BATCH)
         from += combine_batch(head, own, output + at * COMBINED_BYTES, (uint)min(to - at, (ulong)COMBINED_BATCH), output + from * COMBINED_BYTES);
     if (head[COMBINED_ADDED] >= head[COMBINED_LOOK_AFTER]) combined_move_full(head, rows, own, bits);

@@ -153,3 +153,30 @@ Test(several_gpus, plans_of_several_gpus_last_from_run_to_run)
     cr_assert(strstr(hdst_explain(r, NULL), added_there));
     hdst_context_destroy(context);
 }
+
+// A table goes by way of tuples, which each GPU brings to it a slice at a time and in whatever order slices come to it; what lies there already stays.
+Test(several_gpus, slices_that_go_by_way_of_tuples_are_added_one_to_another)
+{
+    static const char kernels[] = "struct pair { uint32_t key; float value; };\n"
+                                  "map sums(pair p, accum float t[]) { t[p.key] += p.value; }\n";
+    if (!have_team()) return;
+    make_pairs();
+    static float expected[ROWS];
+    for (uint32_t i = 0; i < RECORDS; i++) expected[pairs[i].key] += pairs[i].value;        // quarters, which floats add exactly
+    hdst_context *context = pair_of_gpus(2 * LOCAL, 0);
+    context->engine->options.tuples_always = true;
+    hdst__engine_limits(context->engine)->slice_records = RECORDS / 8;
+    hdst_module *m = module_of(context, kernels);
+    hdst_map_spec *spec = hdst_map_spec_create(m, "sums");
+    hdst_bind_accum(spec, "t", ROWS);
+    hdst_result *r = hdst_result_create(hdst_map(dataset(context, m), spec));
+    for (int run = 0; run < 2; run++) {
+        RUN(r);
+        const float *sum = hdst_result_rows(r, "t", NULL);
+        cr_assert_not_null(sum);
+        for (int k = 0; k < ROWS; k++) cr_assert_eq(sum[k], expected[k], "run %d, row %d: %g, not %g", run, k, (double)sum[k], (double)expected[k]);
+    }
+    cr_assert(strstr(hdst_explain(r, NULL), added_there), "%s", hdst_explain(r, NULL));
+    cr_assert(strstr(hdst_explain(r, NULL), "tuples are put in order"), "%s", hdst_explain(r, NULL));
+    hdst_context_destroy(context);
+}

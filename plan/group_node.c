@@ -99,7 +99,8 @@ hdst_status hdst__group_node_build(hdst__arena *arena, hdst__node *node, hdst_er
     hdst__group_init(&group->grouping, engine, dataset->parent->record, group->part, group->part_count);
     group->grouping.dense = own->dense;
     group->grouping.dense_rows = own->rows;
-    const hdst__record *gives = func->params[func->param_count - 1].record;
+    const ir_param *output = &func->params[func->param_count - 1];
+    const hdst__record *gives = output->given ? output->given : output->record;
     for (int i = 0; i < 2; i++) hdst__output_init(&group->level[i], hdst__engine_owned(engine, HDST__OWNER_OUTPUT), hdst__engine_memory(engine), gives->size);
     hdst__buffer_init(&group->devices, HDST__ALLOCATOR(dataset));
     hdst__output_init(&group->result, hdst__engine_owned(engine, HDST__OWNER_OUTPUT), hdst__engine_memory(engine), dataset->record->size);

@@ -52,8 +52,8 @@ void hdst__check_emits(hdst__checker *c, const ast_function *f)
 
 // --- text(b, n) ---
 //
-// The first n bytes of an array of bytes, as a text that a map or flat_map gives. It stands where its record is put together, in emit(...) or return:
-// so no text refers to bytes that change, and its bytes go into the record (codegen/lower/lower_text.c).
+// The first n bytes of an array of bytes, as a text that a map, flat_map, group or join gives. It stands where its record is put together, in emit(...) or
+// return: so no text refers to bytes that change, and its bytes go into the record (codegen/lower/lower_text.c).
 
 static bool is_call_of_text(const hdst__checker *c, const ast_expr *e)
 {
@@ -85,12 +85,18 @@ static const char *too_much(const hdst__record *record)
     return leaves > HDST__FIELD_LIMIT || record->size > UINT64_C(1) << 32 ? "so large a record takes no text(b, n)" : NULL;
 }
 
+// Of a function whose records nobody takes before they are read again, or that gives none.
+static const char *where_instead(const ast_function *f)
+{
+    if (f && f->kind == AST_HELPER) return "fill an array in the map, and give text(b, n) there";
+    return f && f->kind == AST_REDUCE ? "what a reduce gives is what it takes next; make the text in a map behind it" : NULL;
+}
+
 static bool may_stand_here(hdst__checker *c, const ast_expr *call)
 {
     const ast_function *f = c->function;
-    if (!f || (f->kind != AST_MAP && f->kind != AST_FLAT_MAP))
-        return fails(c, call->span, f && f->kind == AST_HELPER ? "fill an array in the map, and give text(b, n) there" : NULL,
-                     "only what a map or flat_map gives can be a text(b, n)");
+    if (!f || (f->kind != AST_MAP && f->kind != AST_FLAT_MAP && f->kind != AST_GROUP && f->kind != AST_JOIN))
+        return fails(c, call->span, where_instead(f), "only what a map, flat_map, group or join gives can be a text(b, n)");
     if (!call->is_given)
         return fails(c, call->span, "inside of the function work with the array: b[i]",
                      "text(b, n) stands by itself in emit(...) or return, as a field of the record");

@@ -121,7 +121,7 @@ Test(built_texts, stand_where_a_record_is_given)
     refused(context, "map f(text t) -> text { uint8_t b[9]; text s = text(b, 3); return s; }", alone);
     refused(context, "map f(text t) -> bool { uint8_t b[9]; return text(b, 3) == t; }", alone);
     refused(context, "map f(text t) -> text { uint8_t b[9]; return len(t) > 3 ? text(b, 3) : t; }", alone);
-    refused(context, "text h() { uint8_t b[9]; return text(b, 3); } map f(text t) -> text { return h(); }", "only what a map or flat_map gives");
+    refused(context, "text h() { uint8_t b[9]; return text(b, 3); } map f(text t) -> text { return h(); }", "only what a map, flat_map, group or join gives");
     refused(context, "struct two { text t[2]; }; map f(text t) -> two { uint8_t b[9]; return (two){ .t = { text(b, 3), t } }; }", "array of texts");
     refused(context, "map f(text t) -> text { uint32_t b[9]; return text(b, 3); }", "text(b, n) takes an array of uint8_t");
     refused(context, "map f(text t) -> text { uint8_t b[4097]; return text(b, 3); }", "at most 4096 bytes");

@@ -7,30 +7,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_CLIMBS = 32 };          // of 8 steps and more: none is as long
+
 typedef struct job {
     graph graph;
-    hdst_dataset *edges;            // gone both ways, by where they begin
+    hdst_dataset *edges;
     uint64_t components, largest, iterations, touched;
     uint32_t *component;            // by vertex: the smallest of its component
 } job;
 
-// Values that datasets read, and what the trees are made by.
+// What the trees are made by.
 typedef struct forest {
     hdst_module *module;
     hdst_dataset *numbers;          // of all vertices
-    hdst_value *parent, *work;      // state and work set
-    hdst_value *seeds;              // roots that the first turn joins
-    hdst_value *root, *most;        // of each vertex; of the largest component
-    hdst_result *top;               // each vertex's root
+    hdst_value *least;              // of each vertex, among those that edges lead it to
+    hdst_value *parent, *root;      // of each vertex: while its way up is gone; in the end
+    hdst_result *roots;             // the latter, made of the former
 } forest;
 
 typedef struct bound { const char *parameter; hdst_value *value; } bound;
-
-static hdst_map_spec *over_edges(const job *w, hdst_map_spec *spec)
-{
-    hdst_bind_lookup(spec, "out", w->edges, "from");
-    return spec;
-}
 
 static hdst_map_spec *spec_of(hdst_module *module, const char *function, const bound *values, size_t count)
 {
@@ -39,85 +34,111 @@ static hdst_map_spec *spec_of(hdst_module *module, const char *function, const b
     return spec;
 }
 
-static hdst_dataset *flat_mapped(hdst_dataset *from, hdst_map_spec *spec)
+static hdst_dataset *mapped(hdst_dataset *from, hdst_map_spec *spec)
 {
-    hdst_dataset *dataset = hdst_flat_map(from, spec);
+    hdst_dataset *dataset = hdst_map(from, spec);
     hdst_map_spec_destroy(spec);
     return dataset;
 }
 
-// The work set's roots become those above them; each hangs below the smallest that an edge joins it to.
-static hdst_dataset *make_trees(const forest *f, hdst_dataset *start, uint64_t size)
+// Its table `least`.
+static hdst_dataset *hooked(const forest *f, hdst_dataset *edges, uint64_t size)
 {
-    hdst_dataset *left = flat_mapped(hdst_read_value(f->work), spec_of(f->module, "climb", &(bound){"parent", f->parent}, 1));
-    const hdst_loop_step steps[] = {{.dataset = left, .value = f->work},
-                                    {.dataset = hdst_reduce_by_key(hdst_read_value(f->work), f->module, "smallest"), .value = f->parent}};
-    hdst_loop_options options = HDST_LOOP_OPTIONS_INIT;
-    options.limit = size + 1;           // each turn but the last joins roots
-    options.until = "touched";
-    return hdst_delta_loop(start, f->parent, hdst_read_value(f->seeds), f->work, steps, 2, &options);
+    hdst_map_spec *spec = hdst_map_spec_create(f->module, "hook");
+    hdst_bind_accum(spec, "least", size);
+    return mapped(edges, spec);
 }
 
-// Runs the function that names roots to join, then the turns that do it.
-static hdst_status join(program_run *run, job *w, forest *f, hdst_dataset *start, hdst_dataset *found, hdst_error *error)
+static hdst_dataset *left_of(const forest *f, hdst_dataset *edges)
 {
-    hdst_dataset *loop = make_trees(f, start, w->graph.size);
-    hdst_result *seeds = hdst_result_create(found), *trees = hdst_result_create(loop);
-    hdst_status status = program_run_result(run, seeds, NULL, error);
-    if (status == HDST_OK) status = hdst_value_set_result(f->seeds, seeds, NULL, error);
-    if (status == HDST_OK) w->touched += (uint64_t)hdst_view_int64(hdst_result_field(seeds, "touched", NULL), 0, 0);
-    if (status == HDST_OK) status = program_run_result(run, trees, NULL, error);
-    w->iterations += turns_count(loop);
-    w->touched += (uint64_t)turns_sum(loop);
-    if (status == HDST_OK) status = program_run_result(run, f->top, NULL, error);
-    hdst_result_destroy(seeds);
-    hdst_result_destroy(trees);
+    hdst_map_spec *spec = spec_of(f->module, "apart", &(bound){"root", f->root}, 1);
+    hdst_dataset *dataset = hdst_flat_map(edges, spec);
+    hdst_map_spec_destroy(spec);
+    return hdst_cache(dataset);
+}
+
+// The roots of trees, some of which now hang from others.
+static hdst_dataset *climbed(const forest *f)
+{
+    const bound hang[] = {{"root", f->root}, {"least", f->least}};
+    const hdst_loop_step step = {.dataset = mapped(f->numbers, spec_of(f->module, "climb", &(bound){"parent", f->parent}, 1)), .value = f->parent};
+    hdst_loop_options options = HDST_LOOP_OPTIONS_INIT;
+    options.limit = MOST_CLIMBS;
+    options.until = "below";
+    return hdst_loop(mapped(f->numbers, spec_of(f->module, "hang", hang, 2)), f->parent, &step, 1, &options);
+}
+
+static hdst_status set_roots(program_run *run, const forest *f, hdst_result *from, hdst_error *error)
+{
+    const hdst_status status = program_run_result(run, from, NULL, error);
+    return status == HDST_OK ? hdst_value_set_result(f->root, from, NULL, error) : status;
+}
+
+// Of the first turn: whoever has a neighbour below it, or itself, is there; others that are there have larger ones, which hang from them in the end (count).
+static hdst_status mark(job *w, hdst_result *hooks, hdst_error *error)
+{
+    const uint32_t *least = hdst_result_rows(hooks, "least", NULL);
+    for (uint64_t i = 0; least && i < w->graph.size; i++) w->graph.is_there[i] |= least[i] != GRAPH_NOWHERE;
+    return least ? HDST_OK : hdst_result_status(hooks, error);
+}
+
+// A turn over these edges. *left: how many there are.
+static hdst_status join_trees(program_run *run, job *w, const forest *f, hdst_dataset *edges, uint64_t *left, hdst_error *error)
+{
+    const bool first = edges == w->edges;
+    hdst_result *hooks = hdst_result_create(hooked(f, edges, w->graph.size));
+    hdst_status status = program_run_result(run, hooks, NULL, error);
+    *left = status == HDST_OK ? (uint64_t)hdst_view_int64(hdst_result_field(hooks, "edges", NULL), 0, 0) : 0;
+    if (status == HDST_OK && first) status = mark(w, hooks, error);
+    if (status == HDST_OK && (first || *left)) status = hdst_value_set_result(f->least, hooks, "least", error);
+    if (status == HDST_OK && (first || *left)) status = set_roots(run, f, f->roots, error);
+    hdst_result_destroy(hooks);
     return status;
 }
 
-// A component is told by its smallest vertex, which is its root. *most: the root of the largest one.
-static hdst_status count(job *w, const uint32_t *root, uint32_t *most, hdst_error *error)
+static hdst_status join_all(program_run *run, job *w, const forest *f, hdst_error *error)
+{
+    uint64_t left = 0;
+    hdst_dataset *edges = w->edges;
+    hdst_result *start = hdst_result_create(hdst_map_function(f->numbers, f->module, "start"));
+    hdst_status status = set_roots(run, f, start, error);
+    if (status == HDST_OK) status = join_trees(run, w, f, edges, &left, error);
+    while (status == HDST_OK && left) {
+        w->iterations++;
+        w->touched += 2 * left;
+        hdst_dataset *before = edges;
+        edges = left_of(f, before);
+        status = join_trees(run, w, f, edges, &left, error);
+        hdst_uncache(before);
+    }
+    hdst_result_destroy(start);
+    return status;
+}
+
+// A component is told by its smallest vertex, which is its root.
+static hdst_status count(job *w, hdst_error *error)
 {
     uint64_t *size = calloc(w->graph.size, sizeof *size);
     if (!size) return program_fail(error, HDST_E_MEMORY, 0, "", "out of memory: the components");
-    w->components = w->largest = 0;
-    for (uint64_t i = 0; i < w->graph.size; i++)
-        if (w->graph.is_there[i]) w->components += size[root[i]]++ == 0;
+    for (uint64_t i = 0; i < w->graph.size; i++) size[w->component[i]]++;
     for (uint64_t i = 0; i < w->graph.size; i++) {
-        if (size[i] <= w->largest) continue;
-        w->largest = size[i];
-        *most = (uint32_t)i;
+        w->graph.is_there[i] |= size[w->component[i]] > 1;
+        w->graph.count += w->graph.is_there[i];
+        w->components += w->graph.is_there[i] && size[i];
+        if (w->graph.is_there[i] && size[i] > w->largest) w->largest = size[i];
     }
     free(size);
     return HDST_OK;
 }
 
-static hdst_status count_trees(job *w, const forest *f, uint32_t *most, hdst_error *error)
-{
-    const uint32_t *root = hdst_result_rows(f->top, NULL, NULL);
-    return root ? count(w, root, most, error) : hdst_result_status(f->top, error);
-}
-
-static hdst_status join_all(program_run *run, job *w, forest *f, hdst_error *error)
-{
-    const bound rest[] = {{"root", f->root}, {"largest", f->most}};
-    uint32_t most = 0;
-    hdst_status status = join(run, w, f, hdst_map_function(f->numbers, f->module, "start"),
-                              flat_mapped(f->numbers, over_edges(w, spec_of(f->module, "few", NULL, 0))), error);
-    if (status == HDST_OK) status = count_trees(w, f, &most, error);
-    if (status == HDST_OK) status = hdst_value_set(f->most, &most, 1);
-    if (status == HDST_OK) status = hdst_value_set_result(f->root, f->top, NULL, error);
-    if (status == HDST_OK)
-        status = join(run, w, f, hdst_read_value(f->root), flat_mapped(f->numbers, over_edges(w, spec_of(f->module, "rest", rest, 2))), error);
-    return status == HDST_OK ? count_trees(w, f, &most, error) : status;
-}
-
 static hdst_status keep(job *w, const forest *f, hdst_error *error)
 {
     const uint64_t bytes = w->graph.size * sizeof *w->component;
+    const uint32_t *root = hdst_result_rows(f->roots, NULL, NULL);
+    if (!root) return hdst_result_status(f->roots, error);
     w->component = malloc(bytes);
     if (!w->component) return program_fail(error, HDST_E_MEMORY, 0, "", "out of memory: the components");
-    memcpy(w->component, hdst_result_rows(f->top, NULL, NULL), bytes);
+    memcpy(w->component, root, bytes);
     return HDST_OK;
 }
 
@@ -125,21 +146,18 @@ static hdst_status find(program_run *run, job *w, hdst_module *module, hdst_erro
 {
     hdst_source *range = hdst_source_from_range(run->context, 0, (int64_t)w->graph.size);
     forest f = {.module = module, .numbers = hdst_read(range, module, "int64_t")};
+    f.least = hdst_value_create(module, "uint32_t", 1);
     f.parent = hdst_value_create(module, "uint32_t", 1);
     f.root = hdst_value_create(module, "uint32_t", 1);
-    f.most = hdst_value_create(module, "uint32_t", 1);
-    f.work = hdst_value_create(module, "roots", 1);
-    f.seeds = hdst_value_create(module, "roots", 1);
-    hdst_map_spec *top = spec_of(module, "top", &(bound){"parent", f.parent}, 1);
-    f.top = hdst_result_create(hdst_map(f.numbers, top));
-    hdst_map_spec_destroy(top);
+    f.roots = hdst_result_create(climbed(&f));
     hdst_status status = join_all(run, w, &f, error);
     if (status == HDST_OK) status = keep(w, &f, error);
-    hdst_result_destroy(f.top);
-    hdst_value *values[] = {f.parent, f.root, f.most, f.work, f.seeds};
-    for (size_t i = 0; i < sizeof values / sizeof *values; i++) hdst_value_destroy(values[i]);
+    hdst_result_destroy(f.roots);
+    hdst_value_destroy(f.least);
+    hdst_value_destroy(f.parent);
+    hdst_value_destroy(f.root);
     hdst_source_destroy(range);
-    return status;
+    return status == HDST_OK ? count(w, error) : status;
 }
 
 static void write_json(json *j, const void *from)
@@ -168,10 +186,8 @@ static hdst_status work(program_run *run, void *from, hdst_error *error)
     hdst_status status = graph_open(&w->graph, run, error);
     if (status == HDST_OK) status = program_load(run, "connected-components.hk", HDST_NO_PARAMS, &module, error);
     if (status == HDST_OK) {
-        hdst_dataset *edges = graph_edges(&w->graph, run, module);
-        status = graph_mark(&w->graph, run, edges, module, "mark", error);
-        w->edges = hdst_arrange(hdst_flat_map_function(edges, module, "both_ways"), "from");
-        if (status == HDST_OK && w->graph.size) status = find(run, w, module, error);
+        w->edges = graph_edges(&w->graph, run, module);
+        if (w->graph.size) status = find(run, w, module, error);
     }
     if (status == HDST_OK) status = program_show(run, w->graph.edge_count, write_json, write_text, w, error);
     if (status == HDST_OK && run->common->output) status = graph_save(&w->graph, run->common->output, print_component, w, error);

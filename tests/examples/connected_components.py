@@ -2,7 +2,7 @@
 """The connected-components program against union and find, and published counts. usage: connected_components.py EXECUTABLE SOURCE"""
 import collections
 
-from graphs import DEVICES, components, expect_result, find_devices, graphs, published_output, saved, write_edges
+from graphs import DEVICES, components, expect_result, find_devices, graphs, published_output, ring, saved, write_edges
 from run import check, expect_error, main, published, result, run
 
 
@@ -47,13 +47,34 @@ def text_is_three_numbers():
     check((code, out) == (0, b"5 2 3\n"), f"{code} {out}")
 
 
-def edges_within_the_largest_component_are_not_gone_through():
-    """All pairs of sixty vertices, and a few others: two edges of each, roots that these join, and then the edges of the few."""
-    edges = [(a, b) for a in range(60) for b in range(a)] + [(70, 71), (72, 71)]
-    write_edges("graph.txt", edges)
-    expect_result({"nodes": 63, "edges": len(edges), "components": 2, "largest": 60}, "--input", "graph.txt")
-    got = result("--input", "graph.txt")["result"]
-    check(2 * 60 + 4 <= got["edges_touched"] < len(edges) / 4, f"{got}")
+def turns_of(edges):
+    """How many turns there are and edges that these go through, twice each: all, then those between two trees, whose ends are the trees' roots."""
+    root = {v: v for edge in edges for v in edge}
+    turns = gone = 0
+    while edges:
+        turns += 1
+        gone += 2 * len(edges)
+        parent = {v: min([root[v]] + [min(edge) for edge in edges if max(edge) == v]) for v in root}
+        for v in sorted(parent):
+            parent[v] = parent[parent[v]]           # a smaller vertex, which is at its root
+        root = parent
+        edges = [(root[a], root[b]) for a, b in edges if root[a] != root[b]]
+    return {"iterations": turns, "edges_touched": gone}
+
+
+def turns_go_through_the_edges_between_trees_alone():
+    everyone = [(a, b) for a in range(60) for b in range(a)]
+    one_turn = {"iterations": 1, "edges_touched": 2 * len(everyone)}
+    check(turns_of(everyone) == one_turn, "the computation to compare with")
+    for edges in (everyone, everyone + [(70, 71), (72, 71)], ring(0, 400)):
+        write_edges("graph.txt", edges)
+        expect_result(turns_of(edges), "--input", "graph.txt")
+
+
+def long_ways_up_a_tree_are_gone():
+    """Each vertex of a line hangs from the one before it: ways of 3000 steps, in turns of a few."""
+    write_edges("graph.txt", [(i + 1, i) for i in range(3000)])
+    expect_result({"nodes": 3001, "components": 1, "largest": 3001, "iterations": 1}, "--input", "graph.txt")
 
 
 def misuse_is_told():
@@ -110,5 +131,5 @@ def lagraph_matrices_have_their_components():
 
 
 main(find_devices, graphs_of_many_shapes_have_the_components_of_union_and_find, vertices_without_edges_are_components, several_files_are_one_graph,
-     text_is_three_numbers, edges_within_the_largest_component_are_not_gone_through, misuse_is_told, published_graphs_have_their_counts,
-     graphalytics_graphs_have_their_components, lagraph_matrices_have_their_components)
+     text_is_three_numbers, turns_go_through_the_edges_between_trees_alone, long_ways_up_a_tree_are_gone, misuse_is_told,
+     published_graphs_have_their_counts, graphalytics_graphs_have_their_components, lagraph_matrices_have_their_components)

@@ -11,23 +11,28 @@ typedef float16 row_vector __attribute__((aligned(4)));
 typedef long8 row_words __attribute__((aligned(8)));
 typedef long16 row_word_pairs __attribute__((aligned(8)));
 #define ROW_RANGE(name, space) \
-    inline void row_range##name(space const uchar *row, uint elements, double *largest, double *least) \
+    inline uint row_range##name(space const uchar *row, uint elements, double *largest, double *least) \
     { \
-        uint16 most = 0, few = UINT_MAX; \
+        uint16 most = 0, few = UINT_MAX, filled = 0; \
         for (uint e = 0; e < elements; e += 16) { \
             const uint16 size = *(space const row_bits *)(row + (e + 16 <= elements ? e : elements - 16) * 4) & 0x7fffffff, less = size - 1; \
             most = size > most ? size : most; \
             few = less < few ? less : few; \
+            filled -= as_uint16(size != 0); \
         } \
         const uint8 most8 = max(most.lo, most.hi), few8 = min(few.lo, few.hi); \
         const uint4 most4 = max(most8.lo, most8.hi), few4 = min(few8.lo, few8.hi); \
         const uint top = max(max(most4.x, most4.y), max(most4.z, most4.w)), low = min(min(few4.x, few4.y), min(few4.z, few4.w)); \
         *largest = (double)as_float(top); \
         *least = low == UINT_MAX ? (double)INFINITY : (double)as_float(low + 1); \
+        const uint8 filled8 = filled.lo + filled.hi; \
+        const uint4 filled4 = filled8.lo + filled8.hi; \
+        return filled4.x + filled4.y + filled4.z + filled4.w; \
     }
 
 // The largest size of a row's numbers, and the least but zero (none: infinity). Sizes of floats are in the order of
-// their bits, NaN above all; zero less one is the largest number. The last vector may overlap the one before.
+// their bits, NaN above all; zero less one is the largest number. The last vector may overlap the one before. What comes back says how many are no
+// zeros, some of them twice.
 ROW_RANGE(, __global)
 // The same of a row in private memory.
 ROW_RANGE(_own, __private)
@@ -69,6 +74,51 @@ inline bool row_takes(float factor, double largest, double least, double limit)
     const double size = fabs((double)factor), small = size * least;
     return size == 0 || (size * largest < 0x1p127 && (small < 0x1p-126 ? 0x1p-126 : small) >= limit);
 }
+// --- Rows that are mostly zeros ---
+// Measured with 30 units: with zeros left out a record takes a third of the time where a fifth of its numbers are no zeros, 0.65 where half are.
+inline bool row_is_sparse(ulong filled, ulong all) { return filled * 8 < all * 5; }
+// Bit r % 32 of nonzero[r / 32 * 16 + e]: element e of record r is no zero.
+inline void row_find_nonzero(__global const uchar *at, ulong row_bytes, uint records, uint *nonzero)
+{
+    for (uint first = 0; first < 64; first += 32) {
+        uint16 found = 0;
+        for (uint r = first; r < records && r < first + 32; r++)
+            found |= as_uint16(*(__global const row_vector *)(at + r * row_bytes) != (float16)0) & (uint16)(1u << (r & 31));
+        *(uint16 *)(nonzero + first / 2) = found;
+    }
+}
+inline ulong row_nonzero_of(const uint *nonzero, uint e) { return nonzero[e] | (ulong)nonzero[e + 16] << 32; }
+// Factors, `units` arrays of 64, a row for each record; zeros fill the last vector.
+inline void row_turn_factors(const float *factor, uint units, uint records, float (*turned)[32])
+{
+    for (uint r = 0; r < records; r++) {
+        for (uint u = 0; u < units; u++) turned[r][u] = factor[u * 64 + r];
+        for (uint u = units; u % 8 != 0; u++) turned[r][u] = 0;
+    }
+}
+// Of sixteen elements' sums, `vectors` of eight units each: all[2 * unit + n] has those of eight elements, n of 0 and 1.
+inline void row_turn_sums(const double8 (*sums)[4], uint vectors, double8 *all)
+{
+    for (uint n = 0; n < 2 * vectors; n++) {
+        const double8 (*from)[4] = sums + n % 2 * 8;
+        double8 pairs[8], fours[8];
+        for (uint k = 0; k < 8; k += 2) {
+            const double8 a = from[k][n / 2], b = from[k + 1][n / 2];
+            pairs[k] = __builtin_shufflevector(a, b, 0, 8, 2, 10, 4, 12, 6, 14);
+            pairs[k + 1] = __builtin_shufflevector(a, b, 1, 9, 3, 11, 5, 13, 7, 15);
+        }
+        for (uint k = 0; k < 8; k++) {
+            const uint at = k / 4 * 4 + k % 2;
+            fours[k] = k % 4 < 2 ? __builtin_shufflevector(pairs[at], pairs[at + 2], 0, 1, 8, 9, 4, 5, 12, 13)
+                                 : __builtin_shufflevector(pairs[at], pairs[at + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+        }
+        for (uint u = 0; u < 4; u++) {
+            all[2 * (n / 2 * 8 + u) + n % 2] = __builtin_shufflevector(fours[u], fours[u + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+            all[2 * (n / 2 * 8 + u + 4) + n % 2] = __builtin_shufflevector(fours[u], fours[u + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+        }
+    }
+}
+// --- Into words ---
 // To eight neighbouring words. The lanes that do not fit come back, with what their words did not take. Sums of n
 // addends fit below n * 2^40, as their addends would.
 inline long8 row_add_one(__global long *own, double8 sum, double up, double down, double8 *rest, double most)

@@ -9,6 +9,8 @@ enum {
     HDST__CPU_STRIPS_PER_UNIT = 8,              // strips per core: evens out what cores do beside. KMeans takes 1.07 to 1.2 of a C program with 16 threads of a
                                                 // Xeon with 64 strips, 6 with 2
     HDST__CPU_BIG_STRIP_BYTES = 256 << 10,      // a strip's table that leaves the caches of a core: then a strip per core
+    HDST__CPU_LONG_FLUSH_BYTES = 96 << 10,      // a strip's words that take long to add to first-level accumulators (4 ns each): then two strips per core. The
+                                                // gradient of 8,000 samples to 23,860 sums spent a seventh of its time so with eight
     HDST__CPU_STRIP_OUTPUT_BYTES = 8 << 20,     // output of a slice where strips leave gaps, which the host closes: while it lies in a cache
     HDST__CPU_TEXT_SLICE_BYTES = 1 << 20,       // texts of a slice, with their spans
     HDST__CPU_MOST_TOKENS = 3,                  // times as many tokens as there are have room, where there is room for the most that there might be
@@ -79,6 +81,8 @@ enum {
     HDST__CPU_SCATTER_NODES = 16,               // for each addition, of a function that hardly does more than add: a converted field, a check of it, an addend
     // Registers of a tile of sums over rows, of 32: twenty sums and four vectors of a row (measured: 5 by 4 of doubles, 6 by 2 of floats).
     HDST__CPU_ROW_SUM_UNITS = 5, HDST__CPU_ROW_SUM_VECTORS = 4, HDST__CPU_ROW_SUM_LANES = 8,
+    HDST__CPU_SPARSE_ROW_UNITS = 16,            // units of exact sums over rows from which on zeros are left out of blocks that are mostly zeros: registers are
+                                                // of units there
     HDST__CPU_FAST_ROW_UNITS = 6, HDST__CPU_FAST_ROW_VECTORS = 2, HDST__CPU_FAST_ROW_LANES = 16,
     HDST__CPU_ROW_DOT_UNITS = 5, HDST__CPU_ROW_DOT_RECORDS = 4,         // of a tile of dot products: twenty sums, four vectors of records, one of the broadcast
 

@@ -5,21 +5,12 @@
 #include "codegen/opencl/print_row_sums.h"
 #include "codegen/opencl/print_cell.h"
 #include "codegen/opencl/print_row_dots.h"
+#include "codegen/opencl/print_row_words.h"
+#include "codegen/opencl/print_sparse_rows.h"
 #include "codegen/opencl/print_stmt.h"
 #include "base/costs_cpu.h"
 
 #include <inttypes.h>
-
-typedef struct tile {
-    const hdst__row_sum *sum;
-    const hdst__cell *cell;
-    const hdst__accum_plan *plan;
-    const char *factor, *scale;
-    const char *space;          // where rows are
-    uint64_t row_bytes;         // from one record's to the next one's
-    bool fast;
-    uint32_t units, vectors, lanes;
-} tile;
 
 uint64_t hdst__row_sums_bytes(const hdst__row_sums *sums)
 {
@@ -30,46 +21,15 @@ uint64_t hdst__row_sums_bytes(const hdst__row_sums *sums)
     return bytes;
 }
 
-// --- Into the table ---
-
-static const char *word_of(hdst__printer *p, const tile *t, const char *element)      // from the strip's table, or from the first-level words
-{
-    const uint64_t first = t->cell->private_first + t->sum->first * t->cell->private_words;
-    return hdst__arena_printf(p->arena, "(%s) * %" PRIu32 " + %" PRIu64, element, t->cell->private_words, first);
-}
-
-static const char *exceptions_text(hdst__printer *p, const tile *t, const char *element)
-{
-    const char *cell = hdst__arena_printf(p->arena, "%sTotal + (%s) * %" PRIu32 " + %" PRIu64, t->plan->name, element, t->cell->device_words,
-                                          t->cell->device_first + t->sum->first * t->cell->device_words);
-    if (!p->func->tables->first_level) return hdst__arena_printf(p->arena, "row_exceptions(%s, %" PRIu32 ", rest", cell, t->cell->device_words);
-    return hdst__arena_printf(p->arena, "row_exceptions_first_level(marks, cells_at, %s, %" PRIu32 ", %sFirstLevel + %s, %s, rest", cell,
-                              t->cell->device_words, t->plan->name,
-                              word_of(p, t, element), t->cell->precision == HDST__CLASS_ONE_WORD ? "private_words" : "0");
-}
-
-// Eight sums, `sum`, to the words of the elements from `element` on.
-static void print_to_words(hdst__printer *p, const tile *t, const char *element)
-{
-    const char *scale = hdst__arena_printf(p->arena, t->fast ? "%sUp" : "%sUp, %sDown, &rest", t->scale, t->scale);
-    if (t->fast) hdst__write_line(&p->out, "const double8 rest = sum;");
-    else hdst__write_line(&p->out, "double8 rest;");
-    hdst__write_line(&p->out, "const long8 exceptions = row_add_%s%s(%sOwn + %s, sum, %s, most);", t->fast ? "fast_" : "",
-                     t->cell->private_words > 1 ? "two" : "one",
-                     t->plan->name, word_of(p, t, element), scale);
-    const char *more = ", exceptions";
-    if (p->func->tables->first_level) more = hdst__arena_printf(p->arena, ", exceptions, %sUp, %sDown, %sScale, alone", t->scale, t->scale, t->scale);
-    hdst__write_line(&p->out, "if (row_any(exceptions)) %s%s);", exceptions_text(p, t, element), more);
-}
-
 // --- Tiles ---
 
 static const char *sum_name(hdst__printer *p, uint32_t unit, uint32_t vector) { return hdst__arena_printf(p->arena, "sum%" PRIu32 "_%" PRIu32, unit, vector); }
 
-static void print_tile_records(hdst__printer *p, const tile *t)
+static void print_tile_records(hdst__printer *p, const hdst__row_tile *t)
 {
     const char *type = t->fast ? "float16" : "float8", *load = t->fast ? "row_vector" : "row_floats";
-    const char *add = t->fast ? "%s += factor%" PRIu32 " * row%" PRIu32 ";" : "%s += __builtin_convertvector(factor%" PRIu32 " * row%" PRIu32 ", double8);";
+    const char *add = t->fast ? "%1$s = fma((float16)factor%2$" PRIu32 ", row%3$" PRIu32 ", %1$s);"
+                              : "%1$s += __builtin_convertvector(factor%2$" PRIu32 " * row%3$" PRIu32 ", double8);";
     hdst__write_line(&p->out, "%s const uchar *at = rows + e * 4;", t->space);
     hdst__write_line(&p->out, "for (uint r = 0; r < records; r++, at += %" PRIu64 ") {", t->row_bytes);
     p->out.indent++;
@@ -84,7 +44,7 @@ static void print_tile_records(hdst__printer *p, const tile *t)
 }
 
 // Lanes before the first one that counts are others' already.
-static void print_first_lanes_off(hdst__printer *p, const tile *t, uint32_t off)
+static void print_first_lanes_off(hdst__printer *p, const hdst__row_tile *t, uint32_t off)
 {
     const char *lanes = "";
     for (uint32_t l = 0; l < t->lanes; l++) lanes = hdst__arena_printf(p->arena, "%s%s%s", lanes, l ? ", " : "", l < off ? "0" : "-1");
@@ -94,7 +54,7 @@ static void print_first_lanes_off(hdst__printer *p, const tile *t, uint32_t off)
 }
 
 // From registers to the table: a loop, for compilers pay for each copy of its body.
-static void print_sums_out(hdst__printer *p, const tile *t)
+static void print_sums_out(hdst__printer *p, const hdst__row_tile *t)
 {
     const char *all = "";
     for (uint32_t u = 0; u < t->units; u++)
@@ -104,13 +64,14 @@ static void print_sums_out(hdst__printer *p, const tile *t)
     hdst__write_line(&p->out, "for (uint n = 0; n < %" PRIu32 "; n++) {", t->units * eights);
     p->out.indent++;
     hdst__write_line(&p->out, t->fast ? "const double8 sum = __builtin_convertvector(((const float8 *)all)[n], double8);" : "const double8 sum = all[n];");
-    print_to_words(p, t, hdst__arena_printf(p->arena, "(unit + n / %" PRIu32 "UL) * %" PRIu64 " + e + n %% %" PRIu32 " * 8", eights, t->sum->elements, eights));
+    hdst__print_row_words(p, t, hdst__arena_printf(p->arena, "(unit + n / %" PRIu32 "UL) * %" PRIu64 " + e + n %% %" PRIu32 " * 8", eights,
+                                                   t->sum->elements, eights));
     p->out.indent--;
     hdst__write_line(&p->out, "}");
 }
 
 // The sums of the units from `unit` on, of the elements from `e` on.
-static void print_tile(hdst__printer *p, const tile *t, uint32_t off)
+static void print_tile(hdst__printer *p, const hdst__row_tile *t, uint32_t off)
 {
     for (uint32_t u = 0; u < t->units; u++)
         for (uint32_t v = 0; v < t->vectors; v++) hdst__write_line(&p->out, "%s %s = 0;", t->fast ? "float16" : "double8", sum_name(p, u, v));
@@ -119,7 +80,7 @@ static void print_tile(hdst__printer *p, const tile *t, uint32_t off)
     print_sums_out(p, t);
 }
 
-static void print_all_units(hdst__printer *p, tile t, uint32_t off)
+static void print_all_units(hdst__printer *p, hdst__row_tile t, uint32_t off)
 {
     for (uint64_t done = 0; done < t.sum->units;) {
         done = hdst__row_units_open(p, done, t.sum->units, &t.units);
@@ -130,7 +91,7 @@ static void print_all_units(hdst__printer *p, tile t, uint32_t off)
 }
 
 // Tiles of all their width, then of one vector; the last one may overlap the one before.
-static void print_tiles(hdst__printer *p, tile t)
+static void print_tiles(hdst__printer *p, hdst__row_tile t)
 {
     const uint64_t elements = t.sum->elements;
     uint64_t done = 0;
@@ -157,13 +118,14 @@ static void print_tiles(hdst__printer *p, tile t)
 
 // --- What a double would round ---
 
-static void print_ranges(hdst__printer *p, const tile *t)
+static void print_ranges(hdst__printer *p, const hdst__row_tile *t)
 {
     hdst__write_line(&p->out, "double largest[BLOCK] ALIGNED, least[BLOCK] ALIGNED;");
     hdst__write_line(&p->out, "bool finite = true;");
+    hdst__write_line(&p->out, "ulong filled = 0;");
     hdst__write_line(&p->out, "for (uint r = 0; r < records; r++) {");
-    hdst__write_line(&p->out, "    row_range%s(rows + r * %" PRIu64 "UL, %" PRIu64 ", largest + r, least + r);", t->sum->is_local ? "_own" : "", t->row_bytes,
-                     t->sum->elements);
+    hdst__write_line(&p->out, "    filled += row_range%s(rows + r * %" PRIu64 "UL, %" PRIu64 ", largest + r, least + r);",
+                     t->sum->is_local ? "_own" : "", t->row_bytes, t->sum->elements);
     hdst__write_line(&p->out, "    finite &= largest[r] < INFINITY;");
     hdst__write_line(&p->out, "}");
     hdst__write_line(&p->out, "for (uint r = records; r %% 8 != 0; r++) {");
@@ -173,7 +135,7 @@ static void print_ranges(hdst__printer *p, const tile *t)
 }
 
 // What a double would round goes to the words by itself: the addends of one record.
-static void print_one_record(hdst__printer *p, const tile *t)
+static void print_one_record(hdst__printer *p, const hdst__row_tile *t)
 {
     const uint64_t elements = t->sum->elements;
     hdst__write_line(&p->out, "for (uint next = 0; next < %" PRIu64 "; next += 8) {", elements);
@@ -183,13 +145,13 @@ static void print_one_record(hdst__printer *p, const tile *t)
     hdst__write_line(&p->out, "double8 sum = __builtin_convertvector(factor * row, double8);");
     if (elements % 8) hdst__write_line(&p->out, "sum = (long8)(0, 1, 2, 3, 4, 5, 6, 7) >= (long8)(next - e) ? sum : (double8)0;");
     hdst__write_line(&p->out, "const double most = 0x1p40;");
-    print_to_words(p, t, hdst__arena_printf(p->arena, "unit * (ulong)%" PRIu64 " + e", elements));
+    hdst__print_row_words(p, t, hdst__arena_printf(p->arena, "unit * (ulong)%" PRIu64 " + e", elements));
     p->out.indent--;
     hdst__write_line(&p->out, "}");
 }
 
 // Words have room for so many addends as there are records: those that went by themselves are no part of a sum.
-static void print_singly(hdst__printer *p, const tile *t)
+static void print_singly(hdst__printer *p, const hdst__row_tile *t)
 {
     hdst__write_line(&p->out, "uint singly = 0;");
     hdst__write_line(&p->out, "for (uint unit = 0; unit < %" PRIu64 "; unit++) {", t->sum->units);
@@ -211,14 +173,26 @@ static void print_singly(hdst__printer *p, const tile *t)
     hdst__write_line(&p->out, "}");
 }
 
-static void print_exact(hdst__printer *p, const tile *t)
+static void print_exact(hdst__printer *p, const hdst__row_tile *t)
 {
     print_ranges(p, t);
     print_singly(p, t);
     hdst__write_line(&p->out, "if (finite) {");
     p->out.indent++;
     hdst__write_line(&p->out, "const double most = (records - singly) * 0x1p40;");
-    print_tiles(p, *t);
+    if (hdst__rows_may_be_sparse(t)) {
+        hdst__write_line(&p->out, "if (row_is_sparse(filled, records * %" PRIu64 "UL)) {", t->sum->elements);
+        p->out.indent++;
+        hdst__print_sparse_rows(p, *t);
+        p->out.indent--;
+        hdst__write_line(&p->out, "} else {");
+        p->out.indent++;
+        print_tiles(p, *t);
+        p->out.indent--;
+        hdst__write_line(&p->out, "}");
+    } else {
+        print_tiles(p, *t);
+    }
     p->out.indent--;
     hdst__write_line(&p->out, "}");
 }
@@ -227,7 +201,7 @@ static void print_exact(hdst__printer *p, const tile *t)
 
 static void print_sum(hdst__printer *p, const hdst__row_sum *s)
 {
-    tile t = {.sum = s, .cell = hdst__find_cell(p, s->param, s->leaf), .plan = hdst__find_plan(p, s->param), .factor = p->var_name[s->factor],
+    hdst__row_tile t = {.sum = s, .cell = hdst__find_cell(p, s->param, s->leaf), .plan = hdst__find_plan(p, s->param), .factor = p->var_name[s->factor],
               .scale = hdst__scale_name(p, s->param, s->leaf), .fast = hdst__leaf_placement(p, s->param, s->leaf)->fast};
     const uint32_t most = t.fast ? HDST__CPU_FAST_ROW_UNITS : HDST__CPU_ROW_SUM_UNITS,
                    sums = most * (t.fast ? HDST__CPU_FAST_ROW_VECTORS : HDST__CPU_ROW_SUM_VECTORS);

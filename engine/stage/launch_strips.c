@@ -64,14 +64,22 @@ bool hdst__plan_adds_directly(const hdst__launch_plan *plan)
     return !has_room_for_strips(plan, plan->device->info->compute_units / 2 + 1);
 }
 
+// More strips even out what cores do beside; each adds its whole table to the device's.
+static uint32_t strips_per_unit(const hdst__launch_plan *plan, uint64_t table_bytes, const char **why)
+{
+    const bool large = table_bytes > HDST__CPU_BIG_STRIP_BYTES,
+               flushed_long = plan->tables && plan->tables->first_level && table_bytes > HDST__CPU_LONG_FLUSH_BYTES;
+    *why = large ? "a strip per core, for its table is large" : flushed_long ? "2 strips per core, for it takes long to add up tables" : "8 strips per core";
+    return large ? 1 : flushed_long ? 2 : HDST__CPU_STRIPS_PER_UNIT;
+}
+
 hdst_status hdst__plan_choose_strips(hdst__launch_plan *plan, hdst_error *error)
 {
     const uint32_t units = plan->device->info->compute_units;
     const uint64_t bytes = strip_bytes(plan), fit = strips_with_room(plan);
     uint64_t most;
     const hdst__budget *budget = find_room(plan, &most);
-    plan->items = bytes > HDST__CPU_BIG_STRIP_BYTES ? units : units * HDST__CPU_STRIPS_PER_UNIT;
-    plan->items_why = bytes > HDST__CPU_BIG_STRIP_BYTES ? "a strip per core, for its table is large" : "8 strips per core";
+    plan->items = units * strips_per_unit(plan, bytes, &plan->items_why);
     if (plan->items > fit) {
         plan->items = fit ? (uint32_t)fit : 1;
         plan->items_why = fit > 1 ? "as many strips as the budget has room for tables" : "one strip: the budget has no room for more tables";

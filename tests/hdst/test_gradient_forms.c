@@ -38,15 +38,19 @@ static hdst_context *context_of(const char *form)
 static __int128 whole(float v) { return v == 0 ? 0 : (__int128)(int64_t)ldexpf(v, 24 - ilogbf(v)) * ((__int128)1 << (ilogbf(v) - 24 - LEAST)); }
 static float rounded(__int128 sum) { return ldexpf((float)sum, LEAST); }
 
-// Numbers of few bits, so that no product is rounded. Of three records one is small, and one takes back what the other large one gave.
-static void make_samples(void)
+// Numbers of few bits, so that no product is rounded. Of three records one is small, and one takes back what the other large one gave. Of `zeros` numbers
+// of a row all but one are zeros, with 0 one of four is.
+static void make_samples_with(int zeros)
 {
     srand(5);
     memset(sums, 0, sizeof sums), memset(biases, 0, sizeof biases);
     for (int r = 0; r < N; r++) {
         samples[r].k = (uint32_t)rand() % 100;
         samples[r].f = ldexpf((float)(rand() % 255 - 127), r % 3 ? rand() % 30 - 14 : -14);
-        for (int e = 0; e < WIDE; e++) samples[r].x[e] = rand() % 4 ? ldexpf((float)(rand() % 255 - 127), rand() % 28 - 14) : 0;
+        for (int e = 0; e < WIDE; e++) {
+            const bool zero = zeros ? rand() % zeros != 0 : rand() % 4 == 0;
+            samples[r].x[e] = zero ? 0 : ldexpf((float)(rand() % 255 - 127), rand() % 28 - 14);
+        }
         if (r % 3 == 2) {
             samples[r] = samples[r - 1];
             samples[r].f = -samples[r].f;
@@ -58,6 +62,8 @@ static void make_samples(void)
         }
     }
 }
+
+static void make_samples(void) { make_samples_with(0); }
 
 static void expect_sums(const char *form)
 {
@@ -83,6 +89,13 @@ static void expect_sums(const char *form)
 Test(gradient_forms, sums_of_addends_far_apart_are_exact)
 {
     make_samples();
+    for (size_t form = 0; form < sizeof forms / sizeof *forms; form++)
+        if (!form || have_cpu()) expect_sums(forms[form]);
+}
+
+Test(gradient_forms, of_rows_that_are_mostly_zeros)
+{
+    make_samples_with(6);
     for (size_t form = 0; form < sizeof forms / sizeof *forms; form++)
         if (!form || have_cpu()) expect_sums(forms[form]);
 }

@@ -60,6 +60,14 @@ static const char program[] = "param uint32_t D;\n"
                               "        for (uint32_t i = 0; i < D; i++) g.v[h][i] += hidden[h] * s.x[i];\n"
                               "    g.pad += hidden[0];\n"
                               "}\n"
+                              "struct table { float w[43][D]; };\n"
+                              "map wide(sample s, accum table g)\n"
+                              "{\n"
+                              "    for (uint32_t h = 0; h < 43; h++) {\n"
+                              "        float delta = s.y[h % 11] * (0.25f + h);\n"
+                              "        for (uint32_t i = 0; i < D; i++) g.w[h][i] += delta * s.x[i];\n"
+                              "    }\n"
+                              "}\n"
                               "map other(sample s, accum net g, accum net t[])\n"
                               "{\n"
                               "    for (uint32_t i = 0; i < D; i++) g.all[i] += s.x[i] * s.x[i];\n"
@@ -120,13 +128,14 @@ static float number(data kind, bool factor)
     return ldexpf((float)rand() / (float)RAND_MAX, factor ? -(rand() % 30) : -(rand() % 20)) * (rand() % 2 ? 1 : -1);
 }
 
-static char *make_samples(const hdst__record *record, uint64_t count, data kind)
+// `zeros`: of a hundred elements of a row, besides those of `kind`.
+static char *make_samples(const hdst__record *record, uint64_t count, data kind, int zeros)
 {
     char *rows = HDST__NEW_ARRAY(&arena, char, count * record->size);
     for (uint64_t i = 0; i < count; i++)
         for (size_t l = 0; l < 2; l++)
             for (uint64_t e = 0; e < record->leaves[l].elements; e++) {
-                const float v = number(kind, l == 0);
+                const float v = l == 1 && rand() % 100 < zeros ? 0 : number(kind, l == 0);
                 memcpy(rows + i * record->size + record->leaves[l].offset + e * sizeof v, &v, sizeof v);
             }
     return rows;
@@ -140,6 +149,7 @@ typedef struct job {
     hdst__precision_class precision;
     int32_t scale;
     bool first_level, fast;
+    int zeros;
 } job;
 
 static float as_float(uint64_t bits)
@@ -188,7 +198,7 @@ static void check(job j)
     cr_assert(cl_run_open(&run, CL_DEVICE_TYPE_CPU), "these tests need PoCL");
     const ir_func *func = compile(j.function ? j.function : "train", j.elements);
     const hdst__record *record = func->params[0].record;
-    char *samples = make_samples(record, j.records, j.kind), *weights = make_weights(func->params[1].record);
+    char *samples = make_samples(record, j.records, j.kind, j.zeros), *weights = make_weights(func->params[1].record);
     const hdst__storage *input = hdst__storage_make(&arena, record, HDST__AOS, 0, j.records);
     const uint64_t rows[] = {0, 1, 1};
     const int32_t scales[] = {j.scale, j.scale, j.scale, j.scale, j.scale};
@@ -199,6 +209,7 @@ static void check(job j)
     const hdst__kernel *kernel = hdst__kernel_make(&arena, func, &options, &diags);
     cr_assert_not_null(kernel);
     cr_assert_not_null(strstr(kernel->source, "rows of a block"));
+    cr_expect_eq(strstr(kernel->source, "row_is_sparse(filled") != NULL, j.function && !j.fast, "of 16 units and more, exact");
     cr_expect_eq(kernel->tables->first_level, j.first_level);
     cr_expect_eq(kernel->fast_sums, !j.fast ? 0 : j.function ? 2 : 3);
     const uint64_t words = hdst__tables_device_words(kernel->tables, rows);
@@ -253,6 +264,15 @@ Test(row_sums, dots_of_rows_and_sums_of_local_arrays)
 {
     check((job){.function = "through", .elements = 45, .records = 135, .flush = 1 << 20, .kind = NEAR, .precision = HDST__CLASS_ONE_WORD, .scale = 30});
     check((job){.function = "through", .elements = 64, .records = 6, .flush = 1 << 20, .kind = SPECIAL, .precision = HDST__CLASS_TWO_WORDS, .scale = 30});
+}
+
+Test(row_sums, zeros_are_left_out_where_most_numbers_are)
+{
+    check((job){.function = "wide", .elements = 77, .records = 147, .flush = 1 << 20, .kind = FAR, .precision = HDST__CLASS_TWO_WORDS, .scale = 30,
+                .zeros = 80});
+    check((job){.function = "wide", .elements = 48, .records = 100, .flush = 1 << 20, .kind = SPECIAL, .precision = HDST__CLASS_ONE_WORD, .scale = 30,
+                .first_level = true, .zeros = 95});
+    check((job){.function = "through", .elements = 45, .records = 135, .flush = 1 << 20, .precision = HDST__CLASS_ONE_WORD, .scale = 30, .zeros = 70});
 }
 
 Test(row_sums, fast_ones_are_near)

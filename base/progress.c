@@ -22,7 +22,7 @@ void hdst__progress_begin(hdst__progress *progress, const char *function, uint64
     pthread_mutex_lock(&progress->lock);
     progress->caller = pthread_self();
     progress->began = hdst__now();
-    progress->state = (hdst__progress_state){.function = function, .of = of};
+    progress->state = (hdst__progress_state){.function = function, .of = of, .turn = progress->turn};
     pthread_mutex_unlock(&progress->lock);
 }
 
@@ -70,4 +70,14 @@ void hdst__progress_end(hdst__progress *progress)
     pthread_mutex_lock(&progress->lock);
     progress->state.function = NULL;
     pthread_mutex_unlock(&progress->lock);
+}
+
+hdst__progress_turn hdst__progress_set_turn(hdst__progress *progress, hdst__progress_turn turn)
+{
+    if (!progress) return (hdst__progress_turn){0};
+    pthread_mutex_lock(&progress->lock);
+    const hdst__progress_turn before = progress->turn;
+    progress->turn = turn;
+    pthread_mutex_unlock(&progress->lock);
+    return before;
 }

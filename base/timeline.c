@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -196,6 +197,19 @@ static void put_number(hdst__timeline *t, const char *name, uint64_t number)
     put(t, "%s\"%s\":%llu", t->piece[t->used - 1] == '{' ? "" : ",", name, (unsigned long long)number);
 }
 
+// Whatever a locale has for a decimal point.
+static void put_value(hdst__timeline *t, const char *name, double value)
+{
+    char text[40], *to = text;
+    snprintf(text, sizeof text, "%.9g", value);
+    for (const char *at = text; *at; at++) {
+        const bool known = strchr("0123456789+-e", *at) != NULL;
+        if (known || to == text || to[-1] != '.') *to++ = known ? *at : '.';
+    }
+    *to = 0;
+    put(t, ",\"%s\":%s", name, text);
+}
+
 static void make_room(hdst__timeline *t, size_t events)
 {
     if (PIECE - t->used < events * MOST_EVENT) write_piece(t);
@@ -228,6 +242,8 @@ void hdst__timeline_name_track(hdst__timeline *t, uint32_t process, uint32_t tra
 static void put_details(hdst__timeline *t, const hdst__timeline_span *span)
 {
     put(t, ",\"args\":{");
+    if (span->turn) put_number(t, "turn", span->turn);
+    if (span->turn && isfinite(span->value)) put_value(t, "value", span->value);
     if (span->records) put_number(t, "records", span->records);
     if (span->bytes) put_number(t, "bytes", span->bytes);
     if (span->queued > 0) put_number(t, "queued_ns", nanoseconds(t, span->queued));
@@ -307,11 +323,22 @@ void hdst__timeline_name_thread(hdst__timeline *t, const char *name)
     if (is_new(t, thread)) hdst__timeline_name_track(t, HDST__TIMELINE_HOST, (uint32_t)thread, name);
 }
 
-void hdst__timeline_end(hdst__timeline *t, double begin, const char *name, const char *function, uint64_t records)
+static void end_span(hdst__timeline *t, hdst__timeline_span span)
 {
     if (!t) return;
-    const double end = hdst__now();
+    span.end = hdst__now();
+    span.process = HDST__TIMELINE_HOST;
+    span.track = (uint32_t)gettid();
     hdst__timeline_name_thread(t, "calling thread");
-    hdst__timeline_add(t, &(hdst__timeline_span){.process = HDST__TIMELINE_HOST, .track = (uint32_t)gettid(), .name = name, .function = function,
-                                                 .begin = begin, .end = end, .records = records});
+    hdst__timeline_add(t, &span);
+}
+
+void hdst__timeline_end(hdst__timeline *t, double begin, const char *name, const char *function, uint64_t records)
+{
+    end_span(t, (hdst__timeline_span){.name = name, .function = function, .begin = begin, .records = records});
+}
+
+void hdst__timeline_end_turn(hdst__timeline *t, double begin, uint64_t turn, uint64_t records, double value)
+{
+    end_span(t, (hdst__timeline_span){.name = "turn", .begin = begin, .records = records, .turn = turn, .value = value});
 }

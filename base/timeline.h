@@ -31,6 +31,8 @@ typedef struct hdst__timeline_span {
     double begin, end;
     double queued, submitted;           // of a command to a device; 0: not told
     uint64_t records, bytes;            // 0: not told
+    uint64_t turn;                      // of a loop, from 1; 0: it is none
+    double value;                       // of a turn: what decides about the end of the loop; told where it is finite
 } hdst__timeline_span;
 
 // Makes the file, or empties the one that is there: it must be a file, not a pipe. The log must outlive the timeline.
@@ -49,6 +51,7 @@ void hdst__timeline_count(hdst__timeline *timeline, uint32_t process, const char
 
 double hdst__timeline_begin(const hdst__timeline *timeline);
 void hdst__timeline_end(hdst__timeline *timeline, double begin, const char *name, const char *function, uint64_t records);
+void hdst__timeline_end_turn(hdst__timeline *timeline, double begin, uint64_t turn, uint64_t records, double value);
 void hdst__timeline_name_thread(hdst__timeline *timeline, const char *name);       // the first name stays
 
 #endif

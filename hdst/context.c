@@ -24,6 +24,8 @@ static void progress_through(const hdst__progress_state *state, void *user)
 {
     const hdst_context_options *options = user;
     hdst_progress to = {.function = state->function, .records = state->records, .of = state->of, .seconds = state->seconds, .device_count = state->count};
+    to.turn = state->turn.number, to.turns = state->turn.of, to.until = state->turn.until;
+    to.turn_value = state->turn.value, to.turn_seconds = state->turn.seconds;
     for (uint32_t i = 0; i < state->count; i++) {
         const hdst__device_info *info = state->worker[i].worker;
         to.device[i] = (hdst_progress_device){info->name, (hdst_device_class)info->class_, state->worker[i].records};

@@ -113,6 +113,9 @@ typedef struct hdst_progress {  // valid during the call; may grow at its end
     double seconds;             // since the scan began
     uint32_t device_count;      // those that have done some
     hdst_progress_device device[16];
+    uint64_t turn, turns;       // which one of the loop that the scan is in (of loops in one another the inner one), from 1, of how many at most; 0: none
+    const char *until;          // what ends the loop (hdst_loop_options); NULL: nothing does
+    double turn_value, turn_seconds;    // of `until`, when it was looked at last, NaN: not yet; of a turn so far, on average, 0: this is the first one
 } hdst_progress;
 
 typedef struct hdst_context_options {  // Start from HDST_CONTEXT_OPTIONS_INIT; `size` lets the struct grow.

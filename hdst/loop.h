@@ -43,8 +43,9 @@ typedef struct hdst_loop_options {
     const char *until;              // an accumulator of the body, one number: the loop ends when a turn leaves `threshold` or less in it; NULL: at its limit
     double threshold;               // -INFINITY: the body alone says when, and a loop that makes all of its turns says nothing of that
     uint64_t every;                 // it is looked at every so many turns, and after the last one; 0, 1: after each
+    uint64_t quiet;                 // not 0: a loop that ends at its limit without having settled gives no warning; hdst_loop_read_report tells
 } hdst_loop_options;
-#define HDST_LOOP_OPTIONS_INIT {sizeof(hdst_loop_options), 100, NULL, 0, 1}
+#define HDST_LOOP_OPTIONS_INIT {sizeof(hdst_loop_options), 100, NULL, 0, 1, 0}
 
 // The records that a loop leaves. It begins with those of `start`, which become the rows of `state`. A turn runs the datasets of the steps, in their order (of
 // steps with one dataset, once), which read the state and other values as broadcasts, as lookups or through hdst_read_value, and gives values what they made;

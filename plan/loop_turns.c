@@ -137,14 +137,25 @@ static bool has_settled(const hdst__loop *loop, const hdst_loop_turn *turn)
     return turn->value <= loop->threshold || (loop->work && loop->work->rows == 0);
 }
 
+static void tell_progress(const hdst__loop *loop, const hdst__runtime *runtime, double now)
+{
+    const double done = (double)loop->turn_count;
+    hdst__progress_set_turn(runtime->progress, (hdst__progress_turn){.number = loop->turn_count + 1, .of = loop->limit, .until = loop->until,
+                                                                     .value = loop->looked, .seconds = loop->turn_count ? (now - loop->began) / done : 0});
+}
+
 static hdst_status run_turn(hdst__loop *loop, const hdst_dataset *dataset, hdst__run_stats *stats, hdst_error *error)
 {
+    const hdst__runtime *runtime = hdst__engine_runtime(dataset->object.context->engine);
     const double begin = hdst__now();
+    tell_progress(loop, runtime, begin);
     hdst_loop_turn turn = {.value = NAN, .work = loop->work ? loop->work->rows : 0};
     hdst_status status = hdst__cancel_check(&dataset->object.context->cancel, loop->turn_count, loop->limit, error);
     const bool last = loop->turn_count + 1 == loop->limit, looks = loop->decides && (last || (loop->turn_count + 1) % loop->every == 0);
     for (size_t i = 0; i < loop->part_count && status == HDST_OK; i++) status = run_part(loop, i, looks, &turn, stats, error);
     turn.seconds = hdst__now() - begin;
+    hdst__timeline_end_turn(runtime->timeline, begin, loop->turn_count + 1, turn.records, turn.value);
+    if (!isnan(turn.value)) loop->looked = turn.value;
     if (status == HDST_OK) status = note_turn(loop, dataset, turn, error);
     loop->converged = status == HDST_OK && has_settled(loop, &turn);
     return status;
@@ -153,7 +164,7 @@ static hdst_status run_turn(hdst__loop *loop, const hdst_dataset *dataset, hdst_
 static void tell_limit(const hdst__loop *loop, const hdst_dataset *dataset)
 {
     const hdst__log *log = &dataset->object.context->log;
-    if (loop->converged) return;
+    if (loop->converged || loop->quiet) return;
     if (loop->work)
         hdst__log_write(log, HDST__LOG_WARN, "a loop ended at its limit of %" PRIu64 " turns with %" PRIu64 " records in its work set", loop->limit,
                         loop->work->rows);
@@ -176,11 +187,16 @@ static hdst_status begin(hdst__loop *loop, hdst__run_stats *stats, hdst_error *e
 
 hdst_status hdst__loop_run(hdst__loop *loop, const hdst_dataset *dataset, hdst__run_stats *stats, hdst_error *error)
 {
+    hdst__progress *progress = hdst__engine_runtime(dataset->object.context->engine)->progress;
     loop->turn_count = 0;
     loop->converged = false;
+    loop->looked = NAN;
     hdst_status status = begin(loop, stats, error);
     if (status == HDST_OK) loop->converged = loop->work && loop->work->rows == 0;
+    loop->began = hdst__now();
+    const hdst__progress_turn outer = hdst__progress_set_turn(progress, (hdst__progress_turn){0});
     while (status == HDST_OK && loop->turn_count < loop->limit && !loop->converged) status = run_turn(loop, dataset, stats, error);
+    hdst__progress_set_turn(progress, outer);
     if (status == HDST_OK) tell_limit(loop, dataset);
     return status;
 }

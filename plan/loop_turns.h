@@ -32,6 +32,7 @@ typedef struct hdst__loop {
     size_t part_count, step_count;
     uint64_t limit, every;
     double threshold;
+    bool quiet;                     // says nothing where it ends at its limit
     char *until;                    // the accumulator that decides; NULL: none does
     hdst__plan_table *decides;
     size_t decides_part;            // the part that has it
@@ -39,6 +40,8 @@ typedef struct hdst__loop {
     // The last run
     hdst_loop_turn *turns;
     uint64_t turn_count, turn_capacity;
+    double began;                   // its first turn
+    double looked;                  // what `until` was when it was looked at last; NaN: not yet
     bool converged;
 } hdst__loop;
 

@@ -146,7 +146,8 @@ static hdst_status take_options(hdst_dataset *dataset, const hdst_loop_options *
 {
     hdst__loop *loop = dataset->own;
     hdst_loop_options options = HDST_LOOP_OPTIONS_INIT;
-    if (given && hdst__read_options("hdst_loop_options", "HDST_LOOP_OPTIONS_INIT", &options, sizeof options, sizeof options, given, given->size, error))
+    static const size_t least = offsetof(hdst_loop_options, quiet);
+    if (given && hdst__read_options("hdst_loop_options", "HDST_LOOP_OPTIONS_INIT", &options, least, sizeof options, given, given->size, error))
         return error->code;
     if (isnan(options.threshold)) return hdst__error_set(error, HDST_E_USAGE, "the threshold of a loop is NaN, which no number is below");
     if (options.limit == 0) {
@@ -157,6 +158,7 @@ static hdst_status take_options(hdst_dataset *dataset, const hdst_loop_options *
     loop->limit = options.limit;
     loop->threshold = options.threshold;
     loop->every = options.every ? options.every : 1;
+    loop->quiet = options.quiet != 0;
     loop->until = options.until ? hdst__strdup(HDST__ALLOCATOR(dataset), options.until) : NULL;
     return options.until && !loop->until ? hdst__error_memory(error, "a loop") : HDST_OK;
 }

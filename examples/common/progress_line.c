@@ -4,6 +4,7 @@
 #include "progress_line.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +13,6 @@
 
 enum { MOST_COLUMNS = 200 };
 
-static char note[PROGRESS_LINE_NOTE + 2];
 static int shown;           // characters of the line that is there; guarded by the lock of stderr
 
 bool progress_line_wanted(void) { return isatty(STDERR_FILENO); }
@@ -73,6 +73,15 @@ static void append_time(char *text, size_t size, double seconds)
     else append(text, size, ", %" PRIu64 ":%02" PRIu64 " left", minutes, rest);
 }
 
+static void append_turn(char *text, size_t size, const hdst_progress *p)
+{
+    if (!p->turn) return;
+    append(text, size, ", turn %" PRIu64 " of %" PRIu64, p->turn, p->turns);
+    if (p->turn == 1) return;
+    if (p->until && !isnan(p->turn_value)) append(text, size, ": %s %.3g", p->until, p->turn_value);
+    append(text, size, ", %.3g s each", p->turn_seconds);
+}
+
 void progress_line_text(char *text, size_t size, const char *program, const hdst_progress *p)
 {
     char done[24], of[24], rate[24];
@@ -83,6 +92,7 @@ void progress_line_text(char *text, size_t size, const char *program, const hdst
     if (each > 0) append(text, size, ", %s/s", short_number(each, rate));
     append_devices(text, size, p);
     if (each > 0 && p->of > p->records) append_time(text, size, (double)(p->of - p->records) / each);
+    append_turn(text, size, p);
 }
 
 // --- The terminal ---
@@ -94,14 +104,11 @@ void progress_line_clear(void)
     shown = 0;
 }
 
-void progress_line_note(const char *words) { snprintf(note, sizeof note, ", %s", words); }
-
 void progress_line_show(const hdst_progress *progress, void *user)
 {
     char text[MOST_COLUMNS];
     const size_t size = columns();          // with its zero the text has a column less
     progress_line_text(text, size, user, progress);
-    append(text, size, "%s", note);
     const int length = (int)strlen(text);
     flockfile(stderr);
     fprintf(stderr, "\r%s", text);

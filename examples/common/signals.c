@@ -4,20 +4,32 @@
 
 #include <stdatomic.h>
 #include <stddef.h>
+#include <unistd.h>
 
 volatile sig_atomic_t signals_stop;
 static _Atomic(hdst_context *) watched;     // lock-free, so the handler may read it
 
-static void stop(int number)
+// A signal between two calls of the library hits neither; the next one may take hours. So it is told again and again.
+static void cancel(int number)
 {
     (void)number;
-    signals_stop = 1;
     hdst_context_cancel(atomic_load(&watched));
+    alarm(1);
+}
+
+static void stop(int number)
+{
+    signals_stop = 1;
+    cancel(number);
 }
 
 void signals_watch(hdst_context *context)
 {
     atomic_store(&watched, context);
+    if (!context) alarm(0);
+    struct sigaction again = {.sa_handler = cancel};
+    sigemptyset(&again.sa_mask);
+    if (context) sigaction(SIGALRM, &again, NULL);
     struct sigaction action = {.sa_handler = context ? stop : SIG_DFL, .sa_flags = SA_RESETHAND};
     sigemptyset(&action.sa_mask);
     // A shell that starts a job in the background lets it ignore SIGINT; that stays so.

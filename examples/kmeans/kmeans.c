@@ -35,7 +35,7 @@ static hdst_map_spec *bind_centers(const kmeans *job, const char *function)
 hdst_status kmeans_open(kmeans *job, hdst_context *context, hdst_source *source, const char *folder, hdst_layout layout, uint32_t k, hdst_error *error)
 {
     char path[4200];
-    *job = (kmeans){.k = k, .d = hdst_source_columns(source)};
+    *job = (kmeans){.k = k, .d = hdst_source_columns(source), .context = context};
     hdst_status status = hdst_source_status(source, error);
     if (status != HDST_OK) return status;
     snprintf(path, sizeof path, "%s/kmeans.hk", folder);
@@ -53,18 +53,21 @@ hdst_status kmeans_open(kmeans *job, hdst_context *context, hdst_source *source,
     job->value = hdst_value_create(job->module, "center", k);
     hdst_map_spec *spec = bind_centers(job, "assign");
     hdst_bind_accum(spec, "t", k);
-    job->step = hdst_result_create(hdst_map(job->data, spec));
+    job->assigned = hdst_map(job->data, spec);
     hdst_map_spec_destroy(spec);
+    job->totals = hdst_value_create(job->module, "total", k);
+    job->inertias = hdst_value_create(job->module, "double", 1);
     job->centers = calloc((size_t)k * job->d, sizeof *job->centers);
     job->sizes = calloc(k, sizeof *job->sizes);
     if (!job->centers || !job->sizes) return no_memory(error);
-    return hdst_result_status(job->step, error);
+    return hdst_module_status(job->module, error);
 }
 
 void kmeans_close(kmeans *job)
 {
-    hdst_result_destroy(job->step);
     hdst_value_destroy(job->value);
+    hdst_value_destroy(job->totals);
+    hdst_value_destroy(job->inertias);
     hdst_module_destroy(job->module);
     free(job->centers);
     free(job->sizes);
@@ -154,50 +157,88 @@ hdst_status kmeans_start(kmeans *job, hdst_context *context, kmeans_init method,
 
 // --- Lloyd's steps ---
 
-static hdst_status run_step(kmeans *job, hdst_error *error)
+// Sums, sizes and inertia of the centers that the last run began with. `run` NULL: they are in the values, where a loop left them.
+static hdst_status read_sizes(kmeans *job, hdst_result *run, hdst_error *error)
 {
-    hdst_value_set(job->value, job->centers, job->k);
-    hdst_status status = hdst_run(job->step, error);
-    if (status != HDST_OK) return status;
-    report_add(&job->stats, hdst_result_stats(job->step));
-    hdst_view n = hdst_result_field(job->step, "t", "n");
-    for (uint32_t j = 0; j < job->k; j++) job->sizes[j] = (uint64_t)hdst_view_int64(n, j, 0);
-    job->inertia = hdst_view_double(hdst_result_field(job->step, "inertia", NULL), 0, 0);
-    if (isfinite(job->inertia)) return HDST_OK;
+    hdst_result *r = run ? run : hdst_result_create(hdst_read_value(job->totals));
+    hdst_status status = run ? HDST_OK : hdst_run(r, error);
+    const hdst_view n = hdst_result_field(r, run ? "t" : NULL, "n");
+    for (uint32_t j = 0; j < job->k && status == HDST_OK; j++) job->sizes[j] = (uint64_t)hdst_view_int64(n, j, 0);
+    if (status == HDST_OK && run) job->inertia = hdst_view_double(hdst_result_field(r, "inertia", NULL), 0, 0);
+    else if (status == HDST_OK) status = hdst_take(hdst_read_value(job->inertias), 1, &job->inertia, NULL, error);
+    if (!run) hdst_result_destroy(r);
+    if (status != HDST_OK || isfinite(job->inertia)) return status;
     status = kmeans_check_points(job, error);
     return status != HDST_OK ? status : fail(error, HDST_E_RECORD, "a squared distance is beyond the range of float32", "scale the columns down");
 }
 
-// Every center goes to the mean of its points. Returns the longest way that one went.
-static double move_centers(kmeans *job)
+static hdst_status run_result(kmeans *job, hdst_result *result, kmeans_explain explain, hdst_error *error)
 {
-    hdst_view sum = hdst_result_field(job->step, "t", "x");
-    double longest = 0;
-    for (uint32_t j = 0; j < job->k; j++) {
-        double way = 0;
-        for (uint32_t i = 0; i < job->d && job->sizes[j]; i++) {
-            float old = job->centers[(uint64_t)j * job->d + i], mean = (float)(hdst_view_double(sum, j, i) / (double)job->sizes[j]);
-            job->centers[(uint64_t)j * job->d + i] = mean;
-            way += ((double)mean - old) * ((double)mean - old);
-        }
-        if (way > longest) longest = way;
-    }
-    return sqrt(longest);
+    hdst_status status = explain ? explain(result, error) : HDST_OK;
+    if (status == HDST_OK) status = hdst_run(result, error);
+    if (status == HDST_OK) report_add(&job->stats, hdst_result_stats(result));
+    return status;
 }
 
-hdst_status kmeans_run(kmeans *job, uint32_t most, double tolerance, const volatile int *stop, kmeans_report report, void *user, hdst_error *error)
+// Every center goes to the mean of its points, turn after turn.
+static hdst_dataset *all_steps(kmeans *job, hdst_source *start, uint32_t most, double tolerance)
 {
-    hdst_status status = HDST_OK;
+    hdst_map_spec *move = bind_centers(job, "move_center");
+    hdst_bind_value(move, "inertia", job->inertias);
+    hdst_dataset *moved = hdst_map(hdst_read_value(job->totals), move);
+    hdst_map_spec_destroy(move);
+    const hdst_loop_step steps[] = {{.dataset = job->assigned, .table = "t", .value = job->totals},
+                                    {.dataset = job->assigned, .table = "inertia", .value = job->inertias},
+                                    {.dataset = moved, .value = job->value}};
+    hdst_loop_options options = HDST_LOOP_OPTIONS_INIT;
+    options.limit = most;
+    options.until = "moved";
+    options.threshold = tolerance;
+    options.quiet = 1;          // that all steps were made tells `iterations`
+    return hdst_loop(hdst_read(start, job->module, "center"), job->value, steps, 3, &options);
+}
+
+static hdst_status take_centers(kmeans *job, hdst_result *result, double *moved, hdst_error *error)
+{
+    hdst_loop_report report = HDST_LOOP_REPORT_INIT;
+    const void *centers = hdst_result_rows(result, NULL, NULL);
+    if (!centers) return hdst_result_status(result, error);
+    memcpy(job->centers, centers, (size_t)job->k * job->d * sizeof *job->centers);
+    const hdst_status status = hdst_loop_read_report(job->loop, &report, error);
+    job->iterations = (uint32_t)report.turns;
+    *moved = status == HDST_OK ? report.turn[report.turns - 1].value : 0;
+    return status;
+}
+
+static hdst_status iterate(kmeans *job, uint32_t most, double tolerance, kmeans_explain explain, double *moved, hdst_error *error)
+{
+    hdst_source *start = hdst_source_from_memory(job->context, job->centers, job->k, job->d * sizeof *job->centers);
+    job->loop = all_steps(job, start, most, tolerance);
+    hdst_result *result = hdst_result_create(job->loop);
+    hdst_status status = run_result(job, result, explain, error);
+    if (status == HDST_OK) status = read_sizes(job, NULL, error);
+    if (status == HDST_OK) status = take_centers(job, result, moved, error);
+    hdst_result_destroy(result);
+    hdst_source_destroy(start);
+    return status;
+}
+
+static hdst_status measure(kmeans *job, kmeans_explain explain, hdst_error *error)
+{
+    hdst_value_set(job->value, job->centers, job->k);
+    hdst_result *result = hdst_result_create(job->assigned);
+    hdst_status status = run_result(job, result, explain, error);
+    if (status == HDST_OK) status = read_sizes(job, result, error);
+    hdst_result_destroy(result);
+    return status;
+}
+
+hdst_status kmeans_run(kmeans *job, uint32_t most, double tolerance, kmeans_explain explain, hdst_error *error)
+{
     double moved = INFINITY;
-    for (job->iterations = 0; job->iterations < most && moved > tolerance && status == HDST_OK;) {
-        if (stop && *stop) return interrupted(error);
-        status = run_step(job, error);
-        if (status != HDST_OK) return status;
-        moved = move_centers(job);
-        job->iterations++;
-        if (report) report(job, moved, user);
-    }
-    return moved > 0 ? run_step(job, error) : status;       // sizes and inertia of the centers as they are now
+    const bool steps = most > 0 && moved > tolerance;
+    const hdst_status status = steps ? iterate(job, most, tolerance, explain, &moved, error) : HDST_OK;
+    return status == HDST_OK && moved > 0 ? measure(job, steps ? NULL : explain, error) : status;
 }
 
 hdst_status kmeans_labels(kmeans *job, hdst_result **labels, hdst_error *error)

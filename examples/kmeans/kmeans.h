@@ -15,10 +15,11 @@ typedef struct kmeans {
     uint32_t iterations;        // steps that moved the centers
     hdst_run_stats stats;       // of all runs together
     // hdst's side
+    hdst_context *context;
     hdst_module *module;
-    hdst_dataset *data;
-    hdst_value *value;
-    hdst_result *step;
+    hdst_dataset *data, *assigned;
+    hdst_value *value, *totals, *inertias;     // the centers; of each the sum of its points and how many; one number
+    hdst_dataset *loop;         // of the last kmeans_run
 } kmeans;
 
 // `folder` is where kmeans.hk lies. k must be 1 or more; more clusters than points is HDST_E_USAGE. On failure what was made is freed by kmeans_close.
@@ -33,10 +34,11 @@ typedef enum kmeans_init { KMEANS_PLUS_PLUS, KMEANS_RANDOM, KMEANS_FIRST, KMEANS
 // `path` is for KMEANS_FILE: a .npy or .csv of k rows. Ends with HDST_E_CANCELLED when *stop is set (stop may be NULL).
 hdst_status kmeans_start(kmeans *job, hdst_context *context, kmeans_init method, const char *path, uint64_t seed, const volatile int *stop, hdst_error *error);
 
-// Steps until no center moves further than `tolerance` (Euclidean distance), `most` steps were made, or *stop is set (HDST_E_CANCELLED). Then one pass that
-// measures sizes and inertia of the final centers. An empty cluster keeps its center. `report` (may be NULL) is called after each step.
-typedef void (*kmeans_report)(const kmeans *job, double moved, void *user);
-hdst_status kmeans_run(kmeans *job, uint32_t most, double tolerance, const volatile int *stop, kmeans_report report, void *user, hdst_error *error);
+// Steps until no center moves further than `tolerance` (Euclidean distance) or `most` steps were made: the turns of a loop, whose centers stay on the device.
+// Then one pass that measures sizes and inertia of the final centers, unless they are those of the last turn. An empty cluster keeps its center. `explain`
+// (may be NULL) is shown the result before it runs.
+typedef hdst_status (*kmeans_explain)(hdst_result *result, hdst_error *error);
+hdst_status kmeans_run(kmeans *job, uint32_t most, double tolerance, kmeans_explain explain, hdst_error *error);
 
 // A result with one int32 "cluster" for each point, in input order; the caller destroys it.
 hdst_status kmeans_labels(kmeans *job, hdst_result **labels, hdst_error *error);

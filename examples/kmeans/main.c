@@ -51,16 +51,17 @@ static const char **name_columns(const hdst_source *source, uint32_t d)
     return names;
 }
 
+static hdst_status explain(hdst_result *result, hdst_error *error)
+{
+    *error = (hdst_error)HDST_ERROR_INIT;
+    fputs(hdst_explain(result, error), stderr);
+    return error->code;
+}
+
 static hdst_status cluster(settings *s, hdst_context *context, kmeans *job, hdst_error *error)
 {
     hdst_status status = kmeans_start(job, context, s->method, s->init, s->common.seed, &signals_stop, error);
-    if (status == HDST_OK && s->common.explain) {
-        *error = (hdst_error)HDST_ERROR_INIT;
-        fputs(hdst_explain(job->step, error), stderr);
-        status = error->code;
-    }
-    if (status != HDST_OK) return status;
-    return kmeans_run(job, (uint32_t)s->iterations, s->tolerance, &signals_stop, output_step, NULL, error);
+    return status == HDST_OK ? kmeans_run(job, (uint32_t)s->iterations, s->tolerance, s->common.explain ? explain : NULL, error) : status;
 }
 
 static hdst_status write_labels(const settings *s, kmeans *job, const char *const *names, hdst_error *error)
@@ -103,6 +104,8 @@ static hdst_status work(program_run *run, void *user, hdst_error *error)
     if (status == HDST_OK) status = cluster(s, context, &job, error);
     if (status == HDST_OK) status = write_labels(s, &job, names, error);
     run->stats = job.stats;
+    run->loop = job.loop;
+    run->decides = "moved";
     if (status == HDST_OK) status = program_show(run, job.points, write_members, write_table, &(shown){&job, names}, error);
     kmeans_close(&job);
     free(names);

@@ -3,7 +3,6 @@
 #include "output.h"
 
 #include "json.h"
-#include "progress_line.h"
 
 #include <inttypes.h>
 
@@ -43,12 +42,4 @@ void output_members(json *j, const kmeans *job)
     json_close(j, ']');
     json_double(j, "inertia", job->inertia);
     json_uint(j, "iterations", job->iterations);
-}
-
-void output_step(const kmeans *job, double moved, void *user)
-{
-    char note[PROGRESS_LINE_NOTE];
-    (void)user;
-    snprintf(note, sizeof note, "step %" PRIu32 ": inertia %.6g, a center moved by %.3g", job->iterations, job->inertia, moved);
-    progress_line_note(note);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kmeans program shows: a table, a JSON object, a picture, a note on the progress line.
+// What the kmeans program shows: a table, a JSON object, a picture.
 #ifndef KMEANS_OUTPUT_H
 #define KMEANS_OUTPUT_H
 
@@ -16,8 +16,5 @@ void output_members(json *j, const kmeans *job);
 
 // Points and centers as an SVG picture, by their first two columns. labels: the cluster of each point.
 hdst_status output_picture(const kmeans *job, hdst_view labels, const char *const *names, const char *path, hdst_error *error);
-
-// A kmeans_report: the progress line says what the last step came to.
-void output_step(const kmeans *job, double moved, void *user);
 
 #endif

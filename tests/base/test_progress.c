@@ -81,6 +81,25 @@ Test(progress, more_workers_than_are_told_count_in_all)
     cr_expect(last.count == HDST__PROGRESS_WORKERS && last.records == sizeof worker);
 }
 
+// A scan is in the turn that was set when it began; who ends an inner loop sets the outer one's again.
+Test(progress, turns_are_told_with_their_scans)
+{
+    const hdst__progress_turn outer = {.number = 3, .of = 9, .until = "outer", .value = 0.5, .seconds = 2}, inner = {.number = 1, .of = 4};
+    cr_expect_eq(hdst__progress_set_turn(&progress, outer).number, 0);
+    hdst__progress_begin(&progress, "f", 1);
+    const hdst__progress_turn before = hdst__progress_set_turn(&progress, inner);
+    look_later();
+    cr_expect(last.turn.number == 3 && last.turn.of == 9 && last.turn.value == 0.5 && last.turn.seconds == 2);
+    cr_expect_str_eq(last.turn.until, "outer");
+    hdst__progress_begin(&progress, "g", 1);
+    look_later();
+    cr_expect(last.turn.number == 1 && last.turn.of == 4 && !last.turn.until);
+    cr_expect_eq(hdst__progress_set_turn(&progress, before).of, 4);
+    hdst__progress_begin(&progress, "f", 1);
+    look_later();
+    cr_expect_eq(last.turn.number, 3);
+}
+
 static void *look_elsewhere(void *user)
 {
     (void)user;
@@ -106,4 +125,5 @@ Test(progress, without_one_nothing_happens)
     hdst__progress_add(NULL, NULL, 1);
     hdst__progress_look(NULL);
     hdst__progress_end(NULL);
+    cr_expect_eq(hdst__progress_set_turn(NULL, (hdst__progress_turn){.number = 5}).number, 0);
 }

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,6 +92,20 @@ Test(timeline, times_count_nanoseconds_from_its_begin)
     hdst__timeline_destroy(timeline);
     text = content();
     cr_expect(strstr(text, "\"dur\":250000.000,\"name\":\"quarter\"") || strstr(text, "\"dur\":249999.999,") || strstr(text, "\"dur\":250000.001,"));
+    free(text);
+}
+
+Test(timeline, turns_have_their_number_and_value)
+{
+    const double values[] = {0.5, NAN, INFINITY, -1.5e300};
+    for (uint64_t i = 0; i < 4; i++) hdst__timeline_end_turn(timeline, hdst__timeline_begin(timeline), i + 1, 7 * i, values[i]);
+    hdst__timeline_destroy(timeline);
+    char *text = content();
+    cr_expect(is_whole(text));
+    cr_expect_eq(count_of(text, "\"name\":\"turn\""), 4);
+    cr_expect(strstr(text, "{\"turn\":1,\"value\":0.5}") && strstr(text, "{\"turn\":2,\"records\":7}"), "%s", text);
+    cr_expect(strstr(text, "{\"turn\":3,\"records\":14}"), "%s", text);
+    cr_expect(strstr(text, "{\"turn\":4,\"value\":-1.5e+300,\"records\":21}"), "%s", text);
     free(text);
 }
 

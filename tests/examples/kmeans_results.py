@@ -55,7 +55,7 @@ def several_inputs_are_one():
 
 def the_json_object_has_the_contracts_parts():
     got = result("--input", IRIS, *FEATURES, "--clusters", 3, "--device", "interp")
-    want = ["workload", "records", "records_skipped", "fast_sums", "seconds", "devices", "bytes", "levels", "result"]
+    want = ["workload", "records", "records_skipped", "fast_sums", "seconds", "devices", "bytes", "levels", "turns", "result"]
     check(sorted(got) == sorted(want), f"keys {sorted(got)}")
     check(got["workload"] == "kmeans" and got["records"] == 150 and got["records_skipped"] == 0, "workload or records")
     check(got["fast_sums"] == 0, "sums are exact unless fast ones are asked for")
@@ -67,7 +67,10 @@ def the_json_object_has_the_contracts_parts():
     check(all(sorted(level) == ["in", "name", "out"] for level in got["levels"]) and got["levels"][0]["name"] == "block", f"levels {got['levels']}")
     check(sorted(got["result"]) == ["centers", "inertia", "iterations", "sizes"], f"result {sorted(got['result'])}")
     passes = got["result"]["iterations"] + 1       # the last one measures, unless nothing moved
-    check(got["devices"][0]["records"] in (150 * passes, 150 * (passes - 1)), f"records of the device {got['devices']}")
+    check(len(got["turns"]) == got["result"]["iterations"] and got["turns"][-1]["moved"] <= 1e-4 < got["turns"][-2]["moved"], f"turns {got['turns']}")
+    check(all(turn["records"] == 150 + 3 and turn["seconds"] > 0 for turn in got["turns"]), f"points and centers of each turn: {got['turns']}")
+    own = passes - 1       # the centers that moved are records, too
+    check(got["devices"][0]["records"] - 3 * own in (150 * passes, 150 * (passes - 1)), f"records of the device {got['devices']}")
 
 
 def distance(a, b):

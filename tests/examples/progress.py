@@ -14,7 +14,7 @@ from run import PROGRAM, check, main, run, write_npy
 
 RUN = ["--input", "many.npy", "--clusters", "300", "--init", "first", "--tolerance", "0", "--iterations", "5", "--device", "interp"]
 LINE = re.compile(r"kmeans: ([\d.]+(?: [kM])?) of 100 k records, [\d.]+(?: [kMG])?/s, interpreter(, \d+:\d\d left)?"
-                  r"(, step \d+: inertia [\d.e+-]+, a center moved by [\d.e+-]+)?")
+                  r"(, turn 1 of 5|, turn [2-5] of 5: moved [\d.e+-]+, [\d.e+-]+ s each)?")
 
 
 def on_terminal(columns, *arguments):
@@ -62,7 +62,9 @@ def the_line_says_how_far_it_is():
     check(len(lines) >= 2, f"lines {lines}")
     for text in lines:
         check(LINE.fullmatch(text), f"'{text}'")
-    check(any("step 1: inertia" in text for text in lines), f"no step in {lines}")
+    check(any(", turn 1 of 5" in text for text in lines), f"no first turn in {lines}")
+    numbers = [int(text.split(", turn ")[1].split(" of ")[0]) for text in lines if ", turn " in text]
+    check(max(numbers) > 1 and numbers == sorted(numbers), f"turns {numbers}")
     check(screen(shown, 150).strip() == "", f"something is left: '{screen(shown, 150)}'")
     check(out == run(*RUN)[1], "the line changes the result")
 

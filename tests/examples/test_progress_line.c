@@ -3,6 +3,7 @@
 #include "progress_line.h"
 
 #include <criterion/criterion.h>
+#include <math.h>
 
 static const hdst_progress two = {
     .function = "assign", .records = 123400000, .of = 210000000, .seconds = 0.1, .device_count = 2,
@@ -57,6 +58,18 @@ Test(progress_line, units_change_where_digits_would_be_five)
         p.records = cases[i].records;
         expect(&p, cases[i].words);
     }
+}
+
+Test(progress_line, turns_of_a_loop_stand_at_its_end)
+{
+    hdst_progress p = {.records = 5, .of = 5, .turn = 1, .turns = 100, .until = "moved", .turn_value = NAN};
+    expect(&p, "kmeans: 5 of 5 records, turn 1 of 100");
+    p.turn = 12, p.turn_seconds = 0.01234;
+    expect(&p, "kmeans: 5 of 5 records, turn 12 of 100, 0.0123 s each");
+    p.turn_value = 0.5625;
+    expect(&p, "kmeans: 5 of 5 records, turn 12 of 100: moved 0.562, 0.0123 s each");
+    p.until = NULL;
+    expect(&p, "kmeans: 5 of 5 records, turn 12 of 100, 0.0123 s each");
 }
 
 Test(progress_line, it_is_cut_at_its_size)

@@ -13,6 +13,7 @@ from run import FEATURES, IRIS, PROGRAM, check, expect_error, have_cpu, main, re
 
 RUN = ["--input", IRIS, *FEATURES, "--clusters", 3, "--seed", 1]
 HOST, QUEUES = 1, {"in": 1, "compute": 2, "out": 3}
+STAGES = ("assign", "move_center")      # of a turn: points find their centers, which move
 
 
 def events_of(path):
@@ -84,8 +85,8 @@ def checked(path):
     return events, tracks, check_flows(events, tracks), processes
 
 
-def records_of(tracks, function):
-    return sum(e["args"].get("records", 0) for (process, _), spans in tracks.items() if process != HOST for _, _, e in spans if e["name"] == function)
+def records_of(tracks):
+    return sum(e["args"].get("records", 0) for (process, _), spans in tracks.items() if process != HOST for _, _, e in spans if e["name"] in STAGES)
 
 
 def the_interpreter_has_one_track():
@@ -95,9 +96,13 @@ def the_interpreter_has_one_track():
     devices = {process: name for process, name in processes.items() if process != HOST}
     check(list(devices.values()) == ["interpreter"], f"devices {devices}")
     check([t for p, t in tracks if p != HOST] == [QUEUES["compute"]], f"tracks {list(tracks)}")
-    check(records_of(tracks, "assign") == sum(d["records"] for d in traced["devices"]) > 0, "records of the timeline are not those of the statistics")
+    check(records_of(tracks) == sum(d["records"] for d in traced["devices"]) > 0, "records of the timeline are not those of the statistics")
     names = {e["name"] for spans in tracks.values() for _, _, e in spans}
-    check({"hdst_cache", "stage", "prepare", "read into a segment"} <= names, f"host spans {names}")
+    spans = sorted((e for s in tracks.values() for _, _, e in s if e["name"] == "turn"), key=nanoseconds)
+    check([e["args"]["turn"] for e in spans] == list(range(1, len(traced["turns"]) + 1)), f"turns {spans}")
+    for told, turn in zip(spans, traced["turns"]):
+        check(abs(told["args"]["value"] - turn["moved"]) <= 1e-8 * turn["moved"] and told["args"]["records"] == turn["records"], f"{told}, but {turn}")
+    check({"hdst_cache", "hdst_loop", "stage", "prepare", "read into a segment"} <= names, f"host spans {names}")
     check({e["name"] for e in events if e["ph"] == "C"} == {"host memory", "device memory"}, "counters of memory")
 
 
@@ -110,9 +115,9 @@ def a_driver_times_its_commands():
     _, tracks, flows, processes = checked("t.json")
     device = [process for process in processes if process != HOST]
     check(len(device) == 1 and (device[0], QUEUES["in"]) in tracks, f"tracks {list(tracks)}")
-    check(records_of(tracks, "assign") == sum(d["records"] for d in traced["devices"]) >= 800000, "records of the timeline are not those of the statistics")
+    check(records_of(tracks) == sum(d["records"] for d in traced["devices"]) >= 800000, "records of the timeline are not those of the statistics")
     check(flows == len(tracks[(device[0], QUEUES["in"])]) > 0, f"{flows} flows from {len(tracks[(device[0], QUEUES['in'])])} copies to launches")
-    seconds = sum(e["dur"] for _, _, e in tracks[(device[0], QUEUES["compute"])] if e["name"] == "assign") * 1e-6
+    seconds = sum(e["dur"] for _, _, e in tracks[(device[0], QUEUES["compute"])] if e["name"] in STAGES) * 1e-6
     busy = sum(d["busy_seconds"] for d in traced["devices"])
     check(abs(seconds - busy) <= 0.01 * busy + 1e-4, f"{seconds} s on the timeline, {busy} s in the statistics")
     span = [e for _, _, e in tracks[(device[0], QUEUES["compute"])]]
@@ -142,7 +147,7 @@ def several_devices_are_several_processes():
         print("SKIP: the CPU device has no parts here")
         return
     check(len(processes) == 3, f"processes {processes}")
-    check(records_of(tracks, "assign") == sum(d["records"] for d in traced["devices"]), "records of the timeline are not those of the statistics")
+    check(records_of(tracks) == sum(d["records"] for d in traced["devices"]), "records of the timeline are not those of the statistics")
     check(any(e["name"] == "merge accumulators" for spans in tracks.values() for _, _, e in spans), "no merge on the timeline")
 
 

@@ -256,6 +256,13 @@ Test(loop, every_so_many_turns_and_the_limit)
         hdst_loop_read_report(loop, &report, NULL);
         cr_assert(!report.converged && report.turns == 3);
         cr_expect(strstr(warning, "limit of 3 turns") && strstr(warning, "'change'"), "%s", warning);
+        options.quiet = 1;
+        warning[0] = 0;
+        loop = hdst_loop(s.start, s.state, r.steps, 2, &options);
+        result = hdst_result_create(loop);
+        RUN(result);
+        hdst_loop_read_report(loop, &report, NULL);
+        cr_expect(!report.converged && report.turns == 3 && !warning[0], "%s", warning);
         hdst_context_destroy(s.context);
     }
 }

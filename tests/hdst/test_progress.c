@@ -2,6 +2,7 @@
 // The progress callback: by which thread it is called, how often, and that its figures agree with each other and with the run's.
 #include "tests/hdst/support.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
@@ -168,5 +169,37 @@ Test(progress, where_a_run_ends_early_the_end_is_not_known)
     cr_expect_gt(s.calls, 0);
     for (uint32_t i = 0; i < s.calls; i++) cr_expect_eq(s.progress[i].of, 0);
     free(rows);
+    hdst_context_destroy(context);
+}
+
+// What a scan belongs to: the turn of its loop, what ended the turn before, how long turns were; nothing of it behind the loop.
+Test(progress, turns_of_a_loop_are_told)
+{
+    enum { TURNS = 3, EACH = RECORDS / 4 };
+    const uint64_t start = 5;
+    hdst_error error = HDST_ERROR_INIT;
+    hdst_context *context = open_context(&s, "interp");
+    hdst_module *module = module_of(context, text);
+    hdst_dataset *data = hdst_read(hdst_source_from_callback(context, EACH, fill, NULL), module, "row");
+    hdst_value *state = hdst_value_create(module, "total", 1);
+    const hdst_loop_step step = {.dataset = hdst_map_function(data, module, "gather"), .table = "t", .value = state};
+    hdst_loop_options options = HDST_LOOP_OPTIONS_INIT;
+    options.limit = TURNS, options.until = "t", options.quiet = 1;
+    hdst_dataset *loop = hdst_loop(hdst_read(hdst_source_from_memory(context, &start, 1, sizeof start), module, "total"), state, &step, 1, &options);
+    cr_assert_eq(hdst_run(hdst_result_create(loop), &error), HDST_OK, "%s", error.message);
+    cr_assert_geq(s.calls, TURNS);       // each takes longer than twice the time between two calls
+    for (uint32_t i = 0; i < s.calls; i++) {
+        const hdst_progress *p = &s.progress[i];
+        cr_assert(p->turn >= 1 && p->turn <= TURNS && p->turns == TURNS, "turn %llu of %llu", (unsigned long long)p->turn, (unsigned long long)p->turns);
+        cr_expect(i == 0 || p->turn >= s.progress[i - 1].turn);
+        cr_expect(p->until && !strcmp(p->until, "t"));
+        if (p->turn == 1) cr_expect(isnan(p->turn_value) && p->turn_seconds == 0);
+        else cr_expect(p->turn_value == (double)EACH * (EACH - 1) / 2 && p->turn_seconds > EACH * 200e-9);
+    }
+    cr_expect_eq(s.progress[s.calls - 1].turn, TURNS);
+    s.calls = 0;
+    cr_assert_eq(hdst_run(hdst_result_create(hdst_map_function(data, module, "gather")), &error), HDST_OK, "%s", error.message);
+    cr_assert_gt(s.calls, 0);
+    cr_expect(s.progress[0].turn == 0 && s.progress[0].turns == 0 && !s.progress[0].until);
     hdst_context_destroy(context);
 }

@@ -143,7 +143,7 @@ hdst_status hdst__combined_tables_give_rows(hdst__combined_tables *tables, uint6
     return status;
 }
 
-hdst_status hdst__combined_tables_give(hdst__combined_tables *tables, hdst__give_records *give, void *user, hdst_error *error)
+hdst_status hdst__combined_tables_give(const hdst__combined_tables *tables, hdst__give_records *give, void *user, hdst_error *error)
 {
     hdst_status status = HDST_OK;
     for (uint64_t t = 0; t < tables->tables && status == HDST_OK; t++) status = give_table(tables, t, give, user, error);

@@ -27,7 +27,7 @@ hdst_status hdst__combined_tables_close(hdst__combined_tables *tables, hdst_erro
 uint64_t hdst__combined_tables_most(const hdst__combined_tables *tables);
 // And what they hold, one table after another: records for `give`, which lie in the tables' memory.
 typedef hdst_status hdst__give_records(void *user, const char *records, uint64_t count, hdst_error *error);
-hdst_status hdst__combined_tables_give(hdst__combined_tables *tables, hdst__give_records *give, void *user, hdst_error *error);
+hdst_status hdst__combined_tables_give(const hdst__combined_tables *tables, hdst__give_records *give, void *user, hdst_error *error);
 // The same of rows of words, for the consumer. *records: so many became rows.
 hdst_status hdst__combined_tables_give_rows(hdst__combined_tables *tables, uint64_t *records, hdst_error *error);
 void hdst__combined_tables_end(hdst__combined_tables *tables);      // gives the memory back; fine where there is none

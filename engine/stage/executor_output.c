@@ -101,6 +101,10 @@ static hdst_status give_tables(hdst__pass *pass, hdst_error *error)
     hdst__combined_tables *tables = pass->combined;
     const hdst_status status = hdst__combined_tables_close(tables, error);
     if (status != HDST_OK) return status;
+    if (pass->team) {
+        hdst__team_keep_tables(pass->team, pass->worker, tables);
+        return HDST_OK;
+    }
     if (tables->combining->in_rows) {
         uint64_t records;
         const hdst_status given = hdst__combined_tables_give_rows(tables, &records, error);

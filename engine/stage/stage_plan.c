@@ -92,13 +92,6 @@ static bool has_bits(const hdst__stage *stage)
     return all;
 }
 
-// Of one worker, whose records go on as they come: tables of several would be given one after another.
-static const hdst__combining *combining_of(const hdst__stage *stage, bool shares)
-{
-    const bool goes_on = stage->spec.consumer && !shares && !stage->spec.limit && !stage->mode.is[HDST__MODE_OUTPUT_IN_FILE];
-    return goes_on ? stage->spec.consumer->combining : NULL;
-}
-
 // Where the records of each key begin, and that each key is a row.
 static bool knows_starts(const hdst__stage *stage, const hdst__stage_values *values)
 {
@@ -144,7 +137,7 @@ static hdst_status make_plan(hdst__stage *stage, const hdst__stage_values *value
         .shares = shares, .shares_in_place = shares && !keeps_parts && !stage->reader.open_end && !stage->spec.consumer &&
             !stage->mode.is[HDST__MODE_OUTPUT_IN_FILE] && !hdst__stage_has_odd_parts(stage),
         .passes_on = (shares && !keeps_parts) || stage->spec.consumer || stage->mode.is[HDST__MODE_OUTPUT_IN_FILE], .limit = stage->spec.limit,
-        .combining = combining_of(stage, shares), .counts_output = stage->mode.is[HDST__MODE_COUNTED_OUTPUT],
+        .combining = hdst__stage_combining(stage, stage->device, shares), .counts_output = stage->mode.is[HDST__MODE_COUNTED_OUTPUT],
         .makes_rows = hdst__stage_may_finish(stage) && !stage->mode.is[HDST__MODE_SUPERACCUMULATORS],
         .writes_rows = knows_starts(stage, values) && hdst__stage_may_write_rows(stage),
         .merges_words = (shares || !stage->spec.takes_rows || stage->reader.open_end) && !stage->mode.is[HDST__MODE_SKIP_FAILED] &&

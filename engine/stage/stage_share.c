@@ -2,6 +2,7 @@
 // Stages that several workers run: which may be, the launch plans of the workers beside the first, and what they tell of themselves.
 #include "engine/stage/stage_share.h"
 
+#include "engine/memory/consumer.h"
 #include "engine/worker.h"
 
 #include <inttypes.h>
@@ -107,6 +108,15 @@ void hdst__stage_run_alone(hdst__stage *stage, const char *why)
 
 // --- Plans ---
 
+// Records that go on as they come. Several workers have tables of records only, on CPUs: rows are to be like what the consumer has so far, which is for the
+// first worker's thread to ask, and the table of a GPU is emptied into the consumer.
+const hdst__combining *hdst__stage_combining(const hdst__stage *stage, const hdst__device *device, bool shares)
+{
+    const bool goes_on = stage->spec.consumer && !stage->spec.limit && !stage->mode.is[HDST__MODE_OUTPUT_IN_FILE];
+    const hdst__combining *combining = goes_on ? stage->spec.consumer->combining : NULL;
+    return combining && shares && (combining->in_rows || !device->unified) ? NULL : combining;
+}
+
 void hdst__stage_drop_other(hdst__stage_worker *other)
 {
     hdst__launch_plan_destroy(other->plan);
@@ -136,6 +146,7 @@ static void make_plan(void *user)
     hdst__launch_plan_request request = *other->request;
     hdst__stage_input_of(other->stage, other->number, &request);
     request.device = other->worker->device;
+    request.combining = hdst__stage_combining(other->stage, request.device, true);
     request.agrees_with = other->stage->plan;
     other->status = hdst__launch_plan_create(&request, &other->plan, &other->error);
     if (other->status != HDST_OK || !other->plan->tables || other->plan->table->host) return;        // its memory comes to the host by itself

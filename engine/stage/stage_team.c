@@ -275,6 +275,8 @@ static hdst_status run_shared(hdst__stage *stage, const hdst__stage_values *valu
     status = hdst__assembly_init(&assembly, &stage->output, in_place ? group : 0, stage->reader.records, stage->plan->outputs_per_record,
                                  wanted_output(stage), error);
     if (status == HDST_OK) status = run_team(stage, values, &team, failure, error);
+    if (status == HDST_OK && *failure == UINT64_MAX) status = hdst__team_give_tables(&team, &stage->output, error);
+    hdst__team_end_tables(&team);
     hdst__assembly_destroy(&assembly);
     return status;
 }

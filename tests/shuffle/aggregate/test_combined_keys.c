@@ -70,14 +70,15 @@ static hdst_result *result_of(hdst_context *context, const case_ *c)
     return hdst_result_create(hdst_reduce_by_key(hdst_flat_map_function(hdst_read(lines, module, "text"), module, c->map), module, c->reduce));
 }
 
-static hdst_context *cpu_for(const case_ *c)
+static hdst_context *limited(hdst_context *context, const case_ *c)
 {
-    hdst_context *context = context_on("cpu");
     context->engine->limits.combine_least = c->least;
     context->engine->limits.combine_bits = c->bits;
     context->engine->limits.slice_records = 512;
     return context;
 }
+
+static hdst_context *cpu_for(const case_ *c) { return limited(context_on("cpu"), c); }
 
 // The same rows in the same order: texts by their bytes, numbers by theirs (what lies between fields may be anything).
 static void expect_same_rows(hdst_result *a, hdst_result *b, const char *const *fields)
@@ -97,10 +98,10 @@ static void expect_same_rows(hdst_result *a, hdst_result *b, const char *const *
     }
 }
 
-static void check(const case_ *c, const char *const *fields)
+static void check_on(hdst_context *context, const case_ *c, const char *const *fields)
 {
-    hdst_context *interp = context_on("interp"), *cpu = cpu_for(c);
-    hdst_result *right = result_of(interp, c), *found = result_of(cpu, c);
+    hdst_context *interp = context_on("interp");
+    hdst_result *right = result_of(interp, c), *found = result_of(context, c);
     RUN(right);
     for (int run = 0; run < 2; run++) {             // the second one begins with nothing of the first
         RUN(found);
@@ -109,8 +110,10 @@ static void check(const case_ *c, const char *const *fields)
     const char *text = hdst_explain(found, NULL);
     cr_assert_eq(strstr(text, says) != NULL, c->combined, "%s: %s", c->map, text);
     hdst_context_destroy(interp);
-    hdst_context_destroy(cpu);
+    hdst_context_destroy(context);
 }
+
+static void check(const case_ *c, const char *const *fields) { check_on(cpu_for(c), c, fields); }
 
 static const char *const counted[] = {"word", "n", NULL};
 static const char *const looked[] = {"word", "least", "most", "bits", "odd", "all", "sum", NULL};
@@ -131,6 +134,18 @@ Test(combined_keys, what_a_full_table_has_no_place_for_goes_on)
     write_lines(6000, 20000);
     check(&(case_){"words", "add", 100, 6, true}, counted);
     check(&(case_){"words", "add", 100, 14, true}, counted);
+    unlink(path);
+}
+
+// Each half of the CPU has tables of its own, whose records come when both have ended; the interpreter, which has none, takes part. Some tables are full.
+Test(combined_keys, several_devices_have_tables_each)
+{
+    if (!have_team()) return;
+    const case_ few = {"words", "add", 100, 0, true}, looks = {"looks", "look", 100, 0, true}, full = {"words", "add", 100, 6, true};
+    write_lines(6000, 900);
+    check_on(limited(context_of_team(), &few), &few, counted);
+    check_on(limited(context_of_team(), &looks), &looks, looked);
+    check_on(limited(context_of_team(), &full), &full, counted);
     unlink(path);
 }
 

@@ -88,7 +88,7 @@ long:
 		$(BUILD)/tests/hdst/budget_chains $$device 16 $(LONG_SEED)-$$last || [ $$? = 77 ] || exit 1; \
 	done
 	python3 tests/differential/team_sums.py $(BUILD)/libhdst.so.0 $(LONG_SEED) $(LONG_PIPELINES) || [ $$? = 77 ]
-	python3 tests/differential/text_programs.py $(BUILD)/libhdst.so.0 $(LONG_SEED) 1000
+	python3 tests/differential/text_programs.py $(BUILD)/tests/differential/run_plans $(LONG_SEED) 1000
 	python3 tests/examples/huge_texts.py $(BUILD)/examples 100 10
 	$(BUILD)/tests/drivers/driver_many_jobs 20000 || [ $$? = 77 ]
 	for device in interp cpu gpu-form; do $(BUILD)/tests/drivers/driver_same_context 20000 $$device || [ $$? = 77 ] || exit 1; done

@@ -102,6 +102,13 @@ Test(parse, numbers_have_the_types_of_c)
         {".5", HDST__F64, 0x3fe0000000000000u},
         {"'a'", HDST__I32, 97},
         {"'\\n'", HDST__I32, 10},
+        {"'\\0'", HDST__I32, 0},
+        {"'\\012'", HDST__I32, 10},
+        {"'\\377'", HDST__I32, 255},
+        {"'\\x7'", HDST__I32, 7},
+        {"'\\x000fE'", HDST__I32, 254},
+        {"'\\a'", HDST__I32, 7},
+        {"'\\?'", HDST__I32, '?'},
         {"true", HDST__BOOL, 1},
         {"16777217.0f", HDST__F32, 0x4b800000}, // a tie: to even
     };

@@ -93,6 +93,7 @@ enum {
     HDST__CPU_ALIKE_SUMS = 3,                   // sums whose addends are made alike, from which on they have a loop of their own: it takes 50 to 100 ms when
                                                 // the kernel is compiled, and saves storing addends (six sums: 0.35 ns a record, 0.38 without)
     HDST__CPU_FIRST_LEVEL_PAGES = 8,            // of superaccumulators (HDST__PAGE_WORDS each) that are worth first-level accumulators in front
+    HDST__CPU_NARROW_ROWS = 1 << 14,            // of a strip's table, from which on words of 32 bits pay: with words of 64 a first-level cache has no room
     HDST__CPU_TWO_TABLES_WORDS = 1 << 10,       // of both tables of a strip that records take in turn: half a first-level cache
 
     // A loop over a block that adds to such sums.

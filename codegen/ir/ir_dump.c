@@ -371,6 +371,7 @@ static void dump_placement(const ir_param *p, hdst__buffer *out)
     if (!is_accum && p->placement->place == IR_PLACE_GLOBAL) return;
     hdst__buffer_printf(out, "  place %s %s", p->name, hdst__ir_place_name(p->placement->place));
     if (p->placement->slots) hdst__buffer_printf(out, " %" PRIu32 " slots", p->placement->slots);
+    if (p->placement->narrow) hdst__buffer_puts(out, " narrow");
     if (p->placement->writes_rows) hdst__buffer_puts(out, " writes rows");
     for (size_t l = 0; is_accum && l < p->record->leaf_count; l++) {
         const ir_leaf_placement *leaf = &p->placement->leaf[l];

@@ -45,6 +45,7 @@ typedef struct ir_placement {   // of an accumulator; on GPUs of a broadcast too
     bool runs;                  // IR_PLACE_FIXED_POINT: as IR_PLACE_RUN, of a lane's records (ir_tables.neighbours), before they go to the device's words
     uint32_t starts;            // IR_PLACE_RUN: the parameter that says where the records of each row begin (ir_param.rows_from); 0: the records say it
     bool writes_rows;           // with `starts`: a row whose records are all in one strip goes to the result, rounded; what is left to overflow cells
+    bool narrow;                // IR_PLACE_STRIP: the only word of a row has 32 bits, as its kind does: half as much of a large table is in caches
     uint32_t slots;             // 32-bit words of a row in local memory, 0: none. In registers: while the work-group merges them
     ir_leaf_placement *leaf;
 } ir_placement;

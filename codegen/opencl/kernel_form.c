@@ -140,6 +140,7 @@ static const char *place_why(const hdst__printer *p, const ir_placement *placeme
                    "it is known where they begin, so no key is looked at";
         return "a key's records one behind the other, added up before they reach its row";
     case IR_PLACE_STRIP:
+        if (placement->narrow) return "a table per strip, in words of 32 bits";
         if (!p->func->tables->first_level) return "a table per strip";
         return "a table per strip; the device's has a strip's words too, its cells take what does not fit";
     case IR_PLACE_LOCAL: return "interleaved tables in local memory";

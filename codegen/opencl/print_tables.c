@@ -107,7 +107,9 @@ static void print_strip_bases(hdst__printer *p, const char *strip)
     for (size_t a = 0; a < p->tables->accum_count; a++) {
         const hdst__accum_plan *plan = &p->plan[a];
         const ir_place place = hdst__placement(p, plan)->place;
-        if (place == IR_PLACE_STRIP || place == IR_PLACE_GROUP)
+        if (hdst__placement(p, plan)->narrow)
+            hdst__write_line(&p->out, "__global uint *%sOwn = (__global uint *)(private_table%s);", plan->name, offset);
+        else if (place == IR_PLACE_STRIP || place == IR_PLACE_GROUP)
             hdst__write_line(&p->out, "__global long *%sOwn = private_table%s;", plan->name, offset);
         offset = hdst__arena_printf(p->arena, "%s + %s * %" PRIu64, offset, rows_text(p, plan), plan->accum->private_row_words);
     }
@@ -194,9 +196,31 @@ static void print_flush_word(hdst__printer *p, const hdst__accum_plan *plan, uin
 
 // --- CPU ---
 
+static bool any_is_narrow(const hdst__printer *p)
+{
+    for (size_t a = 0; a < p->tables->accum_count; a++)
+        if (hdst__placement(p, &p->plan[a])->narrow) return true;
+    return false;
+}
+
+// Of narrow words only the memory that they take.
+static void print_resets_apart(hdst__printer *p)
+{
+    for (size_t a = 0; a < p->tables->accum_count; a++) {
+        const hdst__accum_plan *plan = &p->plan[a];
+        if (hdst__placement(p, plan)->place == IR_PLACE_STRIP)
+            hdst__write_line(&p->out, "for (ulong w = 0; w < %s * %" PRIu64 "; w++) %sOwn[w] = 0;", rows_text(p, plan), plan->accum->private_row_words,
+                             plan->name);
+    }
+}
+
 void hdst__print_strip_reset(hdst__printer *p)
 {
     if (!hdst__placed_anywhere(p->func, IR_PLACE_STRIP)) return;
+    if (any_is_narrow(p)) {
+        print_resets_apart(p);
+        return;
+    }
     hdst__write_line(&p->out, "for (ulong w = 0; w < %s; w++) private_table[w] = 0;", p->func->tables->turns > 1 ? "2 * turn_words" : "private_words");
 }
 
@@ -239,7 +263,8 @@ static void print_strip_element(hdst__printer *p, const hdst__accum_plan *plan, 
         row_text(p, plan, plan->accum->device_row_words), e, cell->device_words, cell->device_first);
     for (uint32_t w = 0; w < cell->private_words; w++) {
         const char *word = hdst__arena_printf(p->arena, "%s * %" PRIu32 " + %" PRIu64, e, cell->private_words, cell->private_first + w);
-        const char *from = hdst__arena_printf(p->arena, "%sOwn[%s%s]", plan->name, table ? row : "", word);
+        const bool extends = hdst__placement(p, plan)->narrow && cell->op != HDST__WORD_MAX && hdst__kind_is_signed(cell->kind);
+        const char *from = hdst__arena_printf(p->arena, "%s%sOwn[%s%s]", extends ? "(int)" : "", plan->name, table ? row : "", word);
         const char *front = hdst__arena_printf(p->arena, "%sFirstLevel + %s%s", plan->name, row, word);
         if (p->func->tables->first_level) print_first_level_word(p, plan, leaf, w, front, to, from);
         else print_flush_word(p, plan, leaf, w, to, from);

@@ -99,6 +99,14 @@ static bool has_first_level(const ir_func *form, const hdst__tables *tables, con
     return hdst__tables_device_words(tables, limits->rows) >= HDST__CPU_FIRST_LEVEL_PAGES * HDST__PAGE_WORDS;
 }
 
+// A word of 64 bits has nothing that one of 32 has not where the row's kind is no wider; of a complement the upper bits are ones.
+static bool is_narrow(const hdst__accum *accum, const hdst__place_limits *limits)
+{
+    if (!limits->rows || accum->leaf_count != 1 || accum->private_row_words != 1 || place_rows(accum, limits->rows) < HDST__CPU_NARROW_ROWS) return false;
+    const hdst__cell *cell = accum->cell;
+    return cell->precision == HDST__CLASS_PLAIN && cell->acc != HDST__AND && hdst__scalar_size(cell->kind) <= sizeof(uint32_t);
+}
+
 // Records that do hardly more than count wait for the one before them if both count the same: what was stored is
 // loaded at once. In two tables each waits for the last but one.
 static bool takes_turns(const ir_func *scalar, const ir_func *form, const hdst__tables *tables, const hdst__place_limits *limits)
@@ -161,6 +169,10 @@ void hdst__pass_accumulator_placement_cpu(ir_func *form, const ir_func *scalar, 
     write_rows(form, tables, limits);
     form->tables->first_level = tables->first_level = !hdst__tables_write_rows(tables) && has_first_level(form, tables, limits);
     form->tables->turns = takes_turns(scalar, form, tables, limits) ? 2 : 1;
+    for (size_t a = 0; a < tables->accum_count; a++) {
+        ir_placement *placement = placement_of(form, &tables->accum[a]);
+        placement->narrow = placement->place == IR_PLACE_STRIP && form->tables->turns == 1 && !tables->first_level && is_narrow(&tables->accum[a], limits);
+    }
 }
 
 void hdst__place_tail(ir_func *tail, const ir_func *block, const hdst__tables *tables)
@@ -175,6 +187,7 @@ void hdst__place_tail(ir_func *tail, const ir_func *block, const hdst__tables *t
         to->runs = from->runs;
         to->starts = from->starts;
         to->writes_rows = from->writes_rows;
+        to->narrow = from->narrow;
         for (size_t l = 0; l < accum->leaf_count; l++) {
             const hdst__cell *cell = &accum->cell[l];
             to->leaf[l] = from->leaf[l];

@@ -2,7 +2,9 @@
 // Merges device tables and reads them out (accum/reduce.h).
 #include "accum/reduce.h"
 
+#include "accum/minmax_keys.h"
 #include "accum/representation.h"
+#include "base/vector_targets.h"
 
 #include <string.h>
 
@@ -50,11 +52,42 @@ static void read_leaf(const hdst__cell *cell, const hdst__leaf *leaf, const int6
     }
 }
 
+// The integer in a row of one word: `zero` and the word, or without it.
+typedef struct straight_rows { uint64_t zero; bool subtracts; } straight_rows;
+
+static bool rows_are_straight(const hdst__accum *a, const hdst__record *record, straight_rows *as)
+{
+    const hdst__cell *cell = a->cell;
+    const bool one = a->leaf_count == 1 && a->device_row_words == 1 && cell->elements == 1 && cell->precision == HDST__CLASS_PLAIN;
+    if (!one || hdst__kind_is_float(cell->kind) || cell->kind == HDST__BOOL || record->size != hdst__scalar_size(cell->kind)) return false;
+    as->subtracts = cell->acc == HDST__MIN || cell->acc == HDST__AND;
+    as->zero = hdst__is_key(cell->acc) ? hdst__key_decode(cell->kind, cell->acc, 0) : cell->acc == HDST__AND ? ~UINT64_C(0) : 0;
+    return record->size == sizeof(uint32_t) || record->size == sizeof(uint64_t);
+}
+
+HDST__WIDE_VECTORS static void read_straight(const straight_rows *as, const int64_t *words, uint64_t count, uint64_t size, char *to)
+{
+    const uint64_t zero = as->zero, sign = as->subtracts ? ~UINT64_C(0) : 0;        // x ^ -1 is -x - 1
+#define READ(type)                                                                              \
+    for (uint64_t row = 0; row < count; row++) {                                                \
+        const type value = (type)(zero + (((uint64_t)words[row] ^ sign) - sign));               \
+        memcpy(to + row * sizeof(type), &value, sizeof value);                                  \
+    }
+    if (size == sizeof(uint32_t)) READ(uint32_t)
+    else READ(uint64_t)
+#undef READ
+}
+
 void hdst__table_read_rows(const hdst__tables *tables, const uint64_t *rows, const int64_t *table, size_t accum, const hdst__record *record,
                            uint64_t first, uint64_t count, void *out)
 {
     const hdst__accum *a = &tables->accum[accum];
     const int64_t *words = table + hdst__tables_device_first(tables, rows, accum) + first * a->device_row_words;
+    straight_rows as;
+    if (rows_are_straight(a, record, &as)) {
+        read_straight(&as, words, count, record->size, out);
+        return;
+    }
     char *to = memset(out, 0, count * record->size);
     for (uint64_t row = 0; row < count; row++, words += a->device_row_words, to += record->size)
         for (size_t leaf = 0; leaf < record->leaf_count; leaf++)

@@ -149,12 +149,46 @@ HDST__WIDE_VECTORS static uint64_t store_real(hdst__kind kind, const wide *w, ch
     return count;
 }
 
+// Integers of one size, of which one kind is signed: all but those with the highest bit set are the same bytes. How many do from the first on.
+HDST__WIDE_VECTORS static uint64_t same_bytes(uint64_t size, const char *from, uint64_t stride, uint64_t count)
+{
+#define HIGHEST(type, step, then)                                  \
+    for (uint64_t n = 0; n < count; n++) {                         \
+        type value;                                                \
+        memcpy(&value, from + n * (step), sizeof value);           \
+        then;                                                      \
+    }
+#define SAME(type)                                                                              \
+    {                                                                                           \
+        type any = 0;                                                                           \
+        if (stride == 2 * sizeof(type)) HIGHEST(type, 2 * sizeof(type), any |= value)           \
+        else HIGHEST(type, stride, any |= value)                                                \
+        if (any >> (8 * sizeof(type) - 1)) HIGHEST(type, stride, if (value >> (8 * sizeof(type) - 1)) return n) \
+        return count;                                                                           \
+    }
+    if (size == sizeof(uint32_t)) SAME(uint32_t)
+    SAME(uint64_t)
+#undef SAME
+#undef HIGHEST
+}
+
+static bool have_same_bytes(hdst__kind to, hdst__kind from)
+{
+    const hdst__kind low = to < from ? to : from, high = to < from ? from : to;
+    return (low == HDST__I32 && high == HDST__U32) || (low == HDST__I64 && high == HDST__U64);
+}
+
 uint64_t hdst__convert_strided(hdst__kind to, void *target, uint64_t to_stride, hdst__kind from, const void *source, uint64_t from_stride, uint64_t count)
 {
     char *out = target;
     const char *in = source;
     if (to == from && to != HDST__BOOL) {   // any bool byte becomes 0 or 1
         hdst__strided_copy(out, to_stride, in, from_stride, hdst__scalar_size(to), count);
+        return count;
+    }
+    if (have_same_bytes(to, from)) {
+        count = same_bytes(hdst__scalar_size(to), in, from_stride, count);
+        if (out != in || to_stride != from_stride) hdst__strided_copy(out, to_stride, in, from_stride, hdst__scalar_size(to), count);
         return count;
     }
     for (uint64_t done = 0; done < count; done += BLOCK) {

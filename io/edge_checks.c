@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers of vertices, looked at as they are read.
+#include "base/vector_targets.h"
 #include "io/convert.h"
 #include "io/edges.h"
 #include "io/source_csv.h"
@@ -23,15 +24,22 @@ hdst_status hdst__edges_refuse(const hdst__source *source, uint64_t row, size_t 
     return HDST_E_FORMAT;
 }
 
-// The first of `count` numbers, `stride` bytes apart, that is negative or 2^63 or more.
-static uint64_t first_outside(hdst__kind kind, const char *numbers, uint64_t stride, uint64_t count)
+// The first of `count` numbers, `stride` bytes apart, that is negative or 2^63 or more. It is looked for only where there is one.
+HDST__WIDE_VECTORS static uint64_t first_outside(hdst__kind kind, const char *numbers, uint64_t stride, uint64_t count)
 {
-#define LOOK(type, outside)                                        \
+#define LOOK_ALL(type, step, then)                        \
     for (uint64_t i = 0; i < count; i++) {                         \
         type value;                                                \
-        memcpy(&value, numbers + i * stride, sizeof value);        \
-        if (outside) return i;                                     \
-    }                                                              \
+        memcpy(&value, numbers + i * (step), sizeof value);        \
+        then;                                                      \
+    }
+#define LOOK(type, outside)                                                                                         \
+    {                                                                                                               \
+        bool any = false;                                                                                           \
+        if (stride == 2 * sizeof(type)) LOOK_ALL(type, 2 * sizeof(type), any |= outside)                   \
+        else LOOK_ALL(type, stride, any |= outside)                                                        \
+        if (any) LOOK_ALL(type, stride, if (outside) return i)                                             \
+    }                                                                                                               \
     break
     switch (kind) {
     case HDST__I8: LOOK(int8_t, value < 0);
@@ -44,6 +52,7 @@ static uint64_t first_outside(hdst__kind kind, const char *numbers, uint64_t str
     default: break;
     }
 #undef LOOK
+#undef LOOK_ALL
     return count;
 }
 

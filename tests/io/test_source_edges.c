@@ -330,6 +330,45 @@ Test(source_edges, mistakes)
         }
 }
 
+// One of many numbers of each kind that has a sign, or room for 2^63: found by whoever looks for the largest, and by whoever reads.
+Test(source_edges, one_mistake_in_an_array)
+{
+    enum { ROWS = 3000, BAD = 2 * 2711 + 1 };
+    static int32_t small[2 * ROWS];
+    static int64_t wide[2 * ROWS];
+    static const struct { const char *kind, *text; hdst__kind into; int64_t bad; } cases[] = {
+        {"<i4", "-4", HDST__U32, -4}, {"<i4", "-4", HDST__I64, -4}, {"<i8", "-4", HDST__U64, -4}, {"<u8", "9223372036854775808", HDST__I64, INT64_MIN}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        const bool is_small = cases[c].kind[2] == '4';
+        char header[96], told[64];
+        for (int i = 0; i < 2 * ROWS; i++) small[i] = (int32_t)(wide[i] = i == BAD ? cases[c].bad : i % 1000);
+        snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': False, 'shape': (%d, 2), }", cases[c].kind, ROWS);
+        snprintf(told, sizeof told, "edge %d: %s is no vertex", BAD / 2, cases[c].text);
+        const char *path = write_npy("bad.npy", header, is_small ? (const void *)small : wide, is_small ? sizeof small : sizeof wide);
+        const hdst_error read = failure_of(OPEN_OK(open_edges(path, 0, error)), edge_record(cases[c].into), (hdst_error)HDST_ERROR_INIT);
+        cr_assert(strstr(read.message, told), "case %zu: %s", c, read.message);
+        hdst__source *source = OPEN_OK(open_edges(path, 0, error));
+        hdst_error error = HDST_ERROR_INIT;
+        uint64_t vertices;
+        cr_assert_eq(hdst__edges_vertices(source, NULL, &vertices, &error), HDST_E_FORMAT);
+        cr_assert(strstr(error.message, told), "case %zu: %s", c, error.message);
+        hdst__source_close(source);
+    }
+}
+
+Test(source_edges, the_largest_of_an_array)
+{
+    static const uint32_t small[] = {5, 3000000000u, 4294967295u, 7};
+    static const int64_t wide[] = {5, INT64_C(1) << 40, 3, 7};
+    hdst__source *source =
+        OPEN_OK(open_edges(write_npy("u4.npy", "{'descr': '<u4', 'fortran_order': False, 'shape': (2, 2), }", small, sizeof small), 0, error));
+    expect_vertices(source, UINT64_C(1) << 32);
+    hdst__source_close(source);
+    source = OPEN_OK(open_edges(write_npy("i8.npy", "{'descr': '<i8', 'fortran_order': False, 'shape': (2, 2), }", wide, sizeof wide), 0, error));
+    expect_vertices(source, (UINT64_C(1) << 40) + 1);
+    hdst__source_close(source);
+}
+
 Test(source_edges, mistakes_in_arrays)
 {
     static const int64_t numbers[] = {1, 2, 3, -4};

@@ -159,6 +159,28 @@ Test(source_npy, values_that_do_not_fit_name_the_record)
     }
 }
 
+// Of one size and another sign: the same bytes, as far as the highest bit is clear.
+Test(source_npy, integers_of_the_other_sign)
+{
+    enum { COUNT = 700, BAD = 691 };
+    static uint32_t narrow[COUNT];
+    static uint64_t wide[COUNT];
+    for (uint32_t i = 0; i < COUNT; i++) wide[i] = (uint64_t)(narrow[i] = i * 3000017u % 0x80000000u) << 32 | i;
+    static const struct { const char *descr; void *data; size_t bytes; hdst__kind to; const char *message; } files[] = {
+        {"'<i4'", narrow, sizeof narrow, HDST__U32, "record 691: -2147483648 is no value of field 'x' (uint32)"},
+        {"'<u4'", narrow, sizeof narrow, HDST__I32, "record 691: 2147483648 is no value of field 'x' (int32)"},
+        {"'<i8'", wide, sizeof wide, HDST__U64, "record 691: -9223372036854775808 is no value of field 'x' (uint64)"},
+        {"'<u8'", wide, sizeof wide, HDST__I64, "record 691: 9223372036854775808 is no value of field 'x' (int64)"}};
+    for (int bad = 0; bad < 2; bad++)
+        for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+            if (bad) narrow[BAD] = UINT32_C(1) << 31, wide[BAD] = UINT64_C(1) << 63;
+            hdst__source *source = open_npy(files[i].descr, "(700,)", files[i].data, files[i].bytes, NULL);
+            if (bad) cr_expect_str_eq(failure_of(source, array_record(files[i].to, 1), (hdst_error)HDST_ERROR_INIT).message, files[i].message);
+            else expect_records(source, array_record(files[i].to, 1), files[i].data, COUNT);
+            if (!bad) hdst__source_close(source);
+        }
+}
+
 Test(source_npy, fortran_order_and_chosen_columns)
 {
     float by_column[3][ROWS], rows[ROWS][3], chosen[ROWS][2];

@@ -321,6 +321,37 @@ Test(loop, steps_give_back_what_they_keep_where_memory_is_short)
     hdst_context_destroy(s.context);
 }
 
+// A loop that would not end in a lifetime ends when it is cancelled half way; another one over the same values begins anew, as does the next over its rows.
+Test(loop, cancelled_half_way_and_gone_on_with)
+{
+    for (size_t form = 0; form < 2; form++) {
+        if (form && !have_cpu()) break;
+        setting s = begin(forms[form]);
+        hdst_error error;
+        uint64_t count;
+        bool ended = false;
+        hdst_dataset *endless = mix_loop(&s, UINT64_MAX);
+        hdst_job *job = hdst_run_async(hdst_result_create(endless));
+        cr_assert_eq(hdst_job_wait(job, 0.05, &ended, &error), HDST_OK);
+        cr_assert(!ended);
+        hdst_job_cancel(job);
+        cr_assert_eq(hdst_job_wait(job, 60, &ended, &error), HDST_E_CANCELLED, "%s", error.message);
+        hdst_job_destroy(job);
+        hdst_result *result = hdst_result_create(mix_loop(&s, 3));
+        RUN(result);
+        void *rows;
+        cr_assert_eq(hdst_collect(hdst_read_value(s.state), &rows, &count, &error), HDST_OK, "%s", error.message);
+        expect_mixed(rows, count, 3, forms[form]);
+        s.start = hdst_read(hdst_source_from_memory(s.context, rows, count, sizeof(double)), s.module, "double");
+        result = hdst_result_create(mix_loop(&s, 4));
+        RUN(result);
+        expect_mixed(hdst_result_rows(result, NULL, &count), CELLS, 7, forms[form]);
+        cr_expect_eq(count, CELLS);
+        hdst_rows_destroy(s.context, rows);
+        hdst_context_destroy(s.context);
+    }
+}
+
 // Numbers that a step leaves, a record for each, are rows of eight for the next one, whose state they are; a value made of a turn's accumulator is read in it.
 static hdst_dataset *sides_loop(const setting *s, hdst_value *values[3], uint64_t limit)
 {

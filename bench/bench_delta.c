@@ -24,7 +24,8 @@ static const char kernels[] =
     "    changed += got < own;\n"
     "    return min(got, own);\n"
     "}\n"
-    "flat_map visit(less r, lookup way out[uint32_t][], lookup double far[], broadcast double scale, accum uint64_t touched) -> (key uint32_t vertex, double far)\n"
+    "flat_map visit(less r, lookup way out[uint32_t][], lookup double far[], broadcast double scale, accum uint64_t touched)\n"
+    "    -> (key uint32_t vertex, double far)\n"
     "{\n"
     "    touched += len(out[r.vertex]);\n"
     "    for (way w : out[r.vertex])\n"
@@ -40,10 +41,11 @@ typedef struct graph {
     uint64_t count, vertices;
 } graph;
 
-// Small numbers have no place of their own: a vertex is called by a permutation.
+// Small numbers lie anywhere: a permutation of those below `vertices`, by a prime as the factor, again where it leads out of them. 0 stays.
 static uint32_t called(uint64_t vertex, uint64_t vertices)
 {
-    for (vertex = vertex * 0x9e3779b1u % (vertices | 1); vertex >= vertices;) vertex = vertex * 0x9e3779b1u % (vertices | 1);
+    do vertex = vertex * 0x9e3779b1u % (vertices | 1);
+    while (vertex >= vertices);
     return (uint32_t)vertex;
 }
 

@@ -80,14 +80,14 @@ static bool fill_rows(uint64_t first, uint64_t count, void *records, char *messa
 
 static void bind_logistic(problem *p, hdst_map_spec *spec)
 {
-    double scaling[2 * LOGISTIC_PREDICTORS], model[LOGISTIC_PREDICTORS + 1];
+    double scaling[2 * LOGISTIC_PREDICTORS], newton[3 * (LOGISTIC_PREDICTORS + 1) + 3] = {0};     // of which the model comes first
     for (uint32_t c = 0; c < p->predictors; c++) {
         scaling[c] = bench_mean(c);
         scaling[p->predictors + c] = bench_factor(c);
     }
-    for (uint32_t i = 0; i <= p->predictors; i++) model[i] = bench_coefficient(i);
+    for (uint32_t i = 0; i <= p->predictors; i++) newton[i] = bench_coefficient(i);
     bind(p, spec, "s", "scaling", scaling, 1);
-    bind(p, spec, "m", "model", model, 1);
+    bind(p, spec, "m", "newton", newton, 1);
 }
 
 static size_t check_logistic(void *state, double *values, size_t limit)

@@ -2,14 +2,11 @@
 // Logistic regression on hdst, without the command line (logistic.h).
 #include "logistic.h"
 
-#include "normal.h"
 #include "numbers.h"
-#include "signals.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { MOST_PREDICTORS = 64 };
 
@@ -27,28 +24,24 @@ hdst_status logistic_open(logistic *job, program_run *run, hdst_error *error)
         return program_fail(error, HDST_E_USAGE, 0, "there must be at least as many rows as coefficients",
                             "%" PRIu64 " rows for %" PRIu32 " coefficients", job->rows, job->d + 1);
     job->data = hdst_cache(hdst_with_layout(rows, program_layout(run, HDST_SOA)));
-    job->scaling_value = hdst_value_create(job->module, "scaling", 1);
-    job->model_value = hdst_value_create(job->module, "model", 1);
-    uint32_t n = job->d + 1;
-    job->coefficients = calloc(n, sizeof(double));
-    job->mean_factor = calloc(2 * n, sizeof(double));
-    job->model = calloc(n, sizeof(double));
-    job->gradient = calloc(n, sizeof(double));
-    job->information = calloc((size_t)n * n, sizeof(double));
-    bool enough = job->coefficients && job->mean_factor && job->model && job->gradient && job->information;
-    return enough ? HDST_OK : program_fail(error, HDST_E_MEMORY, 0, "", "out of memory");
+    job->scaling = hdst_value_create(job->module, "scaling", 1);
+    job->newton = hdst_value_create(job->module, "newton", 1);
+    job->curvature = hdst_value_create(job->module, "curvature", 1);
+    job->ending = hdst_value_create(job->module, "ending", 1);
+    job->coefficients = calloc(job->d + 1, sizeof(double));
+    job->mean_factor = calloc(2 * job->d + 1, sizeof(double));
+    return job->coefficients && job->mean_factor ? HDST_OK : program_fail(error, HDST_E_MEMORY, 0, "", "out of memory");
 }
 
 void logistic_close(logistic *job)
 {
-    hdst_value_destroy(job->scaling_value);
-    hdst_value_destroy(job->model_value);
+    hdst_value_destroy(job->scaling);
+    hdst_value_destroy(job->newton);
+    hdst_value_destroy(job->curvature);
+    hdst_value_destroy(job->ending);
     hdst_module_destroy(job->module);
     free(job->coefficients);
     free(job->mean_factor);
-    free(job->model);
-    free(job->gradient);
-    free(job->information);
     *job = (logistic){0};
 }
 
@@ -98,94 +91,104 @@ static hdst_status find_scaling(logistic *job, program_run *run, hdst_error *err
         if (!(variance > 1e-15 * mean[i] * mean[i])) return depends(run, i, error);
         factor[i] = 1 / sqrt(variance);
     }
-    hdst_value_set(job->scaling_value, job->mean_factor, 1);
+    hdst_value_set(job->scaling, job->mean_factor, 1);
     return status;
 }
 
 // --- Newton's steps ---
 
-static hdst_status measure(logistic *job, program_run *run, hdst_result *result, hdst_error *error)
+static hdst_dataset *with_model(const logistic *job, const char *function)
 {
-    if (signals_stop) return program_fail(error, HDST_E_CANCELLED, 0, "", "interrupted");
-    hdst_value_set(job->model_value, job->model, 1);
-    hdst_status status = program_run_result(run, result, &job->explained, error);
-    if (status != HDST_OK) return status;
-    numbers_copy(result, "c", "gradient", job->gradient, job->d + 1);
-    numbers_copy(result, "c", "information", job->information, (job->d + 1) * (job->d + 2) / 2);
-    numbers_copy(result, "c", "log_likelihood", &job->log_likelihood, 1);
-    job->accuracy = (double)hdst_view_int64(hdst_result_field(result, "c", "right"), 0, 0) / (double)job->rows;
-    return HDST_OK;
+    hdst_map_spec *spec = hdst_map_spec_create(job->module, function);
+    hdst_bind_value(spec, "s", job->scaling);
+    hdst_bind_value(spec, "m", job->newton);
+    hdst_dataset *dataset = hdst_map(job->data, spec);
+    hdst_map_spec_destroy(spec);
+    return dataset;
 }
 
-// The step that Newton's equations give, in place of the gradient. Returns its largest element.
-static hdst_status find_step(logistic *job, program_run *run, double *largest, hdst_error *error)
+// Each measures a model and goes on to the next one, but for the last, which measures what the last step came to.
+static hdst_dataset *all_turns(logistic *job, hdst_source *start, uint32_t most, double tolerance)
 {
-    uint32_t column;
-    if (!normal_factor(job->information, job->d + 1, &column)) {
-        if (job->log_likelihood > -1e-6 * (double)job->rows)
-            return program_fail(error, HDST_E_USAGE, 0, "the likelihood has no maximum then: leave out the predictors that tell them apart",
-                                "the classes are separated without an error");
-        return depends(run, column ? column - 1 : 0, error);
-    }
-    normal_solve(job->information, job->d + 1, job->gradient);
-    *largest = 0;
-    for (uint32_t i = 0; i <= job->d; i++) if (fabs(job->gradient[i]) > *largest) *largest = fabs(job->gradient[i]);
-    return HDST_OK;
+    const struct { double tolerance; uint64_t most; } ending = {tolerance, most};
+    hdst_value_set(job->ending, &ending, 1);
+    hdst_map_spec *advance = hdst_map_spec_create(job->module, "advance");
+    hdst_bind_value(advance, "m", job->newton);
+    hdst_bind_value(advance, "e", job->ending);
+    const hdst_loop_step steps[] = {{.dataset = with_model(job, "measure"), .table = "c", .value = job->curvature},
+                                    {.dataset = hdst_map(hdst_read_value(job->curvature), advance), .value = job->newton}};
+    hdst_map_spec_destroy(advance);
+    hdst_loop_options options = HDST_LOOP_OPTIONS_INIT;
+    options.limit = (uint64_t)most + 1;
+    options.until = "changed";
+    options.threshold = tolerance;
+    options.quiet = 1;          // the program has words of its own (main.c)
+    return hdst_loop(hdst_read(start, job->module, "newton"), job->newton, steps, 2, &options);
 }
 
-static hdst_status iterate(logistic *job, program_run *run, uint32_t most, double tolerance, hdst_result *result, double *from, double *step, hdst_error *error)
+static hdst_status read_measured(logistic *job, program_run *run, hdst_error *error)
 {
-    double best = -INFINITY, largest = INFINITY;
-    for (job->iterations = 0;; job->iterations++) {
-        hdst_status status = measure(job, run, result, error);
-        if (status != HDST_OK) return status;
-        bool lower = job->log_likelihood < best - 1e-12 * fabs(best);
-        job->settled = !lower && largest <= tolerance;
-        if (job->settled || job->iterations == most) return HDST_OK;
-        if (!lower) {
-            best = job->log_likelihood;
-            status = find_step(job, run, &largest, error);
-            if (status != HDST_OK) return status;
-            memcpy(from, job->model, (job->d + 1) * sizeof *from);
-            memcpy(step, job->gradient, (job->d + 1) * sizeof *step);
-        }
-        for (uint32_t i = 0; i <= job->d; i++) {
-            if (lower) step[i] /= 2;
-            job->model[i] = from[i] + step[i];
-        }
+    hdst_result *result = hdst_result_create(hdst_read_value(job->curvature));
+    const hdst_status status = program_run_result(run, result, &(bool){true}, error);
+    if (status == HDST_OK) {
+        numbers_copy(result, NULL, "log_likelihood", &job->log_likelihood, 1);
+        job->accuracy = (double)hdst_view_int64(hdst_result_field(result, NULL, "right"), 0, 0) / (double)job->rows;
     }
+    hdst_result_destroy(result);
+    return status;
+}
+
+static hdst_status take_model(logistic *job, program_run *run, hdst_result *newton, hdst_error *error)
+{
+    hdst_loop_report report = HDST_LOOP_REPORT_INIT;
+    hdst_status status = hdst_loop_read_report(job->loop, &report, error);
+    const uint32_t bad = (uint32_t)hdst_view_int64(hdst_result_field(newton, NULL, "bad"), 0, 0);
+    job->iterations = (uint32_t)hdst_view_int64(hdst_result_field(newton, NULL, "steps"), 0, 0);
+    job->settled = report.converged;
+    numbers_copy(newton, NULL, "b", job->coefficients, job->d + 1);
+    if (status == HDST_OK) status = read_measured(job, run, error);
+    if (status != HDST_OK || bad == 0) return status;
+    if (job->log_likelihood > -1e-6 * (double)job->rows)
+        return program_fail(error, HDST_E_USAGE, 0, "the likelihood has no maximum then: leave out the predictors that tell them apart",
+                            "the classes are separated without an error");
+    return depends(run, bad > 1 ? bad - 2 : 0, error);
+}
+
+static hdst_status iterate(logistic *job, program_run *run, uint32_t most, double tolerance, hdst_error *error)
+{
+    const uint32_t n = job->d + 1;
+    const size_t bytes = (3 * n + 3) * sizeof(double);
+    double *newton = calloc(1, bytes);          // all coefficients 0
+    if (!newton) return program_fail(error, HDST_E_MEMORY, 0, "", "out of memory");
+    newton[3 * n] = INFINITY;
+    newton[3 * n + 1] = -INFINITY;
+    hdst_source *start = hdst_source_from_memory(run->context, newton, 1, bytes);
+    run->loop = job->loop = all_turns(job, start, most, tolerance);
+    run->decides = "changed";
+    hdst_result *result = hdst_result_create(job->loop);
+    hdst_status status = program_run_result(run, result, NULL, error);
+    if (status == HDST_OK) status = take_model(job, run, result, error);
+    hdst_result_destroy(result);
+    hdst_source_destroy(start);
+    free(newton);
+    return status;
 }
 
 hdst_status logistic_run(logistic *job, program_run *run, uint32_t most, double tolerance, hdst_error *error)
 {
     hdst_status status = check_rows(job, run, error);
     if (status == HDST_OK) status = find_scaling(job, run, error);
+    if (status == HDST_OK) status = iterate(job, run, most, tolerance, error);
     if (status != HDST_OK) return status;
-    hdst_map_spec *spec = hdst_map_spec_create(job->module, "measure");
-    hdst_bind_value(spec, "s", job->scaling_value);
-    hdst_bind_value(spec, "m", job->model_value);
-    hdst_result *result = hdst_result_create(hdst_map(job->data, spec));
-    hdst_map_spec_destroy(spec);
-    double *from = calloc(2 * (job->d + 1), sizeof *from);
-    if (from) status = iterate(job, run, most, tolerance, result, from, from + job->d + 1, error);
-    else status = program_fail(error, HDST_E_MEMORY, 0, "", "out of memory");
-    free(from);
-    hdst_result_destroy(result);
-    job->coefficients[0] = job->model[0];
     for (uint32_t i = 0; i < job->d; i++) {
-        job->coefficients[i + 1] = job->model[i + 1] * job->mean_factor[job->d + i];
+        job->coefficients[i + 1] *= job->mean_factor[job->d + i];
         job->coefficients[0] -= job->coefficients[i + 1] * job->mean_factor[i];
     }
-    return status;
+    return HDST_OK;
 }
 
 hdst_status logistic_predict(logistic *job, program_run *run, hdst_result **predicted, hdst_error *error)
 {
-    hdst_map_spec *spec = hdst_map_spec_create(job->module, "predict");
-    hdst_bind_value(spec, "s", job->scaling_value);
-    hdst_bind_value(spec, "m", job->model_value);
-    hdst_value_set(job->model_value, job->model, 1);
-    *predicted = hdst_result_create(hdst_map(job->data, spec));
-    hdst_map_spec_destroy(spec);
+    *predicted = hdst_result_create(with_model(job, "predict"));
     return program_run_result(run, *predicted, NULL, error);
 }

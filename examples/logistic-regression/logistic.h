@@ -16,9 +16,9 @@ typedef struct logistic {
     // hdst's side
     hdst_module *module;
     hdst_dataset *data;
-    hdst_value *scaling_value, *model_value;
-    double *mean_factor, *model, *gradient, *information;      // 2 d; d + 1; d + 1; a packed triangle
-    bool explained;
+    hdst_value *scaling, *newton, *curvature, *ending;         // of the same records of the kernel file
+    hdst_dataset *loop;
+    double *mean_factor;            // 2 d
 } logistic;
 
 // The last column of run->source is the class, 0 or 1. On failure what was made is freed by logistic_close.
@@ -26,8 +26,8 @@ hdst_status logistic_open(logistic *job, program_run *run, hdst_error *error);
 void logistic_close(logistic *job);
 
 // Newton's method (iteratively reweighted least squares: McCullagh and Nelder, "Generalized Linear Models", 2.5) from zero, on predictors scaled to mean 0 and
-// variance 1; a step that lowers the likelihood is halved. Ends when no coefficient of a scaled predictor changes by
-// more than `tolerance`, or after `most` steps. HDST_E_RECORD for rows that are not finite or of another class;
+// variance 1; a step that lowers the likelihood is halved. The turns of a loop, whose model stays on the device. Ends when no coefficient of a scaled predictor
+// changes by more than `tolerance`, or after `most` steps. HDST_E_RECORD for rows that are not finite or of another class;
 // HDST_E_USAGE for predictors that depend on one another.
 hdst_status logistic_run(logistic *job, program_run *run, uint32_t most, double tolerance, hdst_error *error);
 

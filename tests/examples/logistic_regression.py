@@ -61,6 +61,23 @@ def derivatives_vanish_with_equal_bits_everywhere():
     check(got["accuracy"] == sum((q > 0.5) == v for q, v in zip(p, y)) / 100, f"{got}")
 
 
+def steps_that_go_too_far_are_halved():
+    """The derivatives vanish all the same; turns tell of each model by how much a coefficient changed, and where one was worse than that before."""
+    rows = [[0, 1]] * 24 + [[0.5, 1]] * 30 + [[-0.2, 0], [5, 0], [58, 0]]
+    write_csv("steep.csv", ["x", "y"], rows)
+    for device in DEVICES:
+        whole = result("--input", "steep.csv", "--target", "y", "--device", device)
+        got, changed = whole["result"], [turn["changed"] for turn in whole["turns"]]
+        p = probabilities(got["coefficients"], [[x] for x, _ in rows])
+        for column in ([1.0] * len(rows), [x for x, _ in rows]):
+            slope = math.fsum((v - q) * x for (_, v), q, x in zip(rows, p, column))
+            check(abs(slope) < 1e-10 * math.fsum(map(abs, column)), f"{device}: derivative {slope}")
+        check(len(changed) == got["iterations"] + 1 and changed[-1] <= 1e-8 < changed[-2], f"{device}: {got['iterations']} steps, {changed}")
+        check([i for i, change in enumerate(changed) if change == "Infinity"] == [0, 5, 6], f"{device}: no two steps too far: {changed}")
+    cut = result("--input", "steep.csv", "--target", "y", "--device", "interp", "--iterations", 6)
+    check(cut["result"]["iterations"] == 6 and len(cut["turns"]) == 7, f"{cut}")
+
+
 def a_column_with_a_large_offset_changes_the_intercept_only():
     values = [[x % 17, (x * x) % 17 < x % 23] for x in range(60)]
     write_csv("near.csv", ["x", "y"], [[x, int(y)] for x, y in values])
@@ -130,6 +147,7 @@ def card_defaults_have_the_published_coefficients():
 main(find_devices,
      the_odds_of_a_table_are_its_closed_form,
      derivatives_vanish_with_equal_bits_everywhere,
+     steps_that_go_too_far_are_halved,
      a_column_with_a_large_offset_changes_the_intercept_only,
      classes_without_an_error_have_no_maximum,
      the_table_names_the_predictors,

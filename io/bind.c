@@ -370,6 +370,15 @@ hdst_status hdst__source_bind(hdst__source *source, const hdst__record *record, 
     return status;
 }
 
+bool hdst__bound_source_finds(const hdst__bound_source *bound) { return bound->source->format->finds_texts; }
+
+hdst_status hdst__source_bind_search(const hdst__bound_source *as, const hdst__line_search *search, hdst__bound_source **bound, hdst_error *error)
+{
+    const hdst_status status = hdst__source_bind_uncounted(as->source, as->record, bound, error);
+    if (status == HDST_OK) (*bound)->search = search;
+    return status;
+}
+
 void hdst__source_unbind(hdst__bound_source *bound)
 {
     if (!bound) return;

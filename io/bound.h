@@ -32,6 +32,7 @@ struct hdst__bound_source {
     void *staging;                  // of whoever holds the lock; others take memory for the time of a call, or wait where there is none
     pthread_mutex_t staging_lock;
     uint64_t staging_rows;
+    const hdst__line_search *search;        // of lines, those alone matter that have this text: others may come as records of nothing. NULL: all do
     char note[512];
 };
 

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines as records (io/lines_source.h): the bytes of a stretch of lines are read to where they stay, once, and spans are made of them while they are in the
-// cache.
+// Lines that were counted, as records (io/lines_source.h): the bytes of a stretch of lines are read to where they stay, once, and become records while they
+// are in the cache.
 #include "io/lines_source.h"
 
 #include "base/costs_host.h"
-#include "io/newlines.h"
 #include "record/text_bytes.h"
 
 #include <stdio.h>
-#include <string.h>
-
-enum { TEXT, OFFSET, SOURCE, LINE, COLUMNS };
 
 // --- The state ---
 
@@ -30,117 +26,10 @@ void hdst__lines_note_end(hdst__lines_state *state)
     atomic_store(&state->end.given, lines);
 }
 
-// --- Spans ---
+// --- Counted lines ---
 
 static const hdst__source *source_of(const hdst__line_filling *f) { return f->bound->source; }
 static const hdst__lines_state *state_of(const hdst__line_filling *f) { return source_of(f)->state; }
-static const char *path_of(const hdst__line_filling *f) { return hdst__text_input_path(state_of(f)->input, f->file); }
-
-hdst_status hdst__lines_changed(const hdst__line_filling *f, hdst_error *error)
-{
-    hdst__error_set(error, HDST_E_IO, "'%s' changed while it was read: its lines are others", path_of(f));
-    hdst__error_at(error, path_of(f), 0, 0);
-    hdst__error_hint(error, "read it again when nobody writes to it any more, or read a copy");
-    return HDST_E_IO;
-}
-
-static void at_line(const hdst__line_filling *f, uint64_t line, hdst_error *error)
-{
-    hdst__error_at(error, path_of(f), line <= UINT32_MAX ? (uint32_t)line : 0, 0);
-}
-
-static hdst_status too_long(const hdst__line_filling *f, uint64_t line, uint64_t length, hdst_error *error)
-{
-    hdst__error_set(error, HDST_E_FORMAT, "line %llu of '%s' has %llu bytes, a line at most %u", (unsigned long long)line, path_of(f),
-                    (unsigned long long)length, state_of(f)->options.longest);
-    at_line(f, line, error);
-    hdst__error_hint(error, "a line ends in \\n: is this a text, with such lines?");
-    return HDST_E_FORMAT;
-}
-
-static hdst_status flush(hdst__line_filling *f, hdst_error *error)
-{
-    const char *const column[COLUMNS] = {(const char *)f->text, (const char *)f->offset, (const char *)f->source, (const char *)f->line};
-    hdst_status status = HDST_OK;
-    for (size_t i = 0; i < f->bound->move_count && status == HDST_OK; i++) {
-        const hdst__move *m = &f->bound->moves[i];
-        status = hdst__bound_move(f->bound, m, 0, column[m->column], hdst__scalar_size(m->from), f->row, f->noted, f->storage, f->buffers, f->to, error);
-    }
-    f->row += f->noted;
-    f->to += f->noted;
-    f->lines += f->noted;
-    f->left -= f->noted;
-    f->noted = 0;
-    return status;
-}
-
-// As hdst__text_span_of, without a branch for each length: behind every text lie bytes that may be read.
-static inline hdst__text_span span_of(const char *bytes, uint64_t length)
-{
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    if (length <= HDST__TEXT_INLINE) {
-        hdst__text_span span = {.length = (uint32_t)length};
-        uint32_t start;
-        uint64_t rest;
-        memcpy(&start, bytes, sizeof start);
-        memcpy(&rest, bytes + 4, sizeof rest);
-        start &= length >= 4 ? UINT32_MAX : ((uint32_t)1 << 8 * length) - 1;
-        rest &= length == 12 ? UINT64_MAX : length <= 4 ? 0 : ((uint64_t)1 << 8 * (length - 4)) - 1;
-        memcpy(span.start, &start, sizeof start);
-        memcpy(span.rest, &rest, sizeof rest);
-        return span;
-    }
-#endif
-    return hdst__text_span_of(bytes, (uint32_t)length);
-}
-
-// The line that ends in front of `end`, counted from the first byte at hand; `ended`: by a \n.
-static inline hdst_status note(hdst__line_filling *f, const char *bytes, uint64_t from, uint64_t end, bool ended, hdst_error *error)
-{
-    uint64_t length = end - from;
-    if (f->noted == f->left) return hdst__lines_changed(f, error);
-    if (ended && length && bytes[end - 1] == '\r' && state_of(f)->options.strip_returns) length--;
-    if (length > state_of(f)->options.longest) return too_long(f, f->lines + f->noted, length, error);
-    f->text[f->noted] = span_of(bytes + from, length);
-    f->offset[f->noted] = f->begin + from;
-    f->line[f->noted] = f->lines + f->noted;
-    f->source[f->noted] = (uint32_t)f->file;
-    return ++f->noted < HDST__LINE_BATCH ? HDST_OK : flush(f, error);
-}
-
-hdst_status hdst__lines_note(hdst__line_filling *f, const char *bytes, uint64_t at, uint64_t end, uint64_t *from, hdst_error *error)
-{
-    hdst_status status = HDST_OK;
-    for (; at < end && status == HDST_OK; at += 64) {
-        for (uint64_t mask = hdst__newlines_mask(bytes + at, end - at); mask && status == HDST_OK; mask &= mask - 1) {
-            const uint64_t newline = at + (uint64_t)__builtin_ctzll(mask);
-            status = note(f, bytes, *from, newline, true, error);
-            *from = newline + 1;
-        }
-    }
-    return status;
-}
-
-hdst_status hdst__lines_end(hdst__line_filling *f, const char *bytes, uint64_t from, uint64_t end, hdst_error *error)
-{
-    hdst_status status = from < end ? note(f, bytes, from, end, false, error) : HDST_OK;
-    if (status == HDST_OK) status = flush(f, error);
-    return status == HDST_OK && f->left ? hdst__lines_changed(f, error) : status;
-}
-
-hdst_status hdst__lines_fill_nothing(hdst__line_filling *f, uint64_t count, hdst_error *error)
-{
-    hdst_status status = HDST_OK;
-    memset(f->text, 0, sizeof f->text);
-    memset(f->offset, 0, sizeof f->offset);
-    memset(f->line, 0, sizeof f->line);
-    memset(f->source, 0, sizeof f->source);
-    for (f->left = count; f->left && status == HDST_OK;) {
-        f->noted = f->left < HDST__LINE_BATCH ? f->left : HDST__LINE_BATCH;
-        status = flush(f, error);
-    }
-    return status;
-}
 
 // Reads `count` bytes piece by piece, and notes the lines of each.
 static hdst_status read_lines(hdst__line_filling *f, char *bytes, uint64_t count, hdst_error *error)
@@ -161,9 +50,9 @@ static hdst_status no_room(const hdst__line_filling *f, uint64_t bytes, hdst_err
     char cause[sizeof error->message];
     if (!error) return HDST_E_MEMORY;
     snprintf(cause, sizeof cause, "%s", error->message);
-    hdst__error_set(error, HDST_E_MEMORY, "line %llu of '%s'%s %llu bytes, for which there is no room", (unsigned long long)f->lines, path_of(f),
+    hdst__error_set(error, HDST_E_MEMORY, "line %llu of '%s'%s %llu bytes, for which there is no room", (unsigned long long)f->lines, hdst__lines_path(f),
                     f->left > 1 ? " and those behind it have" : " has", (unsigned long long)bytes);
-    at_line(f, f->lines, error);
+    hdst__lines_at(f, f->lines, error);
     hdst__error_cause(error, "%s", cause);
     hdst__error_hint(error, "raise --memory; a line ends in \\n: does this text have such lines?");
     return HDST_E_MEMORY;
@@ -175,7 +64,8 @@ hdst_status hdst__lines_take(hdst__line_filling *f, uint64_t bytes, char **at, c
     const hdst__source *source = source_of(f);
     hdst_status status = HDST_OK;
     *own = NULL;
-    if (f->left == 1 && bytes > (uint64_t)state_of(f)->options.longest + 2) return too_long(f, f->lines, bytes, error);     // before memory is looked for
+    const bool is_long = f->left == 1 && bytes > (uint64_t)state_of(f)->options.longest + 2;
+    if (is_long) return hdst__lines_too_long(f, f->lines, bytes, error);        // before memory is looked for
     if (f->storage->text) status = f->storage->text->take(f->storage->text->user, bytes, at, error);
     else if (f->bound->record->has_text)
         return hdst__error_set(error, HDST_E_UNSUPPORTED, "record '%s' has a text field, which cannot be read here", f->bound->record->name);

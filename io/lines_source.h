@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lines of texts as records, between the source (source_lines.c) and who fills segments with them: lines that were counted before (lines_fill.c), and those
-// that are counted as they are read (lines_stretch.c).
+// that are counted as they are read (lines_stretch.c). Which lines of bytes at hand matter, says lines_found.c; lines_note.c makes records of them.
 #ifndef HDST_IO_LINES_SOURCE_H
 #define HDST_IO_LINES_SOURCE_H
 
@@ -44,11 +44,18 @@ typedef struct hdst__line_filling {
     uint32_t source[HDST__LINE_BATCH];
 } hdst__line_filling;
 
-// Notes the lines that end in bytes [at, end), of which the first begins at *from; then that of the next one is there.
+// Notes the lines that end in bytes [at, end), of which the first begins at *from; then that of the next one is there. Where only those matter that have
+// a text (bound->search), others may become records of nothing.
 hdst_status hdst__lines_note(hdst__line_filling *f, const char *bytes, uint64_t at, uint64_t end, uint64_t *from, hdst_error *error);
+hdst_status hdst__lines_note_all(hdst__line_filling *f, const char *bytes, uint64_t at, uint64_t end, uint64_t *from, hdst_error *error);
+// The next `count` lines are records of nothing.
+hdst_status hdst__lines_leave_out(hdst__line_filling *f, uint64_t count, hdst_error *error);
 // Where the last of them has no end of its own, it is what lies between. Then all that are noted go to their fields, and there must be no more than those.
 hdst_status hdst__lines_end(hdst__line_filling *f, const char *bytes, uint64_t from, uint64_t end, hdst_error *error);
 hdst_status hdst__lines_changed(const hdst__line_filling *f, hdst_error *error);     // the file did, as its lines are others than were counted
+hdst_status hdst__lines_too_long(const hdst__line_filling *f, uint64_t line, uint64_t length, hdst_error *error);
+const char *hdst__lines_path(const hdst__line_filling *f);
+void hdst__lines_at(const hdst__line_filling *f, uint64_t line, hdst_error *error);    // the error is about this line of the file
 // Memory for the bytes of `f->left` lines: of the storage, or *own, which the caller frees. The errors name the lines.
 hdst_status hdst__lines_take(hdst__line_filling *f, uint64_t bytes, char **at, char **own, hdst_error *error);
 // Records of nothing, where there are no more lines.

@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/error_object.h"
 #include "base/runtime.h"
+#include "io/line_search.h"
 #include "io/open_end.h"
 #include "record/layout.h"
 
@@ -77,6 +78,7 @@ typedef struct hdst__source_format {
     void (*forget)(hdst__bound_source *bound);      // frees what keep made
     void (*close)(hdst__source *source);
     const char *(*file)(const hdst__source *source, uint64_t number);       // the path of one of its files, NULL behind the last; NULL: there is one, or none
+    bool finds_texts;           // fill looks at bound->search
     bool in_process;            // rows are made in this process: addresses in the spans of texts are its own
 } hdst__source_format;
 
@@ -168,6 +170,11 @@ hdst_status hdst__source_bind_uncounted(hdst__source *source, const hdst__record
 // The same, and counts.
 hdst_status hdst__source_bind(hdst__source *source, const hdst__record *record, hdst__bound_source **bound, hdst_error *error);
 void hdst__source_unbind(hdst__bound_source *bound);
+// Whether it is read by a format that can look for a text.
+bool hdst__bound_source_finds(const hdst__bound_source *bound);
+// The same source bound to the same record, of which those alone matter that have a text (`search`, which outlives it and may change between runs): others may
+// come as records of nothing, an empty text and zeroes, in their place.
+hdst_status hdst__source_bind_search(const hdst__bound_source *as, const hdst__line_search *search, hdst__bound_source **bound, hdst_error *error);
 // Rows that do not parse are left out from now on, where the format can do that; before rows are counted.
 void hdst__bound_source_skip_malformed(hdst__bound_source *bound);
 bool hdst__bound_source_leaves_out(const hdst__bound_source *bound);    // or may

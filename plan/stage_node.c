@@ -116,6 +116,7 @@ static hdst_status build(hdst__arena *arena, hdst__node *node, hdst_error *error
     const bool declared = code && !code->function->body;
     ir_func *range = code ? NULL : hdst__range_input_make(arena, node);
     if (declared) own->call.func = node->dataset->mark.func;
+    if (!code) hdst__searched_input_note(&own->searched, own->items[0]);
     hdst_status status = declared ? HDST_OK : fuse(arena, node, range, error);
     if (status != HDST_OK) return status;
     hdst__stage_call_bind(arena, &own->call, 0);
@@ -194,7 +195,7 @@ static hdst_status create_stage(hdst__node *node, hdst__stage_spec *spec, hdst_e
 
 static hdst_status describe_stage(hdst__node *node, hdst__stage_spec *to, hdst_error *error)
 {
-    const stage_node *own = node->own;
+    stage_node *own = node->own;
     const hdst__node *input = node->inputs[0];
     hdst__stage_spec spec = {.kind = stage_kind(node), .func = own->call.func, .reader = input->reader, .cache = input->resident, .identity = own->identity,
                              .keep_output = node->keeps, .may_spill = node->op == &hdst__op_stage, .limit = own->limit, .takes_rows = !own->keeps_partial,
@@ -204,10 +205,12 @@ static hdst_status describe_stage(hdst__node *node, hdst__stage_spec *to, hdst_e
         spec.reader = hdst__range_input_reader(node);
         spec.cache = NULL;
     }
-    if (own->part.wanted) hdst__fold_part_input(node->own, &spec);
+    hdst_status status = spec.cache ? HDST_OK : hdst__searched_input_read(&own->searched, node, &spec.reader, error);
+    if (status != HDST_OK) return status;
+    if (own->part.wanted) hdst__fold_part_input(own, &spec);
     const hdst_map_spec *code = own_code(node);
     if (code) {
-        hdst_status status = read_structs(node, &spec, error);
+        status = read_structs(node, &spec, error);
         if (status != HDST_OK) return status;
         spec.separate = code->code;
         spec.only_declared = !code->function->body;
@@ -545,6 +548,7 @@ hdst_status hdst__stage_node_explain(hdst__node *node, hdst__buffer *out, hdst_e
     if (status == HDST_OK) status = hdst__stage_call_values(&own->call, error);
     if (status != HDST_OK) return status;
     status = hdst__stage_explain(own->call.stage, own->call.values, out, error);
+    if (status == HDST_OK) hdst__searched_input_explain(&own->searched, out);
     if (status == HDST_OK) hdst__row_passes_explain(node->dataset, &own->passes, out);
     if (status == HDST_OK) hdst__row_tuples_explain(node->dataset, &own->tuples, out);
     return status;
@@ -565,6 +569,7 @@ void hdst__stage_node_release(hdst__node *node)
     ((stage_node *)node->own)->passes.rest = NULL;
     hdst__fold_part_release(node);
     hdst__row_tuples_release(&((stage_node *)node->own)->tuples);
+    hdst__searched_input_release(&((stage_node *)node->own)->searched);
     for (size_t i = 0; i < node->table_count; i++) free_rows(node, &node->tables[i]);
 }
 

@@ -7,6 +7,7 @@
 #include "accum/ranged_partial.h"
 #include "plan/row_passes.h"
 #include "plan/row_tuples.h"
+#include "plan/searched_input.h"
 
 // What a fold has whose records are a part of a whole (fold_part.c).
 typedef struct hdst__fold_part {
@@ -34,6 +35,7 @@ typedef struct hdst__stage_node {
     hdst__partial *partial;         // of the last run, then
     hdst__row_passes passes;
     hdst__row_tuples tuples;
+    hdst__searched_input searched;
 } hdst__stage_node;
 
 // Records of functions that nobody else reads need not exist in whole: the node takes them as they come from its input, if that is a stage.

@@ -230,6 +230,13 @@ typedef struct ir_output {
     uint64_t spare;                 // COUNTED, CPU: records behind the output's room for each strip, of which nobody reads anything
 } ir_output;
 
+// A call that asks whether a text has another one in it: find(), starts_with(), ends_with(), ==. By variables: of the texts, and of what it came to, a place
+// (below 0: it has not) or a bool.
+typedef struct ir_search {
+    uint32_t text, what, result;
+    bool is_place;
+} ir_search;
+
 struct ir_func {
     hdst__arena *arena;
     const char *name;
@@ -244,6 +251,8 @@ struct ir_func {
     // a function of the user's gives the output, so its NaNs are one (docs/kernel-language.md): else records go through as they came
     bool makes;
     bool emits_few;                 // with emits: hardly any input record gives one, so counting them first would be a run in vain
+    ir_search *searches;            // of a function as it was lowered; passes know nothing of them
+    size_t search_count, search_capacity;
     bool emits;                     // has IR_EMIT: how many output records there are depends on the data. Else each input record gives one
     bool counts;                    // only counts what it would emit: nothing is stored, accumulated or checked (pass_count)
     bool placed;                    // only what comes out is stored (pass_emit_counts_place)

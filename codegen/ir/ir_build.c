@@ -211,6 +211,8 @@ ir_func *hdst__ir_copy_func(hdst__arena *arena, const ir_func *func)
     *copy = *func;
     copy->arena = arena;
     copy->var_names = NULL;
+    copy->searches = NULL;
+    copy->search_count = copy->search_capacity = 0;
     copy->params = copy_array(arena, func->params, func->param_count, sizeof *func->params);
     copy->vars = copy_array(arena, func->vars, func->var_count, sizeof *func->vars);
     copy->checks = copy_array(arena, func->checks, func->check_count, sizeof *func->checks);

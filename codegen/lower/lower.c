@@ -61,6 +61,22 @@ static void bind_argument(lowerer *l, const ast_decl *param, const ast_expr *arg
     }
 }
 
+static bool is_search(const ast_function *callee)
+{
+    static const char *const names[] = {"find", "starts_with", "ends_with", "text_equal"};
+    for (size_t i = 0; callee->of_hdst && i < sizeof names / sizeof *names; i++)
+        if (!strcmp(callee->name, names[i])) return true;
+    return false;
+}
+
+// Its arguments are texts, so each is in a variable.
+static void note_search(lowerer *l, const ast_function *callee, const lower_place *result)
+{
+    const uint32_t text = hdst__lower_find(l, callee->params[0])->place.first, what = hdst__lower_find(l, callee->params[1])->place.first;
+    const ir_search search = {text, what, result->first, callee->result->kind != HDST__BOOL};
+    HDST__PUSH(l->arena, l->func->searches, l->func->search_count, l->func->search_capacity, search);
+}
+
 lower_place hdst__lower_call(lowerer *l, const ast_expr *call)
 {
     const ast_function *callee = call->callee;
@@ -87,6 +103,7 @@ lower_place hdst__lower_call(lowerer *l, const ast_expr *call)
     l->is_filter = outer.is_filter;
     l->switch_continue = outer.switch_continue;
     for (size_t i = 0; i < body.count; i++) hdst__lower_push(l, body.items[i]);
+    if (is_search(callee)) note_search(l, callee, &result);
     unbind(l, bound);
     return result;
 }

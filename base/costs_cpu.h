@@ -15,6 +15,7 @@ enum {
     HDST__CPU_TEXT_SLICE_BYTES = 1 << 20,       // texts of a slice, with their spans
     HDST__CPU_MOST_TOKENS = 3,                  // times as many tokens as there are have room, where there is room for the most that there might be
     HDST__CPU_TEXT_OUTPUT_BYTES = 16 << 20,     // what comes of it: a word of six letters and a blank is a record of 24 bytes; more is cut
+    HDST__CPU_COMBINE_AHEAD_BLOCKS = 3,         // blocks from the one whose records go to such a table to that of C structs that is asked for meanwhile
     HDST__CPU_COMBINE_LEAST = 1 << 16,          // given before tables of the cores are used: by so many it is known what keys are like. Chosen, not measured
     HDST__CPU_COMBINE_LEAST_BITS = 12,          // logarithm of the rows of such a table at first
     HDST__CPU_COMBINE_TABLE_BYTES = 16 << 20,   // of one at most, as of a thread's own

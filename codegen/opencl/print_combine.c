@@ -2,11 +2,12 @@
 // CPU: records with equal keys become one before they leave a core (codegen/opencl/print_combine.h).
 #include "codegen/opencl/print_combine.h"
 
+#include "base/costs_cpu.h"
 #include "codegen/opencl/print_combine_rows.h"
 
 #include <inttypes.h>
 
-enum { WORD = 8, MOST_BYTES = 256 };        // of a record: more would be moved rather than found
+enum { WORD = 8, LINE = 64, MOST_BYTES = 256 };        // of a record: more would be moved rather than found
 
 static bool leaf_suits(const hdst__combining *combining, uint32_t l)
 {
@@ -56,6 +57,21 @@ uint64_t hdst__combined_row_bytes(const hdst__combining *combining)
     return bytes;
 }
 
+static uint32_t read_input(const hdst__printer *p)
+{
+    uint32_t i = p->first_read_input;
+    while (i < p->func->param_count && p->func->params[i].kind != IR_INPUT) i++;
+    return i;
+}
+
+// Of C structs no larger than a cache line. Columns are asked for by blocks (print_unpack.c).
+bool hdst__combine_asks_ahead(const hdst__printer *p)
+{
+    if (!hdst__combines(p) || !p->options->combining->in_rows || p->options->input->layout != HDST__AOS || !hdst__writes_dense_strips(p)) return false;
+    const uint32_t input = read_input(p);
+    return input < p->func->param_count && p->func->params[input].record->size <= LINE;
+}
+
 // Sums wrap, so they are of unsigned numbers.
 static void write_value(hdst__writer *out, const hdst__leaf *leaf, hdst__accumulate_op op)
 {
@@ -75,6 +91,7 @@ void hdst__write_combine_macros(const hdst__printer *p, hdst__writer *out)
     const hdst__record *record = combining->record;
     if (combining->in_rows) {
         hdst__write_combined_rows_macros(combining, hdst__combined_row_bytes(combining), out);
+        hdst__write_line(out, "#define COMBINED_AHEAD %" PRIu64, hdst__combine_asks_ahead(p) ? p->func->params[read_input(p)].record->size : 0);
         return;
     }
     hdst__write_line(out, "#define COMBINED_RECORD_WORDS %" PRIu64, record->size / WORD);
@@ -105,7 +122,11 @@ void hdst__print_combine_begin(hdst__printer *p)
 static void print_call(hdst__printer *p)
 {
     if (p->options->combining->in_rows) {
-        hdst__write_line(&p->out, "    place = uncombined = combine_rows(own_head, own_rows, %sAt, uncombined, place);", output_name(p));
+        const uint32_t input = read_input(p);
+        const char *ahead = !hdst__combine_asks_ahead(p) ? "0"
+            : hdst__arena_printf(p->arena, "%sAt + (i + %d * BLOCK) * %" PRIu64, p->param_name[input], HDST__CPU_COMBINE_AHEAD_BLOCKS,
+                                 p->func->params[input].record->size);
+        hdst__write_line(&p->out, "    place = uncombined = combine_rows(own_head, own_rows, %sAt, uncombined, place, %s);", output_name(p), ahead);
         return;
     }
     hdst__write_line(&p->out, "    place = uncombined = combine_records(own_head, own_rows, combined_bits, (__global ulong *)%sAt, uncombined, place);",

@@ -11,6 +11,7 @@ bool hdst__combines(const hdst__printer *p);
 // Whether a function that gives one record of each is to write as if data said how many, since some leave the output.
 bool hdst__combines_dense(const hdst__printer *p);
 bool hdst__combining_suits(const hdst__printer *p);     // the function and its records, wherever tables are
+bool hdst__combine_asks_ahead(const hdst__printer *p);  // for input, while records go to their rows
 uint64_t hdst__combined_row_bytes(const hdst__combining *combining);
 void hdst__write_combine_macros(const hdst__printer *p, hdst__writer *out);     // what the template leaves open; nothing where the kernel does not
 void hdst__print_combine_begin(hdst__printer *p);       // a strip takes a table; `place` is where its output begins

@@ -14,7 +14,7 @@
 
 uint64_t hdst__row_sums_bytes(const hdst__row_sums *sums)
 {
-    uint64_t bytes = 0;
+    uint64_t bytes = sums->count ? hdst__sparse_rows_bytes() : 0;
     for (size_t i = 0; i < sums->count; i++)
         bytes += ((sums->sum[i].units + (sums->sum[i].is_local ? sums->sum[i].elements : 0)) * sizeof(float) + 2 * sizeof(double)) * HDST__ROW_SUMS_BLOCK;
     for (size_t i = 0; i < sums->dot_count; i++) bytes += sums->dot[i].units * sizeof(float) * HDST__ROW_SUMS_BLOCK;

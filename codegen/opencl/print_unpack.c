@@ -8,6 +8,7 @@
 // A vector loop that reads every second float of an array gathers: 4 times the time of one that reads the pairs as
 // words, and a copy record by record is quicker too.
 #include "codegen/opencl/print_unpack.h"
+#include "codegen/opencl/print_combine.h"
 #include "codegen/opencl/print_expr.h"
 #include "base/costs_cpu.h"
 
@@ -273,7 +274,8 @@ static void print_prefetch_of_structs(hdst__printer *p, uint32_t param)
 {
     const uint64_t size = p->func->params[param].record->size, bytes = p->func->block * size;
     if (param < p->first_read_input || !bytes || bytes > HDST__CPU_AHEAD_BLOCK_BYTES) return;
-    hdst__write_line(&p->out, "PREFETCH_BYTES(%sAt + i * %" PRIu64 " + %d, %" PRIu64 ")", p->param_name[param], size, HDST__CPU_AHEAD_BYTES, bytes);
+    const char *unless = hdst__combine_asks_ahead(p) ? "if (!combines) " : "";
+    hdst__write_line(&p->out, "%sPREFETCH_BYTES(%sAt + i * %" PRIu64 " + %d, %" PRIu64 ")", unless, p->param_name[param], size, HDST__CPU_AHEAD_BYTES, bytes);
 }
 
 // While a core adds records to its table nobody reads on, and the processor does not ask for what comes next: that is asked for before.

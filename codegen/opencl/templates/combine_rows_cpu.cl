@@ -7,6 +7,7 @@
 //# COMBINED_SUMS const ulong unit = scale[0]
 //# COMBINE_WORDS word[0][i] = unit * *(__global const uint *)(one + 4)
 //# COMBINED_FIXED 1
+//# COMBINED_AHEAD 16
 #pragma once
 #include "codegen/opencl/templates/combine_tables_cpu.cl"
 
@@ -105,13 +106,16 @@ inline void combined_copy_bytes(__global uchar *to, __global const uchar *record
 }
 
 // Adds the words of records whose keys are where they are at home; nothing, without a branch, to rows of other keys. The others go to `left`: how many.
+// Meanwhile the core reads nothing else, so what follows of the input is asked for, COMBINED_AHEAD bytes for each record (0: nothing): memory then is at
+// work all the time, and never has more to do at once than it can take.
 inline uint combined_add_at_home(__global ulong *own, ulong bits, uint count, const uint *hash, const ulong *key, ulong (*word)[COMBINED_BATCH],
-                                 const uchar *odd, const bool look, uchar *left)
+                                 const uchar *odd, const bool look, uchar *left, __global const uchar *ahead)
 {
     const uint shift = 32 - bits;
     ulong missed = 0;
     SCALAR_LOOP
-    for (uint i = 0; i < count; i++) {
+    for (uint i = 0; i < count; i++, ahead += COMBINED_AHEAD) {
+        if (COMBINED_AHEAD) __builtin_prefetch(ahead);
         __global ulong *row = own + COMBINED_ROW_WORDS * (ulong)(hash[i] >> shift);
         const ulong mask = combined_mask(row, hash[i], COMBINED_KEY_WORDS ? key[i] : 0) & (look ? (ulong)odd[i] - 1 : ~0UL);
         for (uint v = 0; v < COMBINED_VALUES; v++) row[COMBINED_CELLS + v] += word[v][i] & mask;
@@ -123,7 +127,8 @@ inline uint combined_add_at_home(__global ulong *own, ulong bits, uint count, co
 
 // Of `count` records from `record` on, COMBINED_BATCH at most: those that have a place in the table leave the output, the others go to `stays`. Returns how
 // many of these there are.
-WIDEST_VECTORS inline uint combine_batch(__global ulong *head, __global ulong *own, __global uchar *record, uint count, __global uchar *stays)
+WIDEST_VECTORS inline uint combine_batch(__global ulong *head, __global ulong *own, __global uchar *record, uint count, __global uchar *stays,
+                                         __global const uchar *ahead)
 {
     uint hash[COMBINED_BATCH], kept = 0;
     ulong key[COMBINED_KEY_WORDS ? COMBINED_BATCH : 1], word[COMBINED_VALUES][COMBINED_BATCH];
@@ -131,8 +136,8 @@ WIDEST_VECTORS inline uint combine_batch(__global ulong *head, __global ulong *o
     const ulong bits = head[1], rows = head[2];
     const uint any = count == COMBINED_BATCH ? combined_words(head, record, COMBINED_BATCH, hash, key, word, odd)
                                              : combined_words(head, record, count, hash, key, word, odd);
-    const uint missed = any ? combined_add_at_home(own, bits, count, hash, key, word, odd, true, left)
-                            : combined_add_at_home(own, bits, count, hash, key, word, odd, false, left);
+    const uint missed = any ? combined_add_at_home(own, bits, count, hash, key, word, odd, true, left, ahead)
+                            : combined_add_at_home(own, bits, count, hash, key, word, odd, false, left, ahead);
     for (uint m = 0; m < missed; m++) {
         const uint i = left[m];
         __global ulong *row = any && odd[i] ? 0 : combined_row(head, own, bits, hash[i], COMBINED_KEY_WORDS ? key[i] : 0);
@@ -149,14 +154,16 @@ WIDEST_VECTORS inline uint combine_batch(__global ulong *head, __global ulong *o
     return kept;
 }
 
-// Records `from` ... `to` of the output: returns where those end that did not leave it.
-WIDEST_VECTORS inline ulong combine_rows(__global ulong *head, __global ulong *rows, __global uchar *output, ulong from, ulong to)
+// Records `from` ... `to` of the output: returns where those end that did not leave it. `ahead`: input that is to be asked for meanwhile.
+WIDEST_VECTORS inline ulong combine_rows(__global ulong *head, __global ulong *rows, __global uchar *output, ulong from, ulong to,
+                                         __global const uchar *ahead)
 {
     const ulong bits = head[1];
     __global ulong *own = rows + ((ulong)COMBINED_ROW_WORDS << bits);
     if (head[COMBINED_CLOSED]) return to;           // within a strip: a full row had no place to go to
     for (ulong at = from; at < to; at += COMBINED_BATCH)
-        from += combine_batch(head, own, output + at * COMBINED_BYTES, (uint)min(to - at, (ulong)COMBINED_BATCH), output + from * COMBINED_BYTES);
+        from += combine_batch(head, own, output + at * COMBINED_BYTES, (uint)min(to - at, (ulong)COMBINED_BATCH), output + from * COMBINED_BYTES,
+                              ahead);
     if (head[COMBINED_ADDED] >= head[COMBINED_LOOK_AFTER]) combined_move_full(head, rows, own, bits);
     return from;
 }

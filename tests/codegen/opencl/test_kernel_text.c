@@ -383,6 +383,31 @@ Test(kernel_text, a_device_without_double_is_named_as_such)
     cr_expect_neq(count_of(diags.items[0].message, "needs double"), 0, "%s", diags.items[0].message);
 }
 
+// Records of C structs that meet in a table of the core: what comes next is asked for there, or by a block where the table is not used. Wide ones, and
+// columns, by a block.
+Test(kernel_text, structs_are_asked_for_while_others_go_to_a_table)
+{
+    const hdst__record *pair = ir_record(&arena, "pair", 0, (ir_field[]){{"key", HDST__U32, 0}, {"value", HDST__F32, 0}}, 2);
+    static const hdst__accumulate_op ops[] = {HDST__SUM, HDST__SUM};
+    const hdst__combining combining = {.record = pair, .op = ops, .in_rows = true};
+    static const struct { uint32_t more; hdst__layout layout; const char *ahead; size_t asked; } cases[] = {
+        {2, HDST__AOS, "#define COMBINED_AHEAD 16\n", 1}, {15, HDST__AOS, "#define COMBINED_AHEAD 0\n", 0}, {2, HDST__SOA, "#define COMBINED_AHEAD 0\n", 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ir_func *f = ir_new(&arena, "pairs");
+        const ir_field fields[] = {{"key", HDST__U32, 0}, {"value", HDST__F32, 0}, {"more", HDST__F32, cases[i].more}};
+        ir_param_add(f, IR_INPUT, "p", ir_record(&arena, "order", 0, fields, 3), false);
+        const uint32_t out = ir_param_add(f, IR_OUTPUT, "out", pair, false);
+        for (uint32_t l = 0; l < 2; l++) store(f, out, l, ir_read(f, IR_FIELD, 0, l, NULL, NULL));
+        cr_assert_null(hdst__passes_scalar(f));
+        const hdst__kernel_options options = {.facts = facts_of(0), .combining = &combining,
+                                              .input = hdst__storage_make(&arena, f->params[0].record, cases[i].layout, 0, 1000)};
+        const char *source = hdst__kernel_make(&arena, f, &options, &diags)->source;
+        cr_expect_eq(count_of(source, cases[i].ahead), 1, "%zu: %s", i, source);
+        cr_expect_eq(count_of(source, "if (!combines) PREFETCH_BYTES(p_At + i * "), cases[i].asked, "%zu", i);
+        cr_expect_eq(count_of(source, ", place, p_At + (i + 3 * BLOCK) * 16);") > 0, cases[i].asked > 0, "%zu: %s", i, source);
+    }
+}
+
 // p.x goes to row 0 of a table without rows, as it does when the check in front has failed.
 Test(kernel_text, a_table_without_rows_takes_what_failed_records_add)
 {

@@ -88,6 +88,7 @@ Test(prelude, every_function_builds)
     source = hdst__arena_printf(&arena, "%s#define COMBINED_BYTES 8\n#define COMBINED_KEY_WORDS 0\n"
                                         "#define COMBINED_HASH key_hash_4(*(__global const uint *)one)\n"
                                         "#define COMBINED_VALUES 1\n#define COMBINED_SUMS const ulong unit = scale[0]\n#define COMBINED_FIXED 1\n"
+                                        "#define COMBINED_AHEAD 16\n"
                                         "#define COMBINE_WORDS word[0][i] = unit * *(__global const uint *)(one + 4)\n", source);
     hdst__piece_file files[HDST__PRELUDE_FILES];
     const size_t count = hdst__prelude_files(files, true);

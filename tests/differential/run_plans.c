@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plain program: runs pipelines that a script describes, on any kind of device, and writes their records down as text. The generators of programs over texts
-// (text_plans.py) and over tables that are looked up (lookup_plans.py) find the answers themselves, in Python.
+// A plain program: runs pipelines that a script describes, on any kind of device, and writes their records down as text. The generator of programs over texts
+// (text_plans.py) finds the answers itself, in Python.
 //
 // Standard input, a command in a line, words between blanks ("-" is none); NAME is a dataset or a function's parameter:
 //     form interp|cpu|gpu-form|team|gpu-team     a new context, of which the next lines say more:

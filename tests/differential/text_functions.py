@@ -27,10 +27,13 @@ def is_name(kernel):
 class Function:
     """Grows `kernel` and `python` side by side. `texts` and `numbers` are what is in sight: (kernel, python, may be assigned)."""
 
-    def __init__(self, seed, name, kind="flat_map", texts=(("line", "line"),), numbers=(), parameter="text line", helpers=True, fails=True):
+    def __init__(self, seed, name, kind="flat_map", texts=(("line", "line"),), numbers=(), parameter="text line", helpers=True, fails=True,
+                 lookups=None):
+        """lookups: of "sum_", "place_" and "rows_" (text_plans.py) the tables that the function has, as dicts."""
         self.dice = random.Random(seed)
         self.name, self.kind, self.parameter = name, kind, parameter
-        self.may_fail = fails and self.dice.random() < 0.35
+        self.lookups = lookups or {}
+        self.may_fail = fails and self.dice.random() < 0.5
         self.kernel, self.python, self.names, self.left, self.helpers = [], [], 0, self.dice.choice([3, 6, 6, 9, 14]), []
         self.helper_kernel, self.helper_python = [], []
         self.texts = [(k, p, False) for k, p in texts]
@@ -203,6 +206,9 @@ class Function:
 
     def statement(self, depth, loops):
         self.left -= 1
+        if self.lookups and self.left > 0 and self.dice.random() < 0.4:
+            getattr(self, self.dice.choice(sorted(self.lookups)) + "looked_up")(depth)
+            return
         way = self.dice.randrange(15) if self.left > 0 and depth < 5 else 0
         if way < 2 and self.kind == "flat_map":
             self.emit(depth)
@@ -346,6 +352,47 @@ class Function:
         self.line(depth, "    }" if fits else "    ;")
         self.line(depth, "}")
 
+    # --- Tables ---
+
+    def named(self, depth, pair, kind):
+        name = self.new_name("k")
+        self.line(depth, f"const {kind} {name} = {pair[0]};", f"{name} = {pair[1]}")
+        return name
+
+    def found(self, depth, table, key, python_key):
+        """What a table has, a number where it has none."""
+        name, otherwise = self.new_name("n"), self.dice.choice(["-5", f"(int64_t)len({table})"])
+        in_python = otherwise if otherwise == "-5" else f"len({table})"
+        if self.dice.random() < 0.5:
+            self.line(depth, f"int64_t {name} = {otherwise};", f"{name} = {in_python}")
+            self.line(depth, f"if (has({table}, {key})) {name} = {table}[{key}];", f"if {python_key} in {table}: {name} = {table}[{python_key}]")
+        else:
+            self.line(depth, f"int64_t {name} = has({table}, {key}) ? {table}[{key}] : {otherwise};",
+                      f"{name} = {table}.get({python_key}, {in_python})")
+        self.numbers.append((name, name, True))
+
+    def sum_looked_up(self, depth):
+        key = self.named(depth, self.text(), "text")
+        self.found(depth, "sum_", key, key)
+
+    def place_looked_up(self, depth):
+        a, b = self.named(depth, self.number(1), "int64_t"), self.named(depth, self.number(1), "int64_t")
+        self.found(depth, "place_", f"((int32_t){a}, (uint8_t){b})", f"(i32({a}), {b} & 255)")
+
+    def rows_looked_up(self, depth):
+        """All rows of a key; their order may be that of a hash."""
+        key, name, row = self.named(depth, self.number(1), "int64_t"), self.new_name("n"), self.new_name("e")
+        kernel, python = f"rows_[(uint32_t)({key} & 63)]", f"rows_.get({key} & 63, [])"
+        self.line(depth, f"int64_t {name} = (int64_t)len({kernel});", f"{name} = len({python})")
+        self.line(depth, f"for (int64_t {row} : {kernel}) {{", f"for {row} in {python}:")
+        if self.dice.random() < 0.4:
+            self.line(depth + 1, f"if ({row} % 2 == 0) continue;", f"if {row} % 2 == 0: continue")
+        self.line(depth + 1, f"{name} {self.dice.choice(['+=', '^='])} {row} * 3;", None)
+        operator = self.kernel[-1].split()[1][0]
+        self.python.append("    " * (depth + 1) + f"{name} = i64({name} {operator} i64({row} * 3))")
+        self.line(depth, "}")
+        self.numbers.append((name, name, True))
+
     # --- Helpers ---
 
     def helper(self):
@@ -381,7 +428,8 @@ class Function:
     def compiled(self):
         """A Python function of (record) that gives the records, raises Fail, or (filter) tells whether it stays."""
         space = {name: getattr(text_values, name) for name in dir(text_values)}
-        parameter = self.parameter.split()[-1]
+        space.update(self.lookups)
+        parameter = self.parameter.split(",")[0].split()[-1]
         body = self.python or ["    pass"]
         exec("\n".join(["below = -7"] + self.helper_python + [f"def run({parameter}, out):"] + body), space)
         if self.kind == "filter":

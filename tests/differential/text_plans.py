@@ -5,7 +5,7 @@ import random
 
 import text_values
 from text_functions import PRELUDE, Function
-from text_values import Fail, i64
+from text_values import Fail, i32, i64
 
 ALPHABETS = [b"ab", b"abAB ", b"abcxyz ,;_", bytes(range(256)).replace(b"\n", b""), b"\x00a ", b"\xc3\xa4z-9", b"aaaaab", b"\r ab"]
 LENGTHS = [0, 1, 2, 7, 8, 9, 11, 12, 13, 20, 40, 63, 64, 65, 100, 127, 128, 129, 200]
@@ -64,6 +64,28 @@ group spread(key text u, stream got v) -> got
         for (text w : tokens(e.t[0:20], WORD)) emit(e.n, w, u);
     }
 }
+group initials(key text t, stream got v) -> got
+{
+    uint8_t b[14];
+    int64_t i = 0, n = 0;
+    for (got e : v) {
+        n += e.n;
+        if (i < 14 && len(e.u) > 0) { b[i] = e.u[len(e.u) - 1]; i++; }
+    }
+    return (got){ .n = n, .t = text(b, i), .u = t };
+}
+struct place { int32_t a; uint8_t b; };
+map keyed_place(got g) -> (key int32_t a, key uint8_t b, int64_t n) { return ((int32_t)g.n, (uint8_t)len(g.t), g.n); }
+struct stretch { uint32_t k; int64_t n; };
+map keyed_stretch(got g) -> stretch { return (stretch){ .k = (uint32_t)(len(g.t) % 50), .n = g.n }; }
+join glued(got a, got b) -> got
+{
+    uint8_t c[20];
+    text front = a.u[0:9], back = upper(b.t[0:11]);
+    for (uint64_t i = 0; i < len(front); i++) c[i] = front[i];
+    for (uint64_t i = 0; i < len(back); i++) c[len(front) + i] = back[i];
+    return (got){ .n = a.n, .t = text(c, len(front) + len(back)), .u = b.u };
+}
 join pair(got a, optional got b) -> got { return (got){ .n = has(b) ? a.n + b.n : (int64_t)-1, .t = a.t, .u = has(b) ? b.u : "none" }; }
 join both(got a, got b) -> got { return (got){ .n = a.n ^ b.n, .t = b.t, .u = a.u }; }
 flat_map looked_up(got g, lookup int64_t sum[text]) -> got { if (has(sum, g.u)) emit(sum[g.u], g.t, g.u); else emit((int64_t)len(sum), g.u, g.t); }
@@ -86,7 +108,7 @@ class Plan:
         self.skip = self.dice.random() < 0.5
         records = self.source()
         self.rows, self.ordered = self.first(records), True
-        for _ in range(self.dice.choice([0, 0, 1, 1, 2, 3])):
+        for _ in range(self.dice.choice([0, 1, 1, 2, 2, 3])):
             self.operator()
         self.kernel += OPERATORS
         self.script.append(f"show {self.name} n t u")
@@ -110,7 +132,7 @@ class Plan:
         alphabet = dice.choice(ALPHABETS)
         texts = [self.bytes_of(alphabet) for _ in range(dice.choice([0, 1, 5, 60, 130, 300]))]
         if texts and dice.random() < 0.2:
-            texts[dice.randrange(len(texts))] = bytes(dice.choices(alphabet, k=dice.choice([4095, 4096, 20000])))
+            texts[dice.randrange(len(texts))] = bytes(dice.choices(alphabet, k=dice.choice([1000, 2047, 4096, 4097])))
         if dice.random() < 0.4:         # many equal ones
             texts = [dice.choice(texts[:7]) for _ in texts]
         return texts
@@ -150,10 +172,10 @@ class Plan:
 
     # --- Functions ---
 
-    def function(self, name, kind, **arguments):
+    def function(self, name, kind, bound=False, **arguments):
         function = Function(self.seed * 8 + self.names, name, kind, **arguments)
         self.kernel += function.kernel_text()
-        self.add(kind, self.name, name)
+        self.add(kind, self.name, "bound" if bound else name)
         return function.compiled()
 
     def first(self, records):
@@ -168,19 +190,53 @@ class Plan:
         return rows
 
     def again(self, kind):
-        name = f"then{self.names}"
-        run = self.function(name, kind, parameter="got g", texts=(("g.t", "g[1]"), ("g.u", "g[2]")), numbers=(("g.n", "g[0]"),), helpers=False, fails=False)
+        name, before = f"then{self.names}", self.name
+        tables = self.tables() if self.dice.random() < 0.7 else []
+        if tables:
+            self.script += [f"spec {name}"] + [bind for _, _, bind, _ in tables]
+        self.name = before
+        run = self.function(name, kind, bound=bool(tables), parameter=", ".join(["got g"] + [parameter for _, parameter, _, _ in tables]),
+                            texts=(("g.t", "g[1]"), ("g.u", "g[2]")), numbers=(("g.n", "g[0]"),), helpers=False, fails=False,
+                            lookups={table: rows for table, _, _, rows in tables})
         self.rows = [made for row in self.rows for made in run(row)]
+
+    def tables(self):
+        """Made of the records here: (name, parameter, binding, rows)."""
+        before, made, dice = self.name, [], self.dice
+        if dice.random() < 0.5:
+            self.add("map", before, "keyed")
+            self.add("reduce_by_key", self.name, "add")
+            made.append(("sum_", "lookup int64_t sum_[text]", f"bind sum_ {self.name} {dice.choice(['t', '-'])}", self.sums(lambda r: r[1])))
+        if dice.random() < 0.5:
+            self.add("map", before, "keyed_place")
+            self.add("reduce_by_key", self.name, "add")
+            rows = self.sums(lambda r: (i32(r[0]), len(r[1]) & 255))
+            made.append(("place_", "lookup int64_t place_[place]", f"bind place_ {self.name} {dice.choice(['a,b', '-'])}", rows))
+        if dice.random() < 0.5:
+            self.add("map", before, "keyed_stretch")
+            self.add("arrange", self.name, "k")
+            rows = {}
+            for r in self.rows:
+                rows.setdefault(len(r[1]) % 50, []).append(r[0])
+            made.append(("rows_", "lookup int64_t rows_[uint32_t][]", f"bind rows_ {self.name} {dice.choice(['k', '-'])}", rows))
+        return made
+
+    def sums(self, key):
+        sums = {}
+        for r in self.rows:
+            sums[key(r)] = i64(sums.get(key(r), 0) + r[0])
+        return sums
 
     # --- Operators ---
 
     def operator(self):
-        ways = ["filter", "filter", "flat_map", "map", "sort", "distinct", "count", "sums", "twice", "mixed", "best", "longest", "spread", "join", "both",
+        ways = ["filter", "filter", "flat_map", "flat_map", "flat_map", "map", "map",
+                "sort", "distinct", "count", "sums", "twice", "mixed", "best", "longest", "spread", "join", "both", "glued",
                 "semi", "union", "cache", "lookup", "partition"]
         if self.ordered:
-            ways += ["top", "first_and_last", "slice", "least", "stable"]
+            ways += ["top", "first_and_last", "initials", "slice", "least", "stable"]
         way = self.dice.choice(ways)
-        if len(self.rows) > 20000 and way in ("flat_map", "join", "both", "union", "spread"):
+        if len(self.rows) > 20000 and way in ("flat_map", "join", "both", "glued", "union", "spread"):
             way = "filter"
         getattr(self, "do_" + way)()
 
@@ -291,6 +347,11 @@ class Plan:
             made.append((n, rows[0][2], rows[-1][2]))
         self.rows, self.ordered = made, False
 
+    def do_initials(self):
+        self.add("group", self.name, "t", "initials")
+        last = lambda rows: bytes([r[2][-1] for r in rows if r[2]][:14])
+        self.rows, self.ordered = [(i64(sum(r[0] for r in rows)), last(rows), t) for t, rows in self.groups(1).items()], False
+
     def do_spread(self):
         self.add("group", self.name, "u", "spread")
         self.rows = [(r[0], w, u) for u, rows in self.groups(2).items() for r in rows if c_rest(r[0], 3) for w in text_values.words(r[1][:20])]
@@ -323,6 +384,16 @@ class Plan:
         self.add("join", self.name, "t,n", other, "u,n", "both")
         self.rows, self.ordered = [(a[0] ^ b[0], b[1], a[2]) for a in self.rows for b in groups.get((a[1], a[0]), [])], False
 
+    def do_glued(self):
+        """Texts that a join function makes; pairs of equal numbers and texts, so that they are not too many."""
+        other, rows = self.joined()
+        groups = {}
+        for r in rows:
+            groups.setdefault((r[0], r[1]), []).append(r)
+        self.add("join", self.name, "n,u", other, "n,t", "glued")
+        self.rows = [(a[0], a[2][:9] + b[1][:11].upper(), b[2]) for a in self.rows for b in groups.get((a[0], a[2]), [])]
+        self.ordered = False
+
     def do_semi(self):
         other, rows = self.joined()
         keys, kind = {r[2] for r in rows}, self.dice.choice(["semi_join", "anti_join"])
@@ -330,10 +401,7 @@ class Plan:
         self.rows, self.ordered = [r for r in self.rows if (r[1] in keys) == (kind == "semi_join")], False
 
     def do_lookup(self):
-        sums = {}
-        for r in self.rows:
-            sums[r[1]] = i64(sums.get(r[1], 0) + r[0])
-        before = self.name
+        sums, before = self.sums(lambda r: r[1]), self.name
         self.add("map", before, "keyed")
         self.add("reduce_by_key", self.name, "add")
         self.script += ["spec looked_up", f"bind sum {self.name} {self.dice.choice(['t', '-'])}"]

@@ -22,6 +22,11 @@ def i64(v):
     return v - 2 ** 64 if v >> 63 else v
 
 
+def i32(v):
+    v &= 2 ** 32 - 1
+    return v - 2 ** 32 if v >> 31 else v
+
+
 def saturated(d):
     """(int64_t)d."""
     return 0 if d != d else 2 ** 63 - 1 if d >= 2.0 ** 63 else -2 ** 63 if d < -2.0 ** 63 else int(d)

@@ -50,6 +50,7 @@ static void open_once(void)
     if (result) return;
     hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
     options.device = "interp";
+    options.memory = 24 << 20;          // what is taken for each run is a share of it, and sanitizers mark all of it
     hdst_context *context = hdst_context_create(&options);
     hdst_module *module = hdst_module_parse(context, "tokens.hk", kernel, NULL);
     require(hdst_module_status(module, NULL) == HDST_OK);

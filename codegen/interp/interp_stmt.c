@@ -311,6 +311,7 @@ static void exec_stmt(interp_state *s, const ir_stmt *stmt, interp_mask *mask)
     case IR_ACCUM: hdst__interp_accumulate(s, stmt, mask); break;
     case IR_STORE: store(s, stmt, mask); break;
     case IR_EMIT: hdst__interp_emit(s, stmt, mask); break;
+    case IR_PREFETCH: break;
     case IR_CHECK: check(s, stmt, mask); break;
     default: hdst__interp_block_stmt(s, stmt, mask); break;
     }

@@ -112,6 +112,7 @@ typedef enum ir_stmt_kind {
     IR_EMIT,        // if cond (NULL: always), what was stored since the last one is an output record; all leaves were stored. In a function without an output,
                     // before fusing, the input record goes on: a filter. `check` (of kind IR_CHECK_EMIT): its place, for messages. In
                     // a function that counts, `value` (u64): so many records at most; NULL: one
+    IR_PREFETCH,    // row `index` of broadcast `param`, which is in range, is going to be read soon; means nothing
     IR_CHECK,       // if !cond, the record fails with `check` (index into ir_func.checks); execution goes on. For the message only (the interpreter looks at
                     // them, printers do not): `index` and its limit `index2`, both u64, of index checks (of IR_CHECK_NUMBER and IR_CHECK_LOOKUP_TEXT
                     // `index` is a text); NULL in block form
@@ -193,6 +194,7 @@ typedef struct ir_param {
     const hdst__record *record;     // the row
     bool is_table;                  // declared with []; else one row
     bool is_lookup;                 // IR_BROADCAST_TABLE: large, a record reads few rows; it is read where it lies
+    bool is_hashed;                 // with is_lookup: the slots of a frozen hash table, so which row is read is as good as random
     uint32_t arranged;              // IR_INPUT: records come in the order of this leaf, counted from 1; 0: in any. Advice: no result depends on it
     uint32_t starts;                // IR_INPUT that is arranged: the parameter that says where each key's records begin (pass/arranged_rows.h); 0: none
     uint32_t rows_from;             // IR_ACCUM_TABLE, block form: the same, if the input's keys are its rows, and no record's is looked at; 0: each is

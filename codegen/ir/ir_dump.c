@@ -46,6 +46,7 @@ static const char *const op_names[] = {
 static const char *const stmt_names[] = {
     [IR_SET] = "set", [IR_SET_ELEM] = "set_elem", [IR_IF] = "if", [IR_FOR] = "for", [IR_LOOP] = "loop", [IR_BREAK] = "break",
     [IR_CONTINUE] = "continue", [IR_RETURN] = "return", [IR_ACCUM] = "accum", [IR_STORE] = "store", [IR_EMIT] = "emit",
+    [IR_PREFETCH] = "prefetch",
     [IR_CHECK] = "check", [IR_RECORDS] = "records", [IR_REDUCE] = "reduce", [IR_ACCUM_WORDS] = "words", [IR_ACCUM_SUPERACCUMULATOR] = "superaccumulator",
     [IR_ACCUM_BLOCK] = "block",
 };
@@ -313,6 +314,11 @@ static void dump_stmt(dumper *d, const ir_stmt *s)
         if (s->cond) hdst__buffer_puts(d->out, " if ");
         if (s->cond) dump_expr(d, s->cond);
         break;
+    case IR_PREFETCH:
+        line(d, "prefetch ");
+        hdst__buffer_puts(d->out, d->func->params[s->param].name);
+        dump_index(d, s->index);
+        break;
     case IR_CHECK: dump_check(d, s); break;
     case IR_RECORDS:
         line(d, s->vectorize ? "records vectorize" : "records");
@@ -352,7 +358,7 @@ static void dump_params(const ir_func *func, hdst__buffer *out)
     static const char *const words[] = {"input", "broadcast", "accum", "output"};
     for (size_t i = 0; i < func->param_count; i++) {
         const ir_param *p = &func->params[i];
-        const char *word = p->is_lookup ? "lookup" : words[p->kind];
+        const char *word = p->is_hashed ? "hashed" : p->is_lookup ? "lookup" : words[p->kind];
         hdst__buffer_printf(out, "  %s %s %s%s", word, p->record->name ? p->record->name : "?", p->name, p->is_table ? "[]" : "");
         dump_leaves(p, out);
         if (p->leaf_used) {

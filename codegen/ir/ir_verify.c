@@ -365,6 +365,10 @@ static bool stmt_ok(verifier *v, ir_stmt *s)
     case IR_ACCUM_BLOCK: return accum_block_ok(v, s, where);
     case IR_STORE: return store_ok(v, s, where);
     case IR_EMIT: return emit_ok(v, s, where);
+    case IR_PREFETCH:
+        REQUIRE(s->param < v->func->param_count && v->func->params[s->param].kind == IR_BROADCAST_TABLE, "wrong kind of parameter", where);
+        REQUIRE(s->index && is_index(s->index), "index is no integer", where);
+        return true;
     case IR_CHECK:
         REQUIRE(is_condition(s->cond), "condition is not bool", where);
         REQUIRE(s->check < v->func->check_count, "no such check", where);

@@ -18,7 +18,7 @@ hdst__frozen_params hdst__frozen_add_params(ir_func *func, const char *name, con
     const hdst__record *number = hdst__number_record(func->arena, HDST__U32);
     hdst__frozen_params table;
     table.slots = hdst__ir_add_param(func, (ir_param){.kind = IR_BROADCAST_TABLE, .name = name, .bind = name, .record = slot, .is_table = true,
-                                                      .is_lookup = true});
+                                                      .is_lookup = true, .is_hashed = true});
     table.displacements = hdst__ir_add_param(func, (ir_param){.kind = IR_BROADCAST_TABLE, .name = displacements, .bind = displacements, .record = number,
                                                               .is_table = true, .is_lookup = true});
     return table;

@@ -122,6 +122,15 @@ static void print_emit(hdst__printer *p, const ir_stmt *stmt)
     if (hdst__combines(p) && !p->func->counts) hdst__print_combine(p);
 }
 
+static void print_prefetch(hdst__printer *p, const ir_stmt *stmt)
+{
+    const uint64_t size = p->func->params[stmt->param].record->size;
+    const char *at = hdst__arena_printf(p->arena, "%sAt + (ulong)(%s) * %" PRIu64, p->param_name[stmt->param],
+                                        hdst__index_text(p, stmt->index, HDST__WHOLE), size);
+    hdst__write_line(&p->out, "PREFETCH_BYTES(%s, %" PRIu64 ")", at, size);
+    if (64 % size) hdst__write_line(&p->out, "PREFETCH_BYTES(%s + %" PRIu64 ", 1)", at, size - 1);      // it may begin anywhere in a line of the cache
+}
+
 static void print_break(hdst__printer *p, const ir_stmt *stmt)
 {
     hdst__write_line(&p->out, stmt->kind == IR_BREAK ? "break;" : "continue;");
@@ -292,7 +301,7 @@ static void (*const print_one[HDST__STMT_KINDS])(hdst__printer *p, const ir_stmt
     [IR_SET] = print_set, [IR_SET_ELEM] = print_set_elem, [IR_REDUCE] = print_reduce, [IR_CHECK] = print_check,
     [IR_IF] = print_if, [IR_FOR] = print_for, [IR_LOOP] = print_loop, [IR_RECORDS] = print_records,
     [IR_BREAK] = print_break, [IR_CONTINUE] = print_break, [IR_RETURN] = print_nothing,
-    [IR_STORE] = hdst__print_store, [IR_EMIT] = print_emit,
+    [IR_STORE] = hdst__print_store, [IR_EMIT] = print_emit, [IR_PREFETCH] = print_prefetch,
     [IR_ACCUM] = hdst__print_accum, [IR_ACCUM_WORDS] = hdst__print_accum_words, [IR_ACCUM_SUPERACCUMULATOR] = hdst__print_accum_wide,
 };
 

@@ -84,6 +84,7 @@ static void make_single(ir_func *func, const hdst__tables *tables, hdst__cpu_for
     const bool in_blocks = forms->block->block;
     forms->single = hdst__ir_copy_func(func->arena, in_blocks ? func : forms->block);
     if (hdst__ir_output(func).way == IR_OUTPUT_COUNTED) hdst__pass_emit_counts_place(forms->single);
+    if (!in_blocks) hdst__pass_lookup_batches(forms->single);
     if (in_blocks) hdst__place_tail(forms->single, forms->block, tables);
 }
 

@@ -36,6 +36,7 @@ void hdst__pass_block_form(ir_func *func, uint32_t block);   // interchange: rec
 void hdst__pass_unroll_and_jam(ir_func *func);                 // uniform loops around one record loop: unroll and jam
 // Decides where records go of which the data says how many; in_strips: work-items write one record behind another (CPU devices).
 void hdst__pass_output_way(ir_func *func, bool in_strips);
+void hdst__pass_lookup_batches(ir_func *func);                // CPU: loops that look up keys ask for several rows before they read the first
 void hdst__pass_lane_reductions(ir_func *func);               // dot and sum: lanes side by side, for forms that handle one record at a time
 // GPU form: additions to wide accumulators (by param) that stand in loops with other work get loops of their own.
 void hdst__pass_loop_distribution(ir_func *func, const bool *wide);

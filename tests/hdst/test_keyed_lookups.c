@@ -13,6 +13,8 @@ typedef struct sale { uint64_t wide; uint32_t article; int16_t shop; hdst_text_s
 typedef struct price { int16_t shop; double price; uint32_t article; } price;
 typedef struct rate { uint64_t key; float value; } rate;
 typedef struct code { hdst_text_span name; uint32_t code; } code;
+typedef struct line { hdst_text_span words; uint64_t number; } line;
+typedef struct hit { uint64_t line; uint32_t code, place; } hit;
 typedef struct found { double price; float rate; uint32_t code, known; } found;
 
 static const char kernels[] =
@@ -20,6 +22,8 @@ static const char kernels[] =
     "struct price { int16_t shop; double price; uint32_t article; };\n"
     "struct rate { uint64_t key; float value; };\n"
     "struct code { text name; uint32_t code; };\n"
+    "struct line { text words; uint64_t number; };\n"
+    "struct hit { uint64_t line; uint32_t code, place; };\n"
     "struct where { uint32_t article; int16_t shop; };\n"
     "struct found { double price; float rate; uint32_t code, known; };\n"
     "map find_all(sale s, lookup price p[where], lookup float r[uint64_t], lookup uint32_t c[text]) -> found\n"
@@ -43,6 +47,15 @@ static const char kernels[] =
     "    float sum = 0;\n"
     "    for (sale e : s) if (has(r, e.wide)) sum += r[e.wide];\n"
     "    return (article, sum);\n"
+    "}\n"
+    "flat_map hits(line l, lookup uint32_t c[text]) -> hit\n"
+    "{\n"
+    "    uint32_t place = 0;\n"
+    "    for (text w : tokens(l.words, SPACE)) {\n"
+    "        place++;\n"
+    "        if (w[0] == '-') continue;\n"
+    "        emit((hit){ .line = l.number, .code = c[w], .place = place });\n"
+    "    }\n"
     "}\n"
     "map with_key(uint32_t n) -> (key uint32_t key, uint32_t value) { return (n % 3u, 1); }\n"
     "reduce add(uint32_t a, uint32_t b) { return a + b; }\n"
@@ -164,6 +177,59 @@ Test(keyed_lookups, a_key_that_is_not_there_is_told)
     expect_missing(hdst_map(others, bound(&s, "by_price", "p", s.prices, "article, shop")), 1, "lookup 'p' has no key (3, -5), in record 1", "has(p, k)");
     expect_missing(hdst_map(others, bound(&s, "by_name", "c", s.codes, NULL)), 0, "lookup 'c' has no key \"n\\\"1\", in record 0", "has(c, k)");
     hdst_context_destroy(s.context);
+}
+
+// --- In loops over words: as many as fill a batch of rows that are asked for, several batches and none; words that take no part between them ---
+
+enum { LINES = 300, LINE_BYTES = 4096 };
+
+static char line_bytes[LINES][LINE_BYTES];
+static line lines[LINES];
+static hit hits[LINES * 64];
+
+// Word number k: short ones, and ones that are longer than a span holds.
+static int write_word(char *to, uint32_t k) { return sprintf(to, k % 3 ? "w%u" : "word-of-more-bytes-%u", k); }
+
+static uint64_t write_lines(void)
+{
+    uint64_t count = 0;
+    uint32_t state = 11;
+    for (uint32_t l = 0; l < LINES; l++) {
+        int at = 0;
+        for (uint32_t w = 0; w < l % 50; w++) {
+            state = state * 1664525 + 1013904223;
+            const uint32_t k = (state >> 9) % CODES;
+            const bool out = (state >> 20) % 4 == 0;
+            if (out) line_bytes[l][at++] = '-';
+            at += write_word(line_bytes[l] + at, k);
+            line_bytes[l][at++] = ' ';
+            if (!out) hits[count++] = (hit){l, 2000 + k, w + 1};
+        }
+        lines[l] = (line){hdst_text_span_of(line_bytes[l], (uint32_t)at), l};
+    }
+    return count;
+}
+
+Test(keyed_lookups, words_of_lines)
+{
+    static char words[CODES][40];
+    static code known[CODES];
+    const uint64_t all = write_lines();
+    for (uint32_t k = 0; k < CODES; k++) known[k] = (code){hdst_text_span_of(words[k], (uint32_t)write_word(words[k], k)), 2000 + k};
+    const line strange[] = {{hdst_text_span_of("w1 -w0", 6), 0}, {hdst_text_span_of("w4 -no neither nor", 18), 1}, {hdst_text_span_of("nor", 3), 2}};
+    ON_EACH_FORM {
+        shop s = open_shop(context_in_form(forms[form]));
+        hdst_dataset *in = records(&s, lines, LINES, sizeof *lines, "line"), *codes_of = records(&s, known, CODES, sizeof *known, "code");
+        hdst_result *result = hdst_result_create(hdst_flat_map(in, bound(&s, "hits", "c", codes_of, "name")));
+        RUN(result);
+        uint64_t count;
+        const hit *got = hdst_result_rows(result, NULL, &count);
+        cr_assert_eq(count, all, "%s", forms[form]);
+        cr_expect(!memcmp(got, hits, all * sizeof *got), "%s", forms[form]);
+        expect_missing(hdst_flat_map(records(&s, strange, 3, sizeof *strange, "line"), bound(&s, "hits", "c", codes_of, "name")), 1,
+                       "lookup 'c' has no key \"neither\", in record 1", "has(c, k)");
+        hdst_context_destroy(s.context);
+    }
 }
 
 Test(keyed_lookups, failing_records_are_left_out_where_the_program_asks)

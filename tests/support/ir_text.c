@@ -135,13 +135,6 @@ static ir_expr *read_leaf(reader *r, const char *text, ir_expr *row)
     return varying_of_operands(e);
 }
 
-static ir_op op_of(reader *r, const char *text)
-{
-    for (int op = IR_LENGTH; op <= IR_KEY_MAX; op++)
-        if (!strcmp(hdst__ir_op_name((ir_op)op), text)) return (ir_op)op;
-    fail(r, hdst__arena_printf(r->arena, "no operation '%s'", text));
-}
-
 static hdst__kind result_kind(ir_op op, const ir_expr *a, const ir_expr *b)
 {
     if (op == IR_ISNAN || (op >= IR_LT && op <= IR_NE)) return HDST__BOOL;
@@ -283,6 +276,12 @@ static void read_store(reader *r, ir_stmt *s)
     if (accept(r, "where")) s->cond = expression(r);
 }
 
+static void read_prefetch(reader *r, ir_stmt *s)
+{
+    s->param = param(r, name(r, false));
+    s->index = index_in_brackets(r);
+}
+
 static void read_words(reader *r, ir_stmt *s)
 {
     target(r, s);
@@ -370,8 +369,7 @@ static const struct {
     void (*read)(reader *, ir_stmt *);
 } forms[] = {
     {"if", IR_IF, read_if}, {"for", IR_FOR, read_for}, {"loop", IR_LOOP, read_loop},
-    {"break",
-        IR_BREAK, read_nothing}, {"continue", IR_CONTINUE, read_nothing},
+    {"prefetch", IR_PREFETCH, read_prefetch}, {"break", IR_BREAK, read_nothing}, {"continue", IR_CONTINUE, read_nothing},
     {"return", IR_RETURN, read_nothing}, {"accum", IR_ACCUM, read_accum}, {"store", IR_STORE, read_store},
     {"emit", IR_EMIT, read_emit}, {"check", IR_CHECK, read_check}, {"records", IR_RECORDS, read_records},
     {"reduce", IR_REDUCE, read_reduce}, {"words", IR_ACCUM_WORDS, read_words}, {"superaccumulator", IR_ACCUM_SUPERACCUMULATOR, read_sum},
@@ -458,7 +456,7 @@ static bool *read_used(reader *r, const hdst__record *record)
     return used;
 }
 
-static void read_param(reader *r, ir_param_kind k)
+static ir_param *read_param(reader *r, ir_param_kind k)
 {
     const char *record_name = name(r, false);
     ir_param p = {.kind = k, .name = name(r, false)};
@@ -469,7 +467,7 @@ static void read_param(reader *r, ir_param_kind k)
     p.record = read_record(r, record_name, laws, from_float);
     if (k == IR_ACCUM_TABLE) p.leaf_op = laws, p.leaf_from_float = from_float;
     if (accept(r, "reads")) p.leaf_used = read_used(r, p.record);
-    hdst__ir_add_param(r->func, p);
+    return &r->func->params[hdst__ir_add_param(r->func, p)];
 }
 
 static const uint64_t *read_init(reader *r, hdst__kind k, uint64_t elements)
@@ -546,6 +544,8 @@ static void read_check_kind(reader *r)
     fail(r, "no such kind of check");
 }
 
+static void read_hashed(ir_param *param) { param->is_lookup = param->is_hashed = true; }
+
 static void read_func(reader *r)
 {
     static const char *const words[] = {"input", "broadcast", "accum", "output"};
@@ -556,7 +556,8 @@ static void read_func(reader *r)
         int k = 0;
         while (k < 4 && !accept(r, words[k])) k++;
         if (k < 4) read_param(r, (ir_param_kind)k);
-        else if (accept(r, "lookup")) read_param(r, IR_BROADCAST_TABLE), r->func->params[r->func->param_count - 1].is_lookup = true;
+        else if (accept(r, "lookup")) read_param(r, IR_BROADCAST_TABLE)->is_lookup = true;
+        else if (accept(r, "hashed")) read_hashed(read_param(r, IR_BROADCAST_TABLE));
         else if (accept(r, "block")) r->func->block = (uint32_t)whole(r);
         else if (accept(r, "rows")) r->func->rows = true;
         else if (accept(r, "place")) ir_text_placement(r);

@@ -114,4 +114,11 @@ void ir_text_shape(reader *r);
 const ir_tile *ir_text_tile(reader *r);
 void ir_text_output(reader *r);
 
+static inline ir_op op_of(reader *r, const char *text)
+{
+    for (int op = IR_LENGTH; op <= IR_KEY_MAX; op++)
+        if (!strcmp(hdst__ir_op_name((ir_op)op), text)) return (ir_op)op;
+    fail(r, hdst__arena_printf(r->arena, "no operation '%s'", text));
+}
+
 #endif

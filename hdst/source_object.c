@@ -115,7 +115,10 @@ static hdst__source *open_files(const hdst_context *context, const char *const *
         return NULL;
     }
     size_t opened = 0;
-    while (opened < count && (parts[opened] = open(context, allocator, paths[opened], options, error))) opened++;
+    while (opened < count && (parts[opened] = open(context, allocator, paths[opened], options, error))) {
+        hdst__source_is_one_of_many(parts[opened], opened);
+        opened++;
+    }
     hdst__source *all = NULL;
     if (opened == count) all = hdst__source_concat(allocator, parts, count, error);
     else while (opened) hdst__source_close(parts[--opened]);

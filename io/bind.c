@@ -316,8 +316,23 @@ static hdst_status add_staging(hdst__bound_source *bound, hdst_error *error)
     bound->staging_rows = HDST__HOST_BOUND_STAGING_BYTES / (bound->row_bytes ? bound->row_bytes : 1);
     if (source->is_counted && bound->staging_rows > source->rows) bound->staging_rows = source->rows;
     if (!bound->staging_rows) bound->staging_rows = 1;
-    bound->staging = hdst__alloc(source->allocator, (size_t)(bound->staging_rows * bound->row_bytes));
+    bound->staging_bytes = bound->staging_rows * bound->row_bytes;
+    bound->staging = hdst__alloc(source->allocator, (size_t)bound->staging_bytes);
     return bound->staging ? HDST_OK : hdst__error_memory(error, source->name);
+}
+
+// There may be thousands of parts: all read by way of one block, the largest of theirs.
+static void share_staging(hdst__bound_source *whole, hdst__bound_source *part)
+{
+    part->whole = whole;
+    void *spare = part->staging;
+    if (part->staging_bytes > whole->staging_bytes) {
+        spare = whole->staging;
+        whole->staging = part->staging;
+        whole->staging_bytes = part->staging_bytes;
+    }
+    part->staging = NULL;
+    hdst__free(whole->source->allocator, spare);
 }
 
 // Binds each part of a concatenated source by itself: files may have the same columns in different types or orders.
@@ -330,6 +345,7 @@ static hdst_status bind_parts(hdst__bound_source *bound, hdst_error *error)
     for (size_t i = 0; i < source->part_count; i++) {
         hdst_status status = hdst__source_bind_uncounted(source->parts[i], bound->record, &bound->parts[i], error);
         if (status != HDST_OK) return status;
+        share_staging(bound, bound->parts[i]);
         const char *note = hdst__bound_source_note(bound->parts[i]);
         if (note && !bound->note[0]) snprintf(bound->note, sizeof bound->note, "%s", note);
     }
@@ -385,6 +401,7 @@ void hdst__source_unbind(hdst__bound_source *bound)
     const hdst__allocator *allocator = bound->source->allocator;
     for (size_t i = 0; bound->parts && i < bound->source->part_count; i++) hdst__source_unbind(bound->parts[i]);
     hdst__free(allocator, bound->parts);
+    hdst__free(allocator, bound->part_end);
     if (bound->as.kept) bound->source->format->forget(bound);
     hdst__arena_destroy(&bound->arena);
     hdst__free(allocator, bound->moves);

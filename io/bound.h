@@ -6,6 +6,7 @@
 #include "io/source.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 typedef struct hdst__move {               // one run of numbers of a row that goes to one leaf
     uint32_t leaf;
@@ -28,10 +29,12 @@ struct hdst__bound_source {
     uint64_t row_bytes;             // of what is read of a row
     uint64_t kept_rows, left_out;   // where as.kept
     hdst_error first_left_out;
-    hdst__bound_source **parts;     // of a concatenation: nothing else is used then
+    hdst__bound_source **parts;     // of a concatenation: nothing else is used then but what follows
+    _Atomic(uint64_t *) part_end;   // of each part the first record behind it; NULL: nobody has asked yet
+    struct hdst__bound_source *whole;       // of a part: the concatenation, by whose staging it reads; else NULL
     void *staging;                  // of whoever holds the lock; others take memory for the time of a call, or wait where there is none
     pthread_mutex_t staging_lock;
-    uint64_t staging_rows;
+    uint64_t staging_rows, staging_bytes;
     const hdst__line_search *search;        // of lines, those alone matter that have this text: others may come as records of nothing. NULL: all do
     char note[512];
 };

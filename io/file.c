@@ -12,8 +12,11 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+enum { OPEN_SHARE = 4 };        // of the files that the process may have open
 
 static hdst_status system_error(hdst_error *error, const char *path, const char *what, int number)
 {
@@ -22,6 +25,7 @@ static hdst_status system_error(hdst_error *error, const char *path, const char 
     hdst__error_set(error, HDST_E_IO, "%s '%s'", what, path);
     hdst__error_at(error, path, 0, 0);
     hdst__error_cause(error, "%s", words);
+    if (number == EMFILE) hdst__error_hint(error, "`ulimit -n` says how many files the process may have open");
     return HDST_E_IO;
 }
 
@@ -31,7 +35,7 @@ hdst_status hdst__file_open(hdst__file *file, const char *path, hdst_error *erro
 {
     struct stat status;
     char reason[HDST__REASON_BYTES];
-    *file = (hdst__file){-1, path, 0};
+    *file = (hdst__file){.fd = -1, .path = path};
     const int fd = hdst__open_regular(path, 0, reason);
     if (fd < 0) {
         const int number = errno;
@@ -46,8 +50,8 @@ hdst_status hdst__file_open(hdst__file *file, const char *path, hdst_error *erro
         close(fd);
         return system_error(error, path, "cannot open", number);
     }
-    file->fd = fd;
-    file->bytes = (uint64_t)status.st_size;
+    *file = (hdst__file){.fd = fd, .path = path, .bytes = (uint64_t)status.st_size, .is_named = true,
+                         .is = {(uint64_t)status.st_dev, (uint64_t)status.st_ino, status.st_mtim.tv_sec, status.st_mtim.tv_nsec}};
     return HDST_OK;
 }
 
@@ -55,6 +59,37 @@ void hdst__file_close(hdst__file *file)
 {
     if (file->fd >= 0) close(file->fd);
     file->fd = -1;
+}
+
+void hdst__file_rest(hdst__file *file)
+{
+    if (!file->is_named || file->fd < 0) return;
+    hdst__file_close(file);
+    file->rests = true;
+}
+
+size_t hdst__files_that_stay_open(void)
+{
+    struct rlimit limit;
+    const size_t most = HDST__HOST_TEXT_OPEN_FILES;
+    return getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur / OPEN_SHARE >= most ? most : (size_t)limit.rlim_cur / OPEN_SHARE;
+}
+
+static bool is_same(const hdst__file *a, const hdst__file *b)
+{
+    return a->bytes == b->bytes && a->is.device == b->is.device && a->is.number == b->is.number && a->is.seconds == b->is.seconds &&
+           a->is.nanoseconds == b->is.nanoseconds;
+}
+
+static hdst_status open_again(const hdst__file *file, hdst__file *again, hdst_error *error)
+{
+    const hdst_status status = hdst__file_open(again, file->path, error);
+    if (status != HDST_OK || is_same(file, again)) return status;
+    hdst__file_close(again);
+    hdst__error_set(error, HDST_E_IO, "'%s' changed while it was read", file->path);
+    hdst__error_at(error, file->path, 0, 0);
+    hdst__error_hint(error, "read it again when nobody writes to it any more, or read a copy");
+    return HDST_E_IO;
 }
 
 // What was added while the file was read may belong to rows that were there before.
@@ -70,7 +105,7 @@ static hdst_status check_end(const hdst__file *file, hdst_error *error)
     return HDST_E_IO;
 }
 
-hdst_status hdst__file_read(const hdst__file *file, uint64_t offset, void *data, uint64_t bytes, hdst_error *error)
+static hdst_status read_open(const hdst__file *file, uint64_t offset, void *data, uint64_t bytes, hdst_error *error)
 {
     for (uint64_t done = 0; done < bytes;) {
         uint64_t left = bytes - done;
@@ -87,6 +122,17 @@ hdst_status hdst__file_read(const hdst__file *file, uint64_t offset, void *data,
         done += (uint64_t)n;
     }
     return offset + bytes == file->bytes ? check_end(file, error) : HDST_OK;
+}
+
+hdst_status hdst__file_read(const hdst__file *file, uint64_t offset, void *data, uint64_t bytes, hdst_error *error)
+{
+    hdst__file again;
+    if (!file->rests) return read_open(file, offset, data, bytes, error);
+    hdst_status status = open_again(file, &again, error);
+    if (status != HDST_OK) return status;
+    status = read_open(&again, offset, data, bytes, error);
+    hdst__file_close(&again);
+    return status;
 }
 
 // --- Writing ---

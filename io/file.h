@@ -6,17 +6,30 @@
 #include "base/alloc.h"
 #include "base/error_object.h"
 
+#include <stdbool.h>
+
 // --- Reading ---
 
+typedef struct hdst__file_identity {        // what a file is known by when it is opened again
+    uint64_t device, number;
+    int64_t seconds, nanoseconds;           // when it was written to
+} hdst__file_identity;
+
 typedef struct hdst__file {
-    int fd;                 // -1: not open
-    const char *path;       // borrowed, for messages
+    int fd;                 // -1: not open, or at rest
+    const char *path;       // borrowed, for messages and to open it again
     uint64_t bytes;         // size when it was opened
+    bool is_named, rests;   // the path leads to it; it is opened for each read
+    hdst__file_identity is;
 } hdst__file;
 
 // Regular files only: everything else cannot be read at any place. HDST_E_IO with the system's reason as the cause.
 hdst_status hdst__file_open(hdst__file *file, const char *path, hdst_error *error);
 void hdst__file_close(hdst__file *file);
+// Gives the descriptor back, where the path leads to the file: from now on it is opened for each read, about 3 us, and one that is not what it was is an error.
+void hdst__file_rest(hdst__file *file);
+// How many of the files that are read together stay open: a process may have few.
+size_t hdst__files_that_stay_open(void);
 // Exactly `bytes` bytes from `offset`; an earlier end is an error (the file was cut after it was opened), and where they reach to the end that it had, a later
 // one is too.
 hdst_status hdst__file_read(const hdst__file *file, uint64_t offset, void *data, uint64_t bytes, hdst_error *error);

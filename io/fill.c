@@ -89,19 +89,40 @@ static hdst_status read_in_place(hdst__bound_source *bound, uint64_t first, uint
     return HDST_OK;
 }
 
+// Made by whoever reads first: all parts are counted then. NULL: there is no memory.
+static const uint64_t *ends_of_parts(hdst__bound_source *bound)
+{
+    uint64_t *end = atomic_load(&bound->part_end), *made_meanwhile = NULL;
+    const size_t parts = bound->source->part_count;
+    if (end || !(end = hdst__alloc(bound->source->allocator, parts * sizeof *end))) return end;
+    for (size_t i = 0; i < parts; i++) end[i] = (i ? end[i - 1] : 0) + hdst__bound_source_records(bound->parts[i]);
+    if (atomic_compare_exchange_strong(&bound->part_end, &made_meanwhile, end)) return end;
+    hdst__free(bound->source->allocator, end);
+    return made_meanwhile;
+}
+
+// The part that the record is of.
+static size_t part_of(const uint64_t *end, size_t parts, uint64_t record)
+{
+    size_t low = 0, high = parts;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (end[middle] <= record) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
 static hdst_status fill_from_parts(hdst__bound_source *bound, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers,
                                    uint64_t to_first, hdst_error *error)
 {
-    for (size_t i = 0; i < bound->source->part_count && count; i++) {
-        uint64_t rows = hdst__bound_source_records(bound->parts[i]);
-        if (first >= rows) {
-            first -= rows;
-            continue;
-        }
-        uint64_t part = rows - first < count ? rows - first : count;
-        hdst_status status = hdst__bound_source_fill(bound->parts[i], first, part, storage, buffers, to_first, error);
+    const uint64_t *end = ends_of_parts(bound);
+    if (!end) return hdst__error_memory(error, bound->source->name);
+    for (size_t i = part_of(end, bound->source->part_count, first); i < bound->source->part_count && count; i++) {
+        const uint64_t begin = i ? end[i - 1] : 0, part = end[i] - first < count ? end[i] - first : count;
+        hdst_status status = hdst__bound_source_fill(bound->parts[i], first - begin, part, storage, buffers, to_first, error);
         if (status != HDST_OK) return status;
-        first = 0;
+        first += part;
         count -= part;
         to_first += part;
     }
@@ -110,20 +131,23 @@ static hdst_status fill_from_parts(hdst__bound_source *bound, uint64_t first, ui
 
 // --- By way of a staging block, which stays in a core's second-level cache ---
 
+static hdst__bound_source *staging_of(hdst__bound_source *bound) { return bound->whole ? bound->whole : bound; }
+
 static void *take_staging(hdst__bound_source *bound, bool *own)
 {
+    hdst__bound_source *of = staging_of(bound);
     void *more = NULL;
-    *own = pthread_mutex_trylock(&bound->staging_lock) == 0;
-    if (!*own) more = hdst__alloc(bound->source->allocator, (size_t)(bound->staging_rows * bound->row_bytes));
+    *own = pthread_mutex_trylock(&of->staging_lock) == 0;
+    if (!*own) more = hdst__alloc(bound->source->allocator, (size_t)bound->staging_bytes);
     if (more) return more;
-    if (!*own) pthread_mutex_lock(&bound->staging_lock);
+    if (!*own) pthread_mutex_lock(&of->staging_lock);
     *own = true;
-    return bound->staging;
+    return of->staging;
 }
 
 static void give_staging(hdst__bound_source *bound, void *staging, bool own)
 {
-    if (own) pthread_mutex_unlock(&bound->staging_lock);
+    if (own) pthread_mutex_unlock(&staging_of(bound)->staging_lock);
     else hdst__free(bound->source->allocator, staging);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What all sources share, and several sources as one.
 #include "io/source.h"
+#include "io/file.h"
 
 #include <string.h>
 
@@ -63,6 +64,11 @@ bool hdst__source_knows_rows(const hdst__source *source)
     for (size_t i = 0; i < source->part_count; i++)
         if (!hdst__source_knows_rows(source->parts[i])) return false;
     return source->part_count > 0;
+}
+
+void hdst__source_is_one_of_many(hdst__source *source, size_t number)
+{
+    if (source->format->rest && number >= hdst__files_that_stay_open()) source->format->rest(source);
 }
 
 void hdst__source_close(hdst__source *source)

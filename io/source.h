@@ -77,6 +77,7 @@ typedef struct hdst__source_format {
     hdst_status (*keep)(hdst__bound_source *bound, hdst_error *error);
     void (*forget)(hdst__bound_source *bound);      // frees what keep made
     void (*close)(hdst__source *source);
+    void (*rest)(hdst__source *source);     // gives its file's descriptor back, where it can (hdst__file_rest); NULL: it has none of its own
     const char *(*file)(const hdst__source *source, uint64_t number);       // the path of one of its files, NULL behind the last; NULL: there is one, or none
     bool finds_texts;           // fill looks at bound->search
     bool in_process;            // rows are made in this process: addresses in the spans of texts are its own
@@ -143,6 +144,8 @@ hdst__source *hdst__source_from_uncounted_callback(const hdst__allocator *alloca
                                                    const hdst__cancel *cancel, hdst_error *error);
 // Sources of equal columns one after another. Takes the parts over, also on failure.
 hdst__source *hdst__source_concat(const hdst__allocator *allocator, hdst__source **parts, size_t count, hdst_error *error);
+// Of one of several that are read together, number `number` of them: it keeps no file open where there are many.
+void hdst__source_is_one_of_many(hdst__source *source, size_t number);
 void hdst__source_close(hdst__source *source);
 
 // Finds source->rows, unless they are known: a text file is gone through, by all threads of the pool (NULL: the calling one), a callback that does not

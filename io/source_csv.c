@@ -91,8 +91,10 @@ static hdst_status count_csv(hdst__source *source, hdst_error *error)
     return HDST_OK;
 }
 
+static void rest_csv(hdst__source *source) { hdst__file_rest(&((csv_state *)source->state)->file.plain); }
+
 static const hdst__source_format csv_format = {.name = ".csv", .count = count_csv, .read = read_csv, .fill_texts = hdst__csv_fill_texts, .is_text = true,
-                                               .keep = hdst__csv_keep, .forget = hdst__csv_forget, .close = close_csv};
+                                               .keep = hdst__csv_keep, .forget = hdst__csv_forget, .close = close_csv, .rest = rest_csv};
 
 // --- Opening: encoding, delimiter ---
 

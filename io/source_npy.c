@@ -98,7 +98,9 @@ static hdst_status read_numbers(hdst__source *source, size_t c, uint64_t element
     return HDST_OK;
 }
 
-static const hdst__source_format npy_format = {.name = ".npy", .read = read_npy, .read_numbers = read_numbers, .close = close_npy};
+static void rest_npy(hdst__source *source) { hdst__file_rest(&((npy_state *)source->state)->file); }
+
+static const hdst__source_format npy_format = {.name = ".npy", .read = read_npy, .read_numbers = read_numbers, .close = close_npy, .rest = rest_npy};
 
 // --- Opening ---
 

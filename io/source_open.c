@@ -115,7 +115,10 @@ static hdst__source *open_parts(const hdst__allocator *allocator, const hdst__fo
     hdst__source **parts = hdst__alloc_zero(allocator, folder->count * sizeof *parts), *all = NULL;
     size_t opened = 0;
     if (!parts) hdst__error_memory(error, "a list of files");
-    while (parts && opened < folder->count && (parts[opened] = open_file(allocator, folder->paths[opened], columns, cancel, error))) opened++;
+    while (parts && opened < folder->count && (parts[opened] = open_file(allocator, folder->paths[opened], columns, cancel, error))) {
+        hdst__source_is_one_of_many(parts[opened], opened);
+        opened++;
+    }
     if (parts && opened == folder->count) all = hdst__source_concat(allocator, parts, opened, error);
     else while (opened) hdst__source_close(parts[--opened]);
     hdst__free(allocator, parts);

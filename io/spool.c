@@ -78,7 +78,7 @@ hdst_status hdst__spool_open(hdst__file *file, const hdst__allocator *allocator,
 {
     struct stat status;
     spool to = {.file = file};
-    *file = (hdst__file){-1, path, 0};
+    *file = (hdst__file){.fd = -1, .path = path};
     const int fd = is_standard_input(path) ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
                                            : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0 || fstat(fd, &status)) {
@@ -89,7 +89,7 @@ hdst_status hdst__spool_open(hdst__file *file, const hdst__allocator *allocator,
     const hdst__text_stream_job job = {.allocator = allocator, .cancel = cancel, .path = path, .fd = fd, .is_regular = S_ISREG(status.st_mode), .put = put,
                                        .user = &to, .as_is = !unpacks};
     if (lies_there(&job, &status)) {
-        *file = (hdst__file){fd, path, (uint64_t)status.st_size};
+        *file = (hdst__file){.fd = fd, .path = path, .bytes = (uint64_t)status.st_size};
         return HDST_OK;
     }
     const hdst_status brought = bring(&to, &job, error);

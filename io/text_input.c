@@ -6,6 +6,7 @@
 
 #include "base/costs_host.h"
 #include "base/temporary_file.h"
+#include "io/file.h"
 #include "io/text_stream.h"
 
 #include <errno.h>
@@ -117,12 +118,13 @@ static hdst_status open_file(text_file *file, const char *path, bool keep, hdst_
 
 static hdst_status open_files(hdst__text_input *input, hdst_error *error)
 {
+    const size_t stay = hdst__files_that_stay_open();
     hdst_status status = HDST_OK;
     input->file = hdst__alloc_zero(input->allocator, input->list.count * sizeof *input->file);
     if (!input->file) return hdst__error_memory(error, "a list of files");
     for (size_t i = 0; i < input->list.count; i++) input->file[i].fd = -1;
     for (size_t i = 0; i < input->list.count && status == HDST_OK; i++)
-        status = open_file(&input->file[i], input->list.paths[i], i < HDST__HOST_TEXT_OPEN_FILES, error);
+        status = open_file(&input->file[i], input->list.paths[i], i < stay, error);
     return status;
 }
 

@@ -238,6 +238,12 @@ static bool reduce_raw(sorter *s)
 // The rows of the piece and of one run, which comes before it, to the piece.
 static bool merge_run(sorter *s, row_list *run)
 {
+    if (!s->piece.count) {          // it may have no memory yet
+        const row_list alone = *run;
+        *run = s->piece;
+        s->piece = alone;
+        return true;
+    }
     const hdst__aggregation_layout *layout = s->layout;
     const uint64_t words = layout->row_words, *a = run->rows, *b = s->piece.rows, *a_end = a + run->count * words, *b_end = b + s->piece.count * words;
     s->merged.count = 0;

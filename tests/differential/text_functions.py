@@ -28,13 +28,13 @@ class Function:
     """Grows `kernel` and `python` side by side. `texts` and `numbers` are what is in sight: (kernel, python, may be assigned)."""
 
     def __init__(self, seed, name, kind="flat_map", texts=(("line", "line"),), numbers=(), parameter="text line", helpers=True, fails=True,
-                 lookups=None):
+                 lookups=None, small=False):
         """lookups: of "sum_", "place_" and "rows_" (text_plans.py) the tables that the function has, as dicts."""
         self.dice = random.Random(seed)
         self.name, self.kind, self.parameter = name, kind, parameter
         self.lookups = lookups or {}
         self.may_fail = fails and self.dice.random() < 0.5
-        self.kernel, self.python, self.names, self.left, self.helpers = [], [], 0, self.dice.choice([3, 6, 6, 9, 14]), []
+        self.kernel, self.python, self.names, self.left, self.helpers = [], [], 0, self.dice.choice([1, 2, 3, 4] if small else [3, 6, 6, 9, 14]), []
         self.helper_kernel, self.helper_python = [], []
         self.texts = [(k, p, False) for k, p in texts]
         self.numbers = [(k, p, False) for k, p in numbers]

@@ -173,7 +173,8 @@ class Plan:
     # --- Functions ---
 
     def function(self, name, kind, bound=False, **arguments):
-        function = Function(self.seed * 8 + self.names, name, kind, **arguments)
+        # Small ones for those that run in the GPU form, whose kernels a CPU's compiler takes many times as long for.
+        function = Function(self.seed * 8 + self.names, name, kind, small=self.seed % 2 == 1, **arguments)
         self.kernel += function.kernel_text()
         self.add(kind, self.name, "bound" if bound else name)
         return function.compiled()

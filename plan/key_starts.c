@@ -7,6 +7,8 @@
 
 static const uint64_t no_key[] = {UINT64_MAX};
 
+enum { BLOCK = 512 };                   // keys that are read at once
+
 typedef struct filling {
     uint64_t *starts;
     hdst__key_field field;
@@ -15,17 +17,27 @@ typedef struct filling {
     bool odd;                       // a key is negative, or not below the limit
 } filling;
 
+// A key below the next one is that of the record before. Negative ones are larger than any limit.
+static void take_keys(filling *f, const uint64_t *keys, uint64_t count)
+{
+    for (uint64_t i = 0; i < count && !f->odd; i++) {
+        if (keys[i] < f->next) continue;
+        f->odd = keys[i] >= f->limit;
+        while (!f->odd && f->next <= keys[i]) f->starts[f->next++] = f->record + i;
+    }
+    f->record += count;
+}
+
 static hdst_status take(void *user, const void *records, uint64_t count, hdst_error *error)
 {
     filling *f = user;
-    const char *record = records;
+    uint64_t keys[BLOCK];
     (void)error;
-    for (uint64_t i = 0; i < count && !f->odd; i++, record += f->size) {
-        const uint64_t key = hdst__key_field_read(&f->field, record);      // negative ones are larger than any limit
-        f->odd = key >= f->limit;
-        while (!f->odd && f->next <= key) f->starts[f->next++] = f->record + i;
+    for (uint64_t first = 0, part; first < count && !f->odd; first += part) {
+        part = count - first < BLOCK ? count - first : BLOCK;
+        hdst__key_field_read_all(&f->field, (const char *)records + first * f->size, f->size, part, keys);
+        take_keys(f, keys, part);
     }
-    f->record += count;
     return HDST_OK;
 }
 

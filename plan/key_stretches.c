@@ -8,7 +8,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { FIRST_KEYS = 1 << 10 };          // that there is room for at first
+enum {
+    FIRST_KEYS = 1 << 10,           // that there is room for at first
+    BLOCK = 512,                    // keys that are read at once
+};
 
 typedef struct making {
     hdst__key_stretches *to;
@@ -53,19 +56,31 @@ static hdst_status tell_negative(const making *m, uint64_t record, uint64_t key,
     return HDST_E_RECORD;
 }
 
-static hdst_status note_starts(making *m, const char *records, uint64_t count, hdst_error *error)
+// Of records from `first` on.
+static hdst_status note_keys(making *m, const uint64_t *keys, uint64_t first, uint64_t count, hdst_error *error)
 {
     hdst__key_stretches *s = m->to;
     const bool is_signed = hdst__kind_is_signed(m->key.kind);
     for (uint64_t i = 0; i < count; i++) {
-        const uint64_t key = hdst__key_field_read(&m->key, records + i * m->size);
-        if (is_signed && (int64_t)key < 0) return tell_negative(m, s->count + i, key, error);
-        if (key < s->keys) continue;            // that of the record before
-        const hdst_status status = make_room(m, key, error);
+        if (keys[i] < s->keys) continue;        // that of the record before
+        if (is_signed && (int64_t)keys[i] < 0) return tell_negative(m, first + i, keys[i], error);
+        const hdst_status status = make_room(m, keys[i], error);
         if (status != HDST_OK) return status;
-        while (s->keys <= key) s->starts[s->keys++] = s->count + i;
+        while (s->keys <= keys[i]) s->starts[s->keys++] = first + i;
     }
     return HDST_OK;
+}
+
+static hdst_status note_starts(making *m, const char *records, uint64_t count, hdst_error *error)
+{
+    uint64_t keys[BLOCK];
+    hdst_status status = HDST_OK;
+    for (uint64_t first = 0, part; first < count && status == HDST_OK; first += part) {
+        part = count - first < BLOCK ? count - first : BLOCK;
+        hdst__key_field_read_all(&m->key, records + first * m->size, m->size, part, keys);
+        status = note_keys(m, keys, m->to->count + first, part, error);
+    }
+    return status;
 }
 
 static hdst_status take(void *user, const void *records, uint64_t count, hdst_error *error)

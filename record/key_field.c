@@ -20,6 +20,25 @@ uint64_t hdst__key_field_read(const hdst__key_field *field, const char *row)
     return hdst__kind_is_signed(field->kind) ? (uint64_t)((int64_t)(bits << unused) >> unused) : bits;
 }
 
+void hdst__key_field_read_all(const hdst__key_field *field, const char *rows, uint64_t row_bytes, uint64_t count, uint64_t *bits)
+{
+    rows += field->offset;
+#define READ(type)                                                 \
+    for (uint64_t i = 0; i < count; i++) {                         \
+        type number;                                               \
+        memcpy(&number, rows + i * row_bytes, sizeof number);      \
+        bits[i] = (uint64_t)number;                                \
+    }                                                              \
+    break
+    switch (field->kind) {
+    case HDST__I32: READ(int32_t);
+    case HDST__U32: READ(uint32_t);
+    case HDST__I64: case HDST__U64: READ(uint64_t);
+    default: for (uint64_t i = 0; i < count; i++) bits[i] = hdst__key_field_read(field, rows - field->offset + i * row_bytes);
+    }
+#undef READ
+}
+
 static uint64_t align_to(uint64_t at, uint64_t size) { return (at + size - 1) / size * size; }
 
 // A text stands in a packed key as its hash.

@@ -90,3 +90,17 @@ Test(key_field, words_with_spans_have_the_same_order_and_mix_all_of_the_bytes)
         }
     cr_assert_neq(hdst__key_texts_mixed(&texts, words[0], WORDS, 77), hdst__key_texts_mixed(&texts, words[0], WORDS, 78));
 }
+
+Test(key_field, many_numbers_are_those_of_each_row)
+{
+    enum { ROWS = 100, BYTES = 24 };
+    static const hdst__kind kinds[] = {HDST__BOOL, HDST__I8, HDST__I16, HDST__I32, HDST__I64, HDST__U8, HDST__U16, HDST__U32, HDST__U64};
+    char rows[ROWS * BYTES];
+    uint64_t all[ROWS];
+    for (size_t i = 0; i < sizeof rows; i++) rows[i] = (char)(i * 151 ^ i >> 3);
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        const hdst__key_field field = {8, kinds[k]};
+        hdst__key_field_read_all(&field, rows, BYTES, ROWS, all);
+        for (size_t i = 0; i < ROWS; i++) cr_assert_eq(all[i], hdst__key_field_read(&field, rows + i * BYTES), "kind %zu, row %zu", k, i);
+    }
+}

@@ -148,6 +148,9 @@ int main(int argc, char **argv)
     if (!d.l || !d.s) return 5;
     fill(&d);
     hdst_context *context = hdst_context_create(NULL);
+    if (hdst_memory_register(context, d.l, d.count * sizeof *d.l, &error) != HDST_OK ||
+        hdst_memory_register(context, d.s, d.few * sizeof *d.s, &error) != HDST_OK)
+        return fail(&error);
     hdst_module *module = hdst_module_parse(context, "bench_join", kernels, NULL);
     hdst_dataset *l = hdst_read(hdst_source_from_memory(context, d.l, d.count, sizeof *d.l), module, "large");
     hdst_dataset *s = hdst_read(hdst_source_from_memory(context, d.s, d.few, sizeof *d.s), module, "small");

@@ -5,6 +5,7 @@
 #include "shuffle/join/frozen_table.h"
 
 #include "base/costs_host.h"
+#include "base/huge_pages.h"
 #include "record/frozen_hash.h"
 #include "record/text_span.h"
 
@@ -16,6 +17,7 @@ enum {
     MOST_TRIES = 1 << 22,           // displacements of a bucket
     FEW = 24,                       // records that are ordered by insertion
     PIECE = 1 << 14, MOST_PIECES = 256,         // records that a thread takes at least; how many pieces
+    BUCKETS_AHEAD = 8,              // whose records are asked for while a bucket is placed
     PART = 1 << 13, MOST_PARTS = 1024,          // records of a part, about; how many parts
 };
 
@@ -334,6 +336,12 @@ static void fill_the_rest(const making *m, uint64_t part)
         if (!(taken[i / 64] >> i % 64 & 1)) memcpy((char *)m->table->slots + (part * m->part_slots + i) * size, m->spec->rows, size);
 }
 
+// Records of a part lie anywhere in the input.
+static void ask_for_rows(const making *m, uint64_t bucket)
+{
+    for (uint64_t i = m->begin[bucket]; i < m->begin[bucket + 1]; i++) __builtin_prefetch(row_of(m, m->entries[i].row));
+}
+
 static void place_part(void *user, uint64_t part)
 {
     making *m = user;
@@ -342,7 +350,10 @@ static void place_part(void *user, uint64_t part)
     if (hdst__cancel_asked(m->cancel)) return;
     memset(m->taken + part * words_of_part(m), 0, words_of_part(m) * sizeof *m->taken);
     order_by_size(m, part);
-    for (uint64_t b = first; b < end && placed; b++) placed = place_bucket(m, part, m->order[b]);
+    for (uint64_t b = first; b < end && placed; b++) {
+        if (b + BUCKETS_AHEAD < end) ask_for_rows(m, m->order[b + BUCKETS_AHEAD]);
+        placed = place_bucket(m, part, m->order[b]);
+    }
     if (placed) fill_the_rest(m, part);
     else __atomic_store_n(&m->unfit, true, __ATOMIC_RELAXED);
 }
@@ -351,7 +362,16 @@ static void place_part(void *user, uint64_t part)
 
 static void *take(const making *m, uint64_t bytes, hdst_error *error)
 {
-    return hdst__budget_alloc(m->table->memory, m->table->owner, bytes, "a hash table", error);
+    void *memory = hdst__budget_alloc(m->table->memory, m->table->owner, bytes, "a hash table", error);
+    if (memory) hdst__ask_for_huge_pages(memory, bytes);
+    return memory;
+}
+
+static void *take_zeroes(const hdst__frozen_table *table, uint64_t bytes, hdst_error *error)
+{
+    void *memory = hdst__budget_alloc_zero(table->memory, table->owner, bytes, "a hash table", error);
+    if (memory) hdst__ask_for_huge_pages(memory, bytes);
+    return memory;
 }
 
 static hdst_status take_memory(making *m, hdst_error *error)
@@ -386,9 +406,9 @@ static hdst_status take_slots(making *m, hdst_error *error)
     t->slot_count = m->parts * m->part_slots;
     t->displacement_count = HDST__FROZEN_BUCKETS + m->bucket_count;
     const uint64_t slot_bytes = runs ? sizeof(hdst__frozen_run) : size;
-    if (!(t->slots = hdst__budget_alloc_zero(t->memory, t->owner, t->slot_count * slot_bytes, "a hash table", error)) ||
-        !(t->displacements = hdst__budget_alloc_zero(t->memory, t->owner, t->displacement_count * sizeof *t->displacements, "a hash table", error)) ||
-        (runs && !(t->rows = hdst__budget_alloc_zero(t->memory, t->owner, (m->spec->count + 1) * size, "a hash table", error))) ||
+    if (!(t->slots = take_zeroes(t, t->slot_count * slot_bytes, error)) ||
+        !(t->displacements = take_zeroes(t, t->displacement_count * sizeof *t->displacements, error)) ||
+        (runs && !(t->rows = take_zeroes(t, (m->spec->count + 1) * size, error))) ||
         !(m->taken = take(m, m->parts * words_of_part(m) * sizeof *m->taken, error)))
         return HDST_E_MEMORY;
     t->row_count = runs ? m->spec->count : 0;

@@ -62,6 +62,7 @@ typedef struct hdst__pass {
     hdst__program *const *tries;
     hdst__launch launch;                // what all slices share
     uint64_t slice_least, slice_most;   // records, multiples of 64
+    double slice_seconds;               // that a slice is to take
     uint64_t slice_records;             // that somebody asked for, in place of what is chosen; 0: nobody did
     hdst__output *output;               // NULL: none
     uint64_t row_bytes;                 // of a record as kernels write it

@@ -8,6 +8,7 @@
 #include "engine/stage/launch_first_level.h"
 #include "engine/stage/launch_power.h"
 #include "engine/stage/launch_shape.h"
+#include "engine/stage/launch_strips.h"
 #include "engine/stage/launch_texts.h"
 #include "engine/memory/value_rows.h"
 #include "engine/memory/window.h"
@@ -143,7 +144,8 @@ static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cach
             .scales = plan->scales, .overflow = plan->overflow, .partitions = plan->partitions, .tuples = plan->tuples,
                    .text_constants = plan->text_constants, .text_constants_host = (uint64_t)(uintptr_t)plan->text_host,
                    .error = plan->error_word, .flush = plan->flush, .finished = plan->finished},
-        .slice_least = plan->slice_least, .slice_most = plan->slice_most, .slice_records = plan->device->limits->slice_records,
+        .slice_least = plan->slice_least, .slice_most = plan->slice_most, .slice_seconds = hdst__plan_slice_seconds(plan),
+        .slice_records = plan->device->limits->slice_records,
         .output = plan->output_param ? output : NULL, .row_bytes = plan->output_param ? plan->output_param->record->size : 0,
         .combined = plan->kernel && plan->kernel->combines ? &combined : NULL,
         .rows = plan->kernel && plan->kernel->combine_name ? &rows : NULL,

@@ -3,6 +3,7 @@
 #include "engine/stage/launch_strips.h"
 
 #include "base/costs_cpu.h"
+#include "base/costs_host.h"
 
 bool hdst__plan_has_argument(const hdst__launch_plan *plan, hdst__arg_kind kind)
 {
@@ -90,3 +91,12 @@ hdst_status hdst__plan_choose_strips(hdst__launch_plan *plan, hdst_error *error)
                                   "the table of accumulators, and that of a strip,", error);
     return HDST_OK;
 }
+
+// Slices go by the time of a record. If that is mostly the tables' time, shorter slices only make it longer.
+double hdst__slice_seconds(uint64_t words)
+{
+    const double seconds = HDST__HOST_SLICE_SECONDS + HDST__HOST_FLUSHES_OF_SLICE * HDST__CPU_FLUSH_WORD_SECONDS * (double)words;
+    return seconds < HDST__HOST_LONG_SLICE_SECONDS ? seconds : HDST__HOST_LONG_SLICE_SECONDS;
+}
+
+double hdst__plan_slice_seconds(const hdst__launch_plan *plan) { return hdst__slice_seconds(strip_bytes(plan) / sizeof(int64_t) * plan->items); }

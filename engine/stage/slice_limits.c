@@ -72,6 +72,6 @@ hdst__slice_limits hdst__pass_slice_limits(const hdst__pass *pass, uint64_t left
     return (hdst__slice_limits){
         .left = left, .unit = pass->in_place ? HDST__SUB_BUFFER_RECORDS : 64,
         .least = end_in_place(pass, least < fit ? least : fit), .most = end_in_place(pass, most < fit ? most : fit),
-        .seconds = tries ? HDST__HOST_TRY_SECONDS : HDST__HOST_SLICE_SECONDS,
+        .seconds = tries ? HDST__HOST_TRY_SECONDS : pass->slice_seconds,
     };
 }

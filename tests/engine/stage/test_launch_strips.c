@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Strips of CPU devices where the memory budget has little room for their tables: fewer, or all without tables; the same rows, as plain C has
 // them, within the budget.
+#include "base/costs_cpu.h"
+#include "base/costs_host.h"
+#include "engine/stage/launch_strips.h"
 #include "tests/hdst/support.h"
 
 #include <stdlib.h>
@@ -112,4 +115,14 @@ Test(launch_strips, float_sums_keep_theirs)
     cr_assert(!memcmp(hdst_result_rows(result, "t", NULL), expected, sizeof expected));
     cr_assert_not(strstr(hdst_explain(result, NULL), "which add to the device's table"));
     hdst_context_destroy(context);
+}
+
+// Tables that take long to add up are added up rarely; a run with the largest ones can still be cancelled.
+Test(launch_strips, slices_with_large_tables_are_longer)
+{
+    cr_expect_eq(hdst__slice_seconds(0), HDST__HOST_SLICE_SECONDS);
+    cr_expect_lt(hdst__slice_seconds(1000), 1.01 * HDST__HOST_SLICE_SECONDS);
+    const double flush = (32 << 20) * HDST__CPU_FLUSH_WORD_SECONDS;
+    cr_expect_gt(hdst__slice_seconds(32 << 20), 8 * flush);
+    cr_expect_eq(hdst__slice_seconds(UINT64_MAX), HDST__HOST_LONG_SLICE_SECONDS);
 }

@@ -16,6 +16,7 @@ typedef struct job {
     bool lower;
     int pattern;                // 0: word; 1: space
     uint64_t top, lines, words, distinct;
+    const total *all;
     const total **sorted;       // the most frequent ones first, as many as are shown; with --output all by word once they were shown
 } job;
 
@@ -57,24 +58,31 @@ static void sort_shown(job *w)
     const uint64_t n = shown(w);
     for (uint64_t at = n / 2; at-- > 0;) sink(w->sorted, n, at);
     for (uint64_t i = n; i < w->distinct; i++) {
-        if (by_count(&w->sorted[i], &w->sorted[0]) >= 0) continue;
-        swap(&w->sorted[i], &w->sorted[0]);
+        const total *next = &w->all[i];
+        if (by_count(&next, &w->sorted[0]) >= 0) continue;
+        w->sorted[0] = next;
         sink(w->sorted, n, 0);
     }
     qsort(w->sorted, n, sizeof *w->sorted, by_count);
 }
 
+// The first so many words, in place of what was there.
+static hdst_status list_words(job *w, uint64_t count, hdst_error *error)
+{
+    free(w->sorted);
+    w->sorted = malloc((count + 1) * sizeof *w->sorted);
+    if (!w->sorted) return program_fail(error, HDST_E_MEMORY, 0, "", "out of memory: the order of the words");
+    for (uint64_t i = 0; i < count; i++) w->sorted[i] = &w->all[i];
+    return HDST_OK;
+}
+
 static hdst_status take_totals(job *w, hdst_result *counts, hdst_error *error)
 {
-    const total *rows = hdst_result_rows(counts, NULL, &w->distinct);
-    w->sorted = malloc((w->distinct + 1) * sizeof *w->sorted);
-    if (!w->sorted) return program_fail(error, HDST_E_MEMORY, 0, "", "out of memory: the order of the words");
-    for (uint64_t i = 0; i < w->distinct; i++) {
-        w->sorted[i] = &rows[i];
-        w->words += rows[i].count;
-    }
-    sort_shown(w);
-    return HDST_OK;
+    w->all = hdst_result_rows(counts, NULL, &w->distinct);
+    for (uint64_t i = 0; i < w->distinct; i++) w->words += w->all[i].count;
+    const hdst_status status = list_words(w, shown(w), error);
+    if (status == HDST_OK) sort_shown(w);
+    return status;
 }
 
 static void write_json(json *j, const void *from)
@@ -109,6 +117,8 @@ static void write_text(FILE *out, const void *from)
 // All words in the order of their bytes, a line each: the word, a tab, how often.
 static hdst_status save(job *w, const char *path, hdst_error *error)
 {
+    const hdst_status listed = list_words(w, w->distinct, error);
+    if (listed != HDST_OK) return listed;
     const bool standard = !strcmp(path, "-");
     FILE *out = standard ? stdout : fopen(path, "w");
     if (!out) return program_fail(error, HDST_E_IO, 0, "", "'%s' cannot be written: %s", path, strerror(errno));

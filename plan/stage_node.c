@@ -535,6 +535,17 @@ void hdst__stage_node_line(const hdst__node *node, hdst__buffer *out)
     if (own->limit) hdst__buffer_printf(out, ", until there are %" PRIu64, own->limit);
 }
 
+// Of a stage that did not run little is known, as of the addends in a loop's first turn, so that more memory seems due than a run takes: no reason to fail.
+static hdst_status explain_shortage(const hdst__node *node, hdst_status status, hdst__buffer *out, hdst_error *error)
+{
+    const stage_node *own = node->own;
+    if (status != HDST_E_MEMORY || node->ran) return status;
+    hdst__buffer_printf(out, "stage %s: how it runs is found out by the next run; memory is short for what is known before: %s\n", own->call.func->name,
+                        error->message);
+    *error = (hdst_error)HDST_ERROR_INIT;
+    return HDST_OK;
+}
+
 hdst_status hdst__stage_node_explain(hdst__node *node, hdst__buffer *out, hdst_error *error)
 {
     const stage_node *own = node->own;
@@ -547,7 +558,7 @@ hdst_status hdst__stage_node_explain(hdst__node *node, hdst__buffer *out, hdst_e
     hdst_status status = hdst__stage_node_input(node, error);
     if (status == HDST_OK) status = hdst__stage_call_values(&own->call, error);
     if (status != HDST_OK) return status;
-    status = hdst__stage_explain(own->call.stage, own->call.values, out, error);
+    status = explain_shortage(node, hdst__stage_explain(own->call.stage, own->call.values, out, error), out, error);
     if (status == HDST_OK) hdst__searched_input_explain(&own->searched, out);
     if (status == HDST_OK) hdst__row_passes_explain(node->dataset, &own->passes, out);
     if (status == HDST_OK) hdst__row_tuples_explain(node->dataset, &own->tuples, out);

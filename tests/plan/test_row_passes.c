@@ -93,6 +93,21 @@ Test(row_passes, tables_beyond_the_budget)
     if (have_cpu()) check_gather("cpu", 0, 16 << 20);
 }
 
+// What a run can do in passes is explained before it, too, though its tables do not fit.
+Test(row_passes, an_explanation_before_the_run_does_not_fail)
+{
+    make_items(ROWS);
+    hdst_context *context = context_with("interp", 0, 12 << 20, HDST_ON_ERROR_FAIL, UINT32_MAX);
+    hdst_result *r = gather(context, kernels);
+    hdst_error error = HDST_ERROR_INIT;
+    const char *before = hdst_explain(r, &error);
+    cr_assert_eq(error.code, HDST_OK, "%s", error.message);
+    cr_assert(strstr(before, "memory is short for what is known before: "), "%s", before);
+    RUN(r);
+    expect_passes(r, "interp");
+    hdst_context_destroy(context);
+}
+
 // The records of the first pass are those of the run, as rows or for who takes them slice by slice.
 static void check_records(const char *form, bool by_key)
 {

@@ -103,7 +103,7 @@ static hdst_status open_slice(stream *s, const char *records, const uint64_t *ru
     s->run.before += s->run.end;
     s->run.end = s->run.next_record = 0;
     for (uint64_t i = 0; i < runs; i++) {
-        s->buffer[i] = records + run[2 * i] * s->run.layout->record->size;
+        s->buffer[i] = run[2 * i] ? records + run[2 * i] * s->run.layout->record->size : records;       // of no records there is no memory
         s->extent[i] = (hdst__aggregate_extent){s->storage, &s->buffer[i], s->run.end, run[2 * i + 1]};
         s->run.end += run[2 * i + 1];
     }

@@ -16,8 +16,8 @@ typedef struct job {
     bool lower;
     int pattern;                // 0: word; 1: space
     uint64_t top, lines, words, distinct;
-    const total *all;
-    const total **sorted;       // the most frequent ones first, as many as are shown; with --output all by word once they were shown
+    const total *all;           // by word where they are written, else in no order
+    const total **sorted;       // the most frequent ones first, as many as are shown
 } job;
 
 static int by_word(const void *a, const void *b)
@@ -56,6 +56,7 @@ static void sink(const total **heap, uint64_t count, uint64_t at)
 static void sort_shown(job *w)
 {
     const uint64_t n = shown(w);
+    for (uint64_t i = 0; i < n; i++) w->sorted[i] = &w->all[i];
     for (uint64_t at = n / 2; at-- > 0;) sink(w->sorted, n, at);
     for (uint64_t i = n; i < w->distinct; i++) {
         const total *next = &w->all[i];
@@ -66,23 +67,14 @@ static void sort_shown(job *w)
     qsort(w->sorted, n, sizeof *w->sorted, by_count);
 }
 
-// The first so many words, in place of what was there.
-static hdst_status list_words(job *w, uint64_t count, hdst_error *error)
-{
-    free(w->sorted);
-    w->sorted = malloc((count + 1) * sizeof *w->sorted);
-    if (!w->sorted) return program_fail(error, HDST_E_MEMORY, 0, "", "out of memory: the order of the words");
-    for (uint64_t i = 0; i < count; i++) w->sorted[i] = &w->all[i];
-    return HDST_OK;
-}
-
 static hdst_status take_totals(job *w, hdst_result *counts, hdst_error *error)
 {
     w->all = hdst_result_rows(counts, NULL, &w->distinct);
     for (uint64_t i = 0; i < w->distinct; i++) w->words += w->all[i].count;
-    const hdst_status status = list_words(w, shown(w), error);
-    if (status == HDST_OK) sort_shown(w);
-    return status;
+    w->sorted = malloc((shown(w) + 1) * sizeof *w->sorted);
+    if (!w->sorted) return program_fail(error, HDST_E_MEMORY, 0, "a smaller --top", "out of memory: the words that are shown");
+    sort_shown(w);
+    return HDST_OK;
 }
 
 static void write_json(json *j, const void *from)
@@ -115,17 +107,14 @@ static void write_text(FILE *out, const void *from)
 }
 
 // All words in the order of their bytes, a line each: the word, a tab, how often.
-static hdst_status save(job *w, const char *path, hdst_error *error)
+static hdst_status save(const job *w, const char *path, hdst_error *error)
 {
-    const hdst_status listed = list_words(w, w->distinct, error);
-    if (listed != HDST_OK) return listed;
     const bool standard = !strcmp(path, "-");
     FILE *out = standard ? stdout : fopen(path, "w");
     if (!out) return program_fail(error, HDST_E_IO, 0, "", "'%s' cannot be written: %s", path, strerror(errno));
-    qsort(w->sorted, w->distinct, sizeof *w->sorted, by_word);
-    for (uint64_t i = 0; i < w->distinct; i++) {
-        fwrite(hdst_text_bytes(&w->sorted[i]->word), 1, w->sorted[i]->word.length, out);
-        fprintf(out, "\t%" PRIu64 "\n", w->sorted[i]->count);
+    for (uint64_t i = 0; i < w->distinct && !ferror(out); i++) {
+        fwrite(hdst_text_bytes(&w->all[i].word), 1, w->all[i].word.length, out);
+        fprintf(out, "\t%" PRIu64 "\n", w->all[i].count);
     }
     const bool failed = fflush(out) || ferror(out), closed = standard || !fclose(out);
     if (!failed && closed) return HDST_OK;
@@ -142,7 +131,8 @@ static hdst_status work(program_run *run, void *from, hdst_error *error)
     if (status == HDST_OK) {
         hdst_dataset *lines = hdst_with_layout(hdst_read(run->source, module, "text"), program_layout(run, HDST_AOS));
         hdst_dataset *words = hdst_flat_map_function(lines, module, "words");
-        counts = hdst_result_create(program_contained(run, hdst_reduce_by_key(words, module, "add")));
+        hdst_dataset *totals = program_contained(run, hdst_reduce_by_key(words, module, "add"));
+        counts = hdst_result_create(run->common->output ? hdst_sort(totals, "word") : totals);
         status = program_run_result(run, counts, NULL, error);
     }
     if (status == HDST_OK) status = program_rows(run, &w->lines, error);        // the run has counted them

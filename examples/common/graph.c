@@ -110,6 +110,12 @@ hdst_dataset *graph_edges_by(const graph *g, const program_run *run, hdst_module
     return layout == HDST_AOS ? edges : hdst_cache(hdst_with_layout(edges, layout));
 }
 
+hdst_status graph_check_count(const graph *g, hdst_error *error)
+{
+    if (g->count) return HDST_OK;
+    return program_fail(error, HDST_E_USAGE, 0, "--vertices N adds vertices that have no edges", "the graph has no vertices");
+}
+
 void graph_close(graph *g)
 {
     free(g->is_there);

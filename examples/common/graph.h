@@ -36,6 +36,8 @@ hdst_dataset *graph_edges(const graph *g, const program_run *run, hdst_module *m
 hdst_dataset *graph_edges_by(const graph *g, const program_run *run, hdst_module *module, const char *end);
 // Runs `function` of the module, a map over `edges` with a parameter `accum bool seen[]`, and marks what it saw.
 hdst_status graph_mark(graph *g, program_run *run, hdst_dataset *edges, hdst_module *module, const char *function, hdst_error *error);
+// HDST_E_USAGE unless `count`, which graph_mark or the program found, says that there is a vertex.
+hdst_status graph_check_count(const graph *g, hdst_error *error);
 void graph_close(graph *g);
 
 // Writes a line for each vertex that is there: its number, a blank, and what `print` prints.

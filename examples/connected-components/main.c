@@ -188,6 +188,7 @@ static hdst_status work(program_run *run, void *from, hdst_error *error)
     if (status == HDST_OK) {
         w->edges = graph_edges(&w->graph, run, module);
         if (w->graph.size) status = find(run, w, module, error);
+        if (status == HDST_OK) status = graph_check_count(&w->graph, error);
     }
     if (status == HDST_OK) status = program_show(run, w->graph.edge_count, write_json, write_text, w, error);
     if (status == HDST_OK && run->common->output) status = graph_save(&w->graph, run->common->output, print_component, w, error);

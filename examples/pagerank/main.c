@@ -87,10 +87,8 @@ static hdst_status rank(program_run *run, settings *s, hdst_module *module, hdst
     pagerank *job = &s->job;
     hdst_dataset *edges = graph_edges_by(&job->graph, run, module, "to");
     hdst_status status = graph_mark(&job->graph, run, edges, module, "mark", error);
-    if (status != HDST_OK) return status;
-    if (!job->graph.count)
-        return program_fail(error, HDST_E_USAGE, 0, "--vertices N adds vertices that have no edges", "the graph has no vertices to rank");
-    status = pagerank_run(job, run, module, edges, error);
+    if (status == HDST_OK) status = graph_check_count(&job->graph, error);
+    if (status == HDST_OK) status = pagerank_run(job, run, module, edges, error);
     return status == HDST_OK ? find_best(s, error) : status;
 }
 

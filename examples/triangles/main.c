@@ -129,6 +129,7 @@ static hdst_status work(program_run *run, void *from, hdst_error *error)
     if (status == HDST_OK) {
         hdst_dataset *edges = graph_edges(&w->graph, run, module);
         status = graph_mark(&w->graph, run, edges, module, "mark", error);
+        if (status == HDST_OK) status = graph_check_count(&w->graph, error);
         if (status == HDST_OK && w->graph.edge_count) status = find(run, w, module, edges, error);
     }
     if (status == HDST_OK) status = program_show(run, w->graph.edge_count, write_json, write_text, w, error);

@@ -17,6 +17,8 @@ def as_texts(labels):
 
 def graphs_of_many_shapes_have_the_components_of_union_and_find():
     for name, edges in graphs(3):
+        if not edges:
+            continue        # an error (a_graph_without_vertices_is_told)
         write_edges("graph.txt", edges)
         labels = components(edges)
         expect_result({**summary(labels), "edges": len(edges)}, "--input", "graph.txt")
@@ -77,6 +79,15 @@ def long_ways_up_a_tree_are_gone():
     expect_result({"nodes": 3001, "components": 1, "largest": 3001, "iterations": 1}, "--input", "graph.txt")
 
 
+def a_graph_without_vertices_is_told():
+    write_edges("none.txt", [])
+    for more in ([], ["--vertices", "0"]):
+        for device in DEVICES:
+            expect_error(2, ["the graph has no vertices", "--vertices N"], "--input", "none.txt", "--device", device, *more)
+    write_edges("loop.txt", [(0, 0)])
+    check(result("--input", "loop.txt", "--device", "interp")["result"]["nodes"] == 1, "a vertex that leads to itself is one")
+
+
 def misuse_is_told():
     write_edges("weights.txt", [(0, 1, 0.5)])
     expect_error(6, ["weights.txt:2", "record 'edge' takes 2"], "--input", "weights.txt")
@@ -131,5 +142,5 @@ def lagraph_matrices_have_their_components():
 
 
 main(find_devices, graphs_of_many_shapes_have_the_components_of_union_and_find, vertices_without_edges_are_components, several_files_are_one_graph,
-     text_is_three_numbers, turns_go_through_the_edges_between_trees_alone, long_ways_up_a_tree_are_gone, misuse_is_told,
+     text_is_three_numbers, turns_go_through_the_edges_between_trees_alone, long_ways_up_a_tree_are_gone, a_graph_without_vertices_is_told, misuse_is_told,
      published_graphs_have_their_counts, graphalytics_graphs_have_their_components, lagraph_matrices_have_their_components)

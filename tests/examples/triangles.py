@@ -59,6 +59,15 @@ def text_is_four_numbers():
     check((code, out) == (0, b"4 4 1 0.6\n"), f"{code} {out} {err}")
 
 
+def a_graph_without_vertices_is_told():
+    write_edges("none.txt", [])
+    for more in ([], ["--vertices", "0"]):
+        for device in DEVICES:
+            expect_error(2, ["the graph has no vertices", "--vertices N"], "--input", "none.txt", "--device", device, *more)
+    write_edges("loop.txt", [(0, 0)])
+    check(result("--input", "loop.txt", "--device", "interp")["result"]["nodes"] == 1, "a vertex that leads to itself is one")
+
+
 def misuse_is_told():
     write_edges("graph.txt", [(0, 1)])
     expect_error(2, ["--vertices 1", "vertex 1"], "--input", "graph.txt", "--vertices", "1")
@@ -87,5 +96,5 @@ def lagraph_matrices_have_their_counts():
             check(got["triangles"] == count, f"{name}: {got}")
 
 
-main(find_devices, graphs_of_many_shapes_have_the_triangles_that_sets_have, a_graph_without_edges_has_none, text_is_four_numbers, misuse_is_told,
-     published_graphs_have_their_counts, lagraph_matrices_have_their_counts)
+main(find_devices, graphs_of_many_shapes_have_the_triangles_that_sets_have, a_graph_without_edges_has_none, a_graph_without_vertices_is_told,
+     text_is_four_numbers, misuse_is_told, published_graphs_have_their_counts, lagraph_matrices_have_their_counts)

@@ -56,7 +56,7 @@ enum {
 // That a byte of what a device has no room for took to read, until it is kept on the host and pinned, which takes 80e-12 with an H100 and 16 cores. Points
 // in the page cache are kept in the third run then, which pays from the eighth on; five take 8 % longer, 50 take 0.72 of the time.
 #define HDST__HOST_PIN_SECONDS 50e-12
-#define HDST__HOST_SLICE_SECONDS 0.25           // a slice is not longer, so that a run can be cancelled, nor much shorter
+#define HDST__HOST_SLICE_SECONDS 0.25           // a slice is hardly longer, so that a run can be cancelled, nor much shorter
 #define HDST__HOST_LONG_SLICE_SECONDS 1.0       // one that adds up large tables at its end is not longer,
 #define HDST__HOST_FLUSHES_OF_SLICE 8           // nor so many times as long as that takes
 #define HDST__HOST_TRY_SECONDS 5e-3             // of a slice that tries a shape: many of them are soon done, and none is lost in what comes before and after it

@@ -98,7 +98,6 @@ typedef struct form {
 
 typedef struct problem {
     const graph *graph;
-    hdst_context *context;
     hdst_module *module;
     hdst_dataset *edges, *numbers;
     hdst_value *alone, *scale;      // paths from vertex 0 by weights, or components
@@ -190,7 +189,7 @@ static bool is_right(const problem *p, bool alone, const double *got)
 static void compare(const graph *g, bool alone, hdst_context *context, unsigned rounds)
 {
     const double scale = alone;
-    problem p = {.graph = g, .context = context, .module = hdst_module_parse(context, "bench_delta", kernels, NULL)};
+    problem p = {.graph = g, .module = hdst_module_parse(context, "bench_delta", kernels, NULL)};
     hdst_source *edges = hdst_source_from_memory(context, g->edges, g->count, sizeof *g->edges);
     hdst_source *numbers = hdst_source_from_range(context, 0, (int64_t)g->vertices);
     p.edges = hdst_read(edges, p.module, "edge");

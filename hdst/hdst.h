@@ -114,7 +114,7 @@ typedef struct hdst_progress {  // valid during the call; may grow at its end
     uint32_t device_count;      // those that have done some
     hdst_progress_device device[16];
     uint64_t turn, turns;       // which one of the loop that the scan is in (of loops in one another the inner one), from 1, of how many at most; 0: none
-    const char *until;          // what ends the loop (hdst_loop_options); NULL: nothing does
+    const char *until;          // the accumulator that may end the loop (hdst_loop_options); NULL: none
     double turn_value, turn_seconds;    // of `until`, when it was looked at last, NaN: not yet; of a turn so far, on average, 0: this is the first one
 } hdst_progress;
 

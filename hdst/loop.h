@@ -51,8 +51,8 @@ typedef struct hdst_loop_options {
 // steps with one dataset, once), which read the state and other values as broadcasts, as lookups or through hdst_read_value, and gives values what they made;
 // one step makes the state anew. Values stay on the device between turns, where their rows were computed there. When the loop has ended the records of the
 // dataset are the rows of `state`; each run begins with `start` again, and leaves the values as the last turn did. A loop that ends at its limit without
-// having settled says so in a warning and in hdst_loop_read_report. HDST_E_USAGE, at the run at the latest: a step whose records are not those of its value,
-// no step that makes the state, no limit, an accumulator that is not there or no number.
+// having settled says so in a warning, unless it is `quiet`, and in hdst_loop_read_report. HDST_E_USAGE, at the run at the latest: a step whose records are not
+// those of its value, no step that makes the state, no limit, an accumulator that is not there or no number.
 // Steps are copied; values are retained. A loop may be part of the body of another one, but not of its own.
 HDST_API hdst_dataset *hdst_loop(hdst_dataset *start, hdst_value *state, const hdst_loop_step *steps, size_t count, const hdst_loop_options *options);
 

@@ -114,9 +114,10 @@ static hdst__source *open_files(const hdst_context *context, const char *const *
         hdst__error_memory(error, "a list of files");
         return NULL;
     }
-    size_t opened = 0;
+    size_t opened = 0, files = 0;
     while (opened < count && (parts[opened] = open(context, allocator, paths[opened], options, error))) {
-        hdst__source_is_one_of_many(parts[opened], opened);
+        hdst__source_is_one_of_many(parts[opened], files);
+        files += parts[opened]->parts ? parts[opened]->part_count : 1;
         opened++;
     }
     hdst__source *all = NULL;

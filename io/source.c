@@ -102,7 +102,13 @@ static hdst_status count_parts(hdst__source *source, hdst_error *error)
     return HDST_OK;
 }
 
-static const hdst__source_format concat_format = {.name = "files", .count = count_parts};
+static void rest_parts(hdst__source *source)
+{
+    for (size_t i = 0; i < source->part_count; i++)
+        if (source->parts[i]->format->rest) source->parts[i]->format->rest(source->parts[i]);
+}
+
+static const hdst__source_format concat_format = {.name = "files", .count = count_parts, .rest = rest_parts};
 
 static hdst_status check_part(const hdst__source *first, const hdst__source *part, hdst_error *error)
 {

@@ -92,12 +92,18 @@ static hdst_status count_edges(hdst__source *source, hdst_error *error)
     return edges->sizes_first ? check_sizes(source, error) : HDST_OK;
 }
 
+static void rest_edges(hdst__source *source)
+{
+    hdst__source *inner = ((hdst__edges *)source->state)->inner;
+    if (inner->format->rest) inner->format->rest(inner);
+}
+
 static const hdst__source_format list_format = {.name = "edges", .count = count_edges, .read = read_edges, .fill_texts = fill_edge_texts, .is_text = true,
-                                                .match = hdst__edge_columns_match, .close = close_edges};
+                                                .match = hdst__edge_columns_match, .close = close_edges, .rest = rest_edges};
 static const hdst__source_format array_format = {.name = "edges", .count = count_edges, .read = read_edges, .read_numbers = read_edge_numbers,
-                                                 .match = hdst__edge_columns_match, .close = close_edges};
+                                                 .match = hdst__edge_columns_match, .close = close_edges, .rest = rest_edges};
 static const hdst__source_format matrix_format = {.name = "edges", .count = count_edges, .read = hdst__matrix_read, .is_text = true,
-                                                  .match = hdst__edge_columns_match, .close = close_edges};
+                                                  .match = hdst__edge_columns_match, .close = close_edges, .rest = rest_edges};
 
 bool hdst__source_has_edges(const hdst__source *source)
 {

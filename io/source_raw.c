@@ -37,9 +37,7 @@ static void close_raw(hdst__source *source)
     hdst__free(source->allocator, source->state);
 }
 
-static void rest_raw(hdst__source *source) { hdst__file_rest(source->state); }
-
-static const hdst__source_format raw_format = {.name = "raw", .read = read_raw, .bind = bind_raw, .close = close_raw, .rest = rest_raw};
+static const hdst__source_format raw_format = {.name = "raw", .read = read_raw, .bind = bind_raw, .close = close_raw};
 
 static hdst_status open_raw(hdst__file *file, const hdst__source *source, const hdst__cancel *cancel, hdst_error *error)
 {

@@ -21,9 +21,9 @@ typedef struct hdst__key_fields {       // a key
 enum { HDST__KEY_WORDS = 64 };          // of a packed key, at most
 
 uint64_t hdst__key_field_read(const hdst__key_field *field, const char *row);       // its bits; signed integers extended. Of no text
-hdst__key_fields hdst__key_fields_of(const hdst__key_field *field, size_t count);   // which must outlive it
 // The same of rows that lie `row_bytes` apart.
 void hdst__key_field_read_all(const hdst__key_field *field, const char *rows, uint64_t row_bytes, uint64_t count, uint64_t *bits);
+hdst__key_fields hdst__key_fields_of(const hdst__key_field *field, size_t count);   // which must outlive it
 // The packed key: as many words as hold its bytes, the rest of the last one zero.
 void hdst__key_fields_pack(const hdst__key_fields *key, const char *row, uint64_t *words);
 uint32_t hdst__key_fields_hash(const hdst__key_fields *key, const char *row);

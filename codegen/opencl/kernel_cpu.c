@@ -292,7 +292,8 @@ const hdst__kernel *hdst__kernel_make_cpu(hdst__arena *arena, const ir_func *sca
     ir_func *block = forms.block;
     hdst__printer *p = create_printer(arena, func, options, tables, &forms);
     if (hdst__combines_dense(p)) note_dense_strips(p, &forms);
-    const uint64_t bytes = hdst__private_bytes(p, block) + (block->block ? hdst__private_bytes(p, func) : 0) + hdst__row_sums_bytes(&forms.row_sums);
+    const uint64_t bytes = hdst__private_bytes(p, block->block ? block : forms.single) + (block->block ? hdst__private_bytes(p, func) : 0) +
+        hdst__row_sums_bytes(&forms.row_sums);
     if (!hdst__private_fits(p, block, bytes, HDST__CPU_PRIVATE_BYTES, diags)) return NULL;
 
     hdst__printer_use(p, block);        // where its accumulators are says what it is given

@@ -102,7 +102,7 @@ static hdst_status give_tables(hdst__pass *pass, hdst_error *error)
     const hdst_status status = hdst__combined_tables_close(tables, error);
     if (status != HDST_OK) return status;
     if (pass->team) {
-        hdst__team_keep_tables(pass->team, pass->worker, tables);
+        hdst__team_keep_tables(pass->team, pass->number, tables);
         return HDST_OK;
     }
     if (tables->combining->in_rows) {

@@ -159,6 +159,7 @@ static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cach
         .overflow_state = plan->overflow ? &plan->overflow_state : NULL,
         .clear_words = clears_ahead(plan) ? plan->device_words : 0,
         .wraps = plan->team && hdst__plan_wraps_output(plan), .base = plan->base, .team = plan->team, .worker = plan->worker,
+        .number = plan->worker,
         .reads_at_end = (plan->team && plan->team->schedule) || plan->reader.open_end,
         .policy = plan->team ? plan->team->policy : NULL, .schedule = plan->team ? plan->team->schedule : NULL,
         .power = &plan->power, .measured = &measured, .outputs_per_record = &plan->outputs_per_record, .stats = stats,

@@ -99,4 +99,8 @@ double hdst__slice_seconds(uint64_t words)
     return seconds < HDST__HOST_LONG_SLICE_SECONDS ? seconds : HDST__HOST_LONG_SLICE_SECONDS;
 }
 
-double hdst__plan_slice_seconds(const hdst__launch_plan *plan) { return hdst__slice_seconds(strip_bytes(plan) / sizeof(int64_t) * plan->items); }
+double hdst__plan_slice_seconds(const hdst__launch_plan *plan)
+{
+    const bool has_strips = plan->kernel && plan->kernel->one_group_per_strip;
+    return hdst__slice_seconds(has_strips ? strip_bytes(plan) / sizeof(int64_t) * plan->items : 0);
+}

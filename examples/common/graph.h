@@ -28,7 +28,7 @@ typedef struct graph {
 
 enum { GRAPH_NOWHERE = UINT32_MAX };        // no number of a vertex
 
-// Finds size, edge_count and, by --vertices, vertices that have no edges. Those of edges are found by graph_mark.
+// Finds size, edge_count and, by --vertices, vertices that have no edges. Those of edges, and count, are found by graph_mark, or by the program.
 hdst_status graph_open(graph *g, program_run *run, hdst_error *error);
 // The edges, cached, as records `edge` of the module; weighted ones are read as its `weighted`, of which its map `ends` makes an `edge`.
 hdst_dataset *graph_edges(const graph *g, const program_run *run, hdst_module *module);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Symmetric positive definite systems of a few unknowns, as least squares and Newton's method have them (normal.h).
+// Symmetric positive definite systems of a few unknowns, as least squares has them (normal.h).
 #include "normal.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Symmetric positive definite systems of a few unknowns, as least squares and Newton's method have them.
+// Symmetric positive definite systems of a few unknowns, as least squares has them.
 #ifndef EXAMPLES_NORMAL_H
 #define EXAMPLES_NORMAL_H
 

@@ -10,7 +10,8 @@
 // Becomes 1 at the first SIGINT or SIGTERM; a second one ends the process at once.
 extern volatile sig_atomic_t signals_stop;
 
-// From now on the signals also cancel what `context` runs. NULL: no longer (before the context is destroyed).
+// From now on the signals also cancel what `context` runs, again each second (SIGALRM), for one between two runs cancels nothing. NULL: no longer (before
+// the context is destroyed).
 void signals_watch(hdst_context *context);
 
 #endif

@@ -5,6 +5,7 @@
 #include "folder.h"
 #include "output.h"
 #include "program.h"
+#include "progress_line.h"
 #include "signals.h"
 
 #include <stdlib.h>
@@ -54,6 +55,7 @@ static const char **name_columns(const hdst_source *source, uint32_t d)
 static hdst_status explain(hdst_result *result, hdst_error *error)
 {
     *error = (hdst_error)HDST_ERROR_INIT;
+    progress_line_clear();
     fputs(hdst_explain(result, error), stderr);
     return error->code;
 }

@@ -76,7 +76,7 @@ def difference(plan, found, skips):
     if rows != wanted:
         at = next((i for i, (a, b) in enumerate(zip(rows, wanted)) if a != b), min(len(rows), len(wanted)))
         return f"{len(rows)} records, not {len(wanted)}; record {at} is {rows[at:at + 1]}, not {wanted[at:at + 1]}"
-    if skips and (found[2] < plan.skipped or (plan.skipped and found[2] % plan.skipped)):      # each pass over them counts
+    if skips and (found[2] % plan.skipped or not found[2] if plan.skipped else found[2]):      # each pass over them counts
         return f"{found[2]} records skipped, not {plan.skipped}"
     return None
 

@@ -17,7 +17,7 @@ def expect_130(number):
     out, err = child.communicate()
     check(child.returncode == 130, f"{number!r}: code {child.returncode}: {err.decode()}")
     check(out == b"", f"{number!r}: {out[:100]} on standard output")
-    # Between two steps the program notices it, within one the library does; it tells of records where it was counting some.
+    # The library notices it; between two of its calls it is told again a second later. It tells of records where it was counting some.
     check(b"kmeans: interrupted" in err or b"kmeans: cancelled" in err, f"{number!r}: {first.decode()}{err.decode()}")
 
 

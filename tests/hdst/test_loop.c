@@ -330,6 +330,8 @@ Test(loop, cancelled_half_way_and_gone_on_with)
         hdst_error error;
         uint64_t count;
         bool ended = false;
+        hdst_result *result = hdst_result_create(mix_loop(&s, 1));
+        RUN(result);                // its kernels are compiled
         hdst_dataset *endless = mix_loop(&s, UINT64_MAX);
         hdst_job *job = hdst_run_async(hdst_result_create(endless));
         cr_assert_eq(hdst_job_wait(job, 0.05, &ended, &error), HDST_OK);
@@ -337,7 +339,7 @@ Test(loop, cancelled_half_way_and_gone_on_with)
         hdst_job_cancel(job);
         cr_assert_eq(hdst_job_wait(job, 60, &ended, &error), HDST_E_CANCELLED, "%s", error.message);
         hdst_job_destroy(job);
-        hdst_result *result = hdst_result_create(mix_loop(&s, 3));
+        result = hdst_result_create(mix_loop(&s, 3));
         RUN(result);
         void *rows;
         cr_assert_eq(hdst_collect(hdst_read_value(s.state), &rows, &count, &error), HDST_OK, "%s", error.message);

@@ -122,6 +122,61 @@ Test(many_files, lines_in_the_order_of_names)
     remove_folder(".txt");
 }
 
+// Folders beside each other are as many files as they have together.
+Test(many_files, several_folders_are_many_files_together)
+{
+    enum { TIMES = 10 };        // each alone has fewer files than may be open
+    const char *paths[TIMES];
+    hdst_error error = HDST_ERROR_INIT;
+    make_folder(".csv");
+    for (int i = 25; i < FILES; i++) unlink(path_of(i, ".csv"));
+    for (int i = 0; i < TIMES; i++) paths[i] = folder;
+    allow_few_open_files();
+    hdst_context *context = open_context();
+    hdst_module *module = module_of(context, kernels);
+    hdst_source *source = hdst_source_open_all(context, paths, TIMES, NULL);
+    hdst_result *r = hdst_result_create(hdst_map_function(hdst_read(source, module, "point"), module, "same"));
+    cr_assert_eq(hdst_run(r, &error), HDST_OK, "%s", error.message);
+    uint64_t rows, at = 0;
+    const point *p = hdst_result_rows(r, NULL, &rows);
+    for (int i = 0; i < 25 * TIMES; i++)
+        for (int k = 0; k < rows_of(i % 25); k++, at++) cr_assert(at < rows && p[at].x == i % 25 + 0.5 && p[at].y == k, "%d: row %d", i, k);
+    cr_assert_eq(at, rows);
+    hdst_context_destroy(context);
+    remove_folder(".csv");
+}
+
+Test(many_files, lists_of_edges_one_behind_the_other)
+{
+    typedef struct edge { uint32_t from, to; } edge;
+    static char names[FILES][128];
+    const char *paths[FILES];
+    hdst_error error = HDST_ERROR_INIT;
+    strcpy(folder, "/tmp/hdst-many-XXXXXX");
+    cr_assert(mkdtemp(folder));
+    for (int i = 0; i < FILES; i++) {
+        strcpy(names[i], path_of(i, ".txt"));
+        paths[i] = names[i];
+        FILE *out = fopen(names[i], "w");
+        cr_assert(out);
+        for (int k = 0; k < rows_of(i); k++) fprintf(out, "%d %d\n", i, k);
+        fclose(out);
+    }
+    allow_few_open_files();
+    hdst_context *context = open_context();
+    hdst_module *module = module_of(context, "struct edge { uint32_t from; uint32_t to; };\nmap same(edge e) -> edge { return e; }\n");
+    hdst_source *source = hdst_source_open_all_edges(context, paths, FILES, NULL);
+    hdst_result *r = hdst_result_create(hdst_map_function(hdst_read(source, module, "edge"), module, "same"));
+    cr_assert_eq(hdst_run(r, &error), HDST_OK, "%s", error.message);
+    uint64_t rows, at = 0;
+    const edge *e = hdst_result_rows(r, NULL, &rows);
+    for (int i = 0; i < FILES; i++)
+        for (int k = 0; k < rows_of(i); k++, at++) cr_assert(at < rows && e[at].from == (uint32_t)i && e[at].to == (uint32_t)k, "%d: edge %d", i, k);
+    cr_assert_eq(at, rows);
+    hdst_context_destroy(context);
+    remove_folder(".txt");
+}
+
 // Of those that are opened again for each read.
 Test(many_files, one_that_is_replaced_is_told)
 {

@@ -312,7 +312,8 @@ static void expect_tally(const shop *s, const char *words)
 
 Test(built_of_keys, keys_outlive_what_gave_them)
 {
-    ON_EACH_FORM {
+    for (size_t form = 0; form < 4; form += 3) {       // the interpreter; the team, which has that and halves of a CPU: what counts is who owns bytes
+        if (form && !have_team()) break;
         const shop s = open_shop(context_in_form(forms[form]), 1);
         hdst_dataset *turned = hdst_map_function(hdst_group_function(s.notes, "name", s.module, "backwards"), s.module, "given");
         hdst_dataset *joined = hdst_map_function(hdst_join(s.notes, "k", s.codes, "k", s.module, "with_code"), s.module, "given");

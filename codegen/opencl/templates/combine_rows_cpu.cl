@@ -115,7 +115,7 @@ inline uint combined_add_at_home(__global ulong *own, ulong bits, uint count, co
     ulong missed = 0;
     SCALAR_LOOP
     for (uint i = 0; i < count; i++, ahead += COMBINED_AHEAD) {
-        if (COMBINED_AHEAD) __builtin_prefetch(ahead);
+        if (COMBINED_AHEAD) PREFETCH_BYTES(ahead, 1)
         __global ulong *row = own + COMBINED_ROW_WORDS * (ulong)(hash[i] >> shift);
         const ulong mask = combined_mask(row, hash[i], COMBINED_KEY_WORDS ? key[i] : 0) & (look ? (ulong)odd[i] - 1 : ~0UL);
         for (uint v = 0; v < COMBINED_VALUES; v++) row[COMBINED_CELLS + v] += word[v][i] & mask;

@@ -81,7 +81,7 @@ INLINED ulong text_word(hdst_text t, uint i)
     return viewed(left >= 8 ? eight_bytes(t.at + i) : last_bytes_of_text(t.at + i, left), t.view);
 }
 #else
-// What follows a byte of the text in its page can be read: nearly always at once, whose only branch nobody guesses wrong, however long words are.
+// What follows a byte of the text in its page can be read: nearly always at once, and no branch depends on how much of the text is left, if any is.
 INLINED ulong text_word(hdst_text t, uint i)
 {
     const long left = (long)t.length - (long)i;

@@ -405,6 +405,11 @@ Test(kernel_text, structs_are_asked_for_while_others_go_to_a_table)
         cr_expect_eq(count_of(source, cases[i].ahead), 1, "%zu: %s", i, source);
         cr_expect_eq(count_of(source, "if (!combines) PREFETCH_BYTES(p_At + i * "), cases[i].asked, "%zu", i);
         cr_expect_eq(count_of(source, ", place, p_At + (i + 3 * BLOCK) * 16);") > 0, cases[i].asked > 0, "%zu: %s", i, source);
+        hdst__kernel_options portable = options;
+        portable.facts.portable = true;
+        source = hdst__kernel_make(&arena, f, &portable, &diags)->source;
+        cr_expect_eq(count_of(source, "__builtin_prefetch"), 0, "%zu: OpenCL C alone", i);
+        cr_expect_eq(count_of(source, "#define PREFETCH_BYTES(FIRST, BYTES) ;\n"), 1, "%zu: it may stand behind an `if`", i);
     }
 }
 

@@ -61,13 +61,14 @@ typedef struct case_ {
     uint64_t least;                     // limits of the context
     uint32_t bits;
     bool combined;                      // whether the kernel says that it does so
+    bool cached;                        // lines lie on the devices, a part with each
 } case_;
 
 static hdst_result *result_of(hdst_context *context, const case_ *c)
 {
     hdst_module *module = module_of(context, functions);
-    hdst_source *lines = hdst_source_open_lines(context, path);
-    return hdst_result_create(hdst_reduce_by_key(hdst_flat_map_function(hdst_read(lines, module, "text"), module, c->map), module, c->reduce));
+    hdst_dataset *lines = hdst_read(hdst_source_open_lines(context, path), module, "text");
+    return hdst_result_create(hdst_reduce_by_key(hdst_flat_map_function(c->cached ? hdst_cache(lines) : lines, module, c->map), module, c->reduce));
 }
 
 static hdst_context *limited(hdst_context *context, const case_ *c)
@@ -141,11 +142,13 @@ Test(combined_keys, what_a_full_table_has_no_place_for_goes_on)
 Test(combined_keys, several_devices_have_tables_each)
 {
     if (!have_team()) return;
-    const case_ few = {"words", "add", 100, 0, true}, looks = {"looks", "look", 100, 0, true}, full = {"words", "add", 100, 6, true};
+    const case_ few = {"words", "add", 100, 0, true}, looks = {"looks", "look", 100, 0, true}, full = {"words", "add", 100, 6, true},
+                 parts = {"words", "add", 100, 0, true, true};
     write_lines(6000, 900);
     check_on(limited(context_of_team(), &few), &few, counted);
     check_on(limited(context_of_team(), &looks), &looks, looked);
     check_on(limited(context_of_team(), &full), &full, counted);
+    check_on(limited(context_of_team(), &parts), &parts, counted);
     unlink(path);
 }
 

@@ -513,7 +513,7 @@ typedef struct hdst_view {
 // Field of an accumulator table ("t", "x"; the field of a scalar accumulator is NULL), or of the output records (table NULL).
 HDST_API hdst_view hdst_result_field(hdst_result *result, const char *table, const char *field);
 // The rows of an accumulator table or (NULL) the output records as C structs; *rows may be NULL. As views, they are valid until the next run or the result's
-// end. Records that stayed on the device (hdst_value_set_result) are read now: NULL also when that fails.
+// end. Records that stayed on the device (hdst_value_set_result) are read now: NULL also when that fails. Two tables of one name: docs/datasets.md.
 HDST_API const void *hdst_result_rows(hdst_result *result, const char *table, uint64_t *rows);
 // How many records of the last run lie in each part, one part after another: of hdst_partition, or a reduction by key that keeps its parts. NULL, with *parts
 // 0 (it may be NULL): the records have no parts. Valid until the next run or the result's end.

@@ -32,7 +32,7 @@ HDST_API hdst_dataset *hdst_read_value(hdst_value *value);
 // A step of a turn: what `dataset` gives goes to `value`, for the steps behind it and the next turn.
 typedef struct hdst_loop_step {
     hdst_dataset *dataset;
-    const char *table;              // an accumulator of it, "t" or "function.t"; NULL: its records
+    const char *table;              // an accumulator of it, "t" or "function.t", which one alone is called; NULL: its records
     hdst_value *value;              // that can take them (hdst_value_set_result)
 } hdst_loop_step;
 
@@ -40,7 +40,8 @@ typedef struct hdst_loop_step {
 typedef struct hdst_loop_options {
     size_t size;
     uint64_t limit;                 // turns, at most
-    const char *until;              // an accumulator of the body, one number: the loop ends when a turn leaves `threshold` or less in it; NULL: at its limit
+    const char *until;              // an accumulator of the body, one number, of the first step that has one of this name: the loop ends when a turn leaves
+                                    //     `threshold` or less in it; NULL: at its limit
     double threshold;               // -INFINITY: the body alone says when, and a loop that makes all of its turns says nothing of that
     uint64_t every;                 // it is looked at every so many turns, and after the last one; 0, 1: after each
     uint64_t quiet;                 // not 0: a loop that ends at its limit without having settled gives no warning; hdst_loop_read_report tells

@@ -496,11 +496,17 @@ static hdst__partial_table *find_table(hdst_partial *partial, const char *name)
     enum { MOST = 64 };
     const char *names[MOST];
     size_t n = 0;
-    for (size_t i = 0; i < partial->table_count; i++) {
-        hdst__partial_table *table = &partial->tables[i];
-        if (name ? hdst__is_called(table->function, table->name, name) : table->is_records) return table;
+    hdst__partial_table *found = NULL;
+    for (hdst__partial_table *table = partial->tables; table < partial->tables + partial->table_count; table++) {
         if (n < MOST) names[n++] = table->name;
+        if (!(name ? hdst__is_called(table->function, table->name, name) : table->is_records)) continue;
+        if (found && name) {
+            hdst__tell_two_tables(found->function, table->function, name, &partial->view_error);
+            return NULL;
+        }
+        if (!found) found = table;
     }
+    if (found) return found;
     if (name) hdst__error_set(&partial->view_error, HDST_E_USAGE, "the partial has no accumulator '%s'", name);
     else hdst__error_set(&partial->view_error, HDST_E_USAGE, "the partial has no records, only accumulators");
     hdst__error_suggest(&partial->view_error, "its accumulators are", name ? name : "", names, n);

@@ -108,7 +108,8 @@ static hdst_status add_table(hdst_result *result, hdst__plan_table *from, bool c
         result->tables = tables;
         result->table_capacity = capacity;
     }
-    hdst__result_table table = {from->function, from->name, from->record, from->rows, from->row_count, NULL, copied ? NULL : from, from->resident, {0}};
+    hdst__result_table table = {from->function, from->name, from->record, from->rows, from->row_count, NULL, copied ? NULL : from, from,
+                                false, false, from->resident, {0}};
     if (copied && !from->rows && from->resident) {
         hdst_status status = read_table(result, &table, error);
         if (status != HDST_OK) return status;
@@ -121,14 +122,66 @@ static hdst_status add_table(hdst_result *result, hdst__plan_table *from, bool c
     return HDST_OK;
 }
 
-// Tables of a cache's plan may go away with the next hdst_uncache, so they are copied.
-static hdst_status add_tables(hdst_result *result, const hdst__plan *plan, bool copied, hdst_error *error)
+// On the way from a result down to a cache: who reads that cache, in the plan that it is a node of.
+typedef struct way {
+    const struct way *up;
+    const hdst__plan *plan;
+    const bool *reads;              // of each node of the plan: it reads the cache, or what was made of it
+} way;
+
+static void find_readers(const hdst__plan *plan, size_t cache, bool *reads)
+{
+    for (size_t i = 0; i < plan->node_count; i++)
+        for (size_t k = 0; k < plan->nodes[i]->input_count; k++) {
+            const size_t from = plan->nodes[i]->inputs[k]->number - 1;
+            reads[i] |= from == cache || reads[from];
+        }
+}
+
+// What was accumulated when a cache was filled is not what a stage behind it accumulates under the same name.
+static void hide_table(hdst__result_table *table, const hdst__node *by)
+{
+    for (size_t t = 0; t < by->table_count; t++) {
+        if (strcmp(by->tables[t].name, table->name)) continue;
+        table->hidden = true;
+        table->hidden_in_full |= !strcmp(by->tables[t].function, table->function);
+    }
+}
+
+// A table that two ways lead to is there once, and hidden if it is on either.
+static hdst_status add_once(hdst_result *result, hdst__plan_table *from, const way *over, hdst_error *error)
+{
+    size_t i = 0;
+    while (i < result->table_count && result->tables[i].same != from) i++;
+    const hdst_status status = i < result->table_count ? HDST_OK : add_table(result, from, over, error);
+    if (status != HDST_OK) return status;
+    for (; over; over = over->up)
+        for (size_t n = 0; n < over->plan->node_count; n++)
+            if (over->reads[n]) hide_table(&result->tables[i], over->plan->nodes[n]);
+    return HDST_OK;
+}
+
+static hdst_status add_tables(hdst_result *result, const hdst__plan *plan, const way *over, hdst_error *error);
+
+static hdst_status add_tables_below(hdst_result *result, const hdst__plan *plan, size_t cache, const way *over, hdst_error *error)
+{
+    const hdst__node *node = plan->nodes[cache];
+    bool *reads = hdst__alloc_zero(HDST__ALLOCATOR(result), plan->node_count * sizeof *reads);
+    if (!reads) return hdst__error_memory(error, "a result");
+    find_readers(plan, cache, reads);
+    const hdst_status status = add_tables(result, node->op->below(node), &(way){over, plan, reads}, error);
+    hdst__free(HDST__ALLOCATOR(result), reads);
+    return status;
+}
+
+// Tables of a cache's plan may go away with the next hdst_uncache, so they are copied. `over`: who reads that cache; NULL: of the result's own plan.
+static hdst_status add_tables(hdst_result *result, const hdst__plan *plan, const way *over, hdst_error *error)
 {
     hdst_status status = HDST_OK;
     for (size_t i = 0; i < plan->node_count && status == HDST_OK; i++) {
         const hdst__node *node = plan->nodes[i];
-        for (size_t t = 0; t < node->table_count && status == HDST_OK; t++) status = add_table(result, &node->tables[t], copied, error);
-        if (node->op->below && status == HDST_OK) status = add_tables(result, node->op->below(node), true, error);
+        for (size_t t = 0; t < node->table_count && status == HDST_OK; t++) status = add_once(result, &node->tables[t], over, error);
+        if (node->op->below && status == HDST_OK) status = add_tables_below(result, plan, i, over, error);
     }
     return status;
 }
@@ -184,7 +237,7 @@ hdst_status hdst__result_run(hdst_result *result, hdst_error *error)
     result->ran_first = result->part_first;
     hdst__engine_mark_memory(result->object.context->engine);
     status = run_plan(result, error);
-    if (status == HDST_OK) status = add_tables(result, &result->plan, false, error);
+    if (status == HDST_OK) status = add_tables(result, &result->plan, NULL, error);
     if (status == HDST_OK) status = take_records(result, error);
     if (status != HDST_OK) forget_run(result);
     result->ran = status == HDST_OK;
@@ -213,15 +266,28 @@ void hdst_result_destroy(hdst_result *result)
 
 // --- Views ---
 
+static bool is_called(const hdst__result_table *table, const char *name)
+{
+    if (!hdst__is_called(table->function, table->name, name)) return false;
+    return strcmp(table->name, name) ? !table->hidden_in_full : !table->hidden;
+}
+
 static const hdst__result_table *find_table(hdst_result *result, const char *name)
 {
     enum { MOST = 64 };
     const char *names[MOST];
     size_t n = 0;
-    for (size_t i = 0; i < result->table_count; i++) {
-        if (hdst__is_called(result->tables[i].function, result->tables[i].name, name)) return &result->tables[i];
-        if (n < MOST) names[n++] = result->tables[i].name;
+    const hdst__result_table *found = NULL;
+    for (const hdst__result_table *table = result->tables; table < result->tables + result->table_count; table++) {
+        if (n < MOST) names[n++] = table->name;
+        if (!is_called(table, name)) continue;
+        if (found) {
+            hdst__tell_two_tables(found->function, table->function, name, &result->view_error);
+            return NULL;
+        }
+        found = table;
     }
+    if (found) return found;
     hdst__error_set(&result->view_error, HDST_E_USAGE, "the result has no accumulator '%s'", name);
     hdst__error_suggest(&result->view_error, "its accumulators are", name, names, n);
     return NULL;

@@ -14,6 +14,8 @@ typedef struct hdst__result_table {
     uint64_t row_count;
     void *copy;                     // rows of a table that belongs to a cache: this result's own
     hdst__plan_table *from;         // of the plan; NULL: of a cache's
+    const void *same;               // whose copy this is, to tell tables apart: it may be gone
+    bool hidden, hidden_in_full;    // a stage that reads the cache above it has a table "t"; has "assign.t"
     hdst__dataset_cache *resident;  // where the rows stayed on the device; `read` takes them when somebody asks
     hdst__rows read;
 } hdst__result_table;

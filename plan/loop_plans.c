@@ -11,28 +11,36 @@ enum { MOST_NAMES = 64 };           // that a message suggests from
 typedef struct names {
     const char *name[MOST_NAMES];
     size_t count;
+    bool has_two;                   // of the one that was looked for
 } names;
 
-// NULL: the plan has none of that name; those that it has are noted.
-static hdst__plan_table *find_in_plan(const hdst__plan *plan, const char *name, names *known)
+// NULL: the plan has none of that name, and those that it has are noted; or, with the error filled, two.
+static hdst__plan_table *find_in_plan(const hdst__plan *plan, const char *name, names *known, hdst_error *error)
 {
+    hdst__plan_table *found = NULL;
     for (size_t n = 0; n < plan->node_count; n++) {
         for (size_t t = 0; t < plan->nodes[n]->table_count; t++) {
             hdst__plan_table *table = &plan->nodes[n]->tables[t];
-            if (hdst__is_called(table->function, table->name, name)) return table;
             if (known->count < MOST_NAMES) known->name[known->count++] = table->name;
+            if (!hdst__is_called(table->function, table->name, name)) continue;
+            if (found) {
+                known->has_two = true;
+                hdst__tell_two_tables(found->function, table->function, name, error);
+                return NULL;
+            }
+            found = table;
         }
     }
-    return NULL;
+    return found;
 }
 
-// *part: the one that has it, at first where to begin. NULL with the error filled: none from there to `end` has it.
+// *part: the one that has it, at first where to begin. NULL with the error filled: none from there to `end` has it, or one has two.
 static hdst__plan_table *find_table(const hdst__loop *loop, size_t *part, size_t end, const char *name, hdst_error *error)
 {
     names known = {.count = 0};
     for (; *part < end; ++*part) {
-        hdst__plan_table *table = find_in_plan(&loop->parts[*part].plan, name, &known);
-        if (table) return table;
+        hdst__plan_table *table = find_in_plan(&loop->parts[*part].plan, name, &known, error);
+        if (table || known.has_two) return table;
     }
     hdst__error_set(error, HDST_E_USAGE, "the body of the loop has no accumulator '%s'", name);
     hdst__error_suggest(error, "its accumulators are", name, known.name, known.count);

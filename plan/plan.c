@@ -12,6 +12,14 @@ bool hdst__is_called(const char *function, const char *parameter, const char *na
     return !strncmp(function, name, length) && name[length] == '.' && !strcmp(parameter, name + length + 1);
 }
 
+void hdst__tell_two_tables(const char *function, const char *other, const char *name, hdst_error *error)
+{
+    hdst__error_set(error, HDST_E_USAGE, "two accumulators are called '%s', one of '%s' and one of '%s'", name, function, other);
+    if (strcmp(function, other) && !strchr(name, '.')) hdst__error_hint(error, "say whose: '%s.%s' or '%s.%s'", function, name, other, name);
+    else hdst__error_hint(error, "use a function of another name, or hdst_cache between the two: the name then means the one behind the cache, and "
+                                 "a result of the cached dataset has the other one");
+}
+
 static hdst_status build_nodes(hdst__arena *arena, const hdst__plan *plan, bool below, hdst_error *error)
 {
     hdst_status status = HDST_OK;

@@ -35,6 +35,8 @@ typedef struct hdst__plan_table {   // an accumulator
 
 // Whether a table is called so: "parameter", or "function.parameter" where two maps have a parameter of the same name.
 bool hdst__is_called(const char *function, const char *parameter, const char *name);
+// HDST_E_USAGE: tables of two functions (or of one that is there twice) are called so.
+void hdst__tell_two_tables(const char *function, const char *other, const char *name, hdst_error *error);
 
 // What every operator's node has. The rest is its own.
 struct hdst__node {

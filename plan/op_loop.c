@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A loop: state that datasets read and make anew, turn after turn, as a dataset like any other (hdst/loop.h).
 #include "plan/loop_turns.h"
+#include "plan/stage_call.h"
 #include "plan/value_copy.h"
 
 #include <inttypes.h>
@@ -36,11 +37,59 @@ static void release(hdst__node *node)
     hdst__loop_release(loop_of(node));
 }
 
+// --- Who reads, in the run of the loop, what its turns write ---
+
+static bool writes(const hdst__loop *loop, const hdst_value *value)
+{
+    if (value == loop->state || value == loop->work) return true;
+    for (size_t i = 0; i < loop->step_count; i++)
+        if (loop->steps[i].value == value) return true;
+    return false;
+}
+
+// A value that the loop writes and a function of the node reads; NULL: none.
+static const hdst__plan_param *read_of(const hdst__node *node, const hdst__loop *loop)
+{
+    const hdst__stage_call *call = node->call;
+    for (size_t i = 0; call && call->params && i < call->func->param_count; i++)
+        if (call->params[i].value && writes(loop, call->params[i].value)) return &call->params[i];
+    return NULL;
+}
+
+static hdst_status tell_reader(const hdst__plan_param *read, hdst_error *error)
+{
+    if (read)
+        hdst__error_set(error, HDST_E_USAGE, "'%s' of '%s' is bound to a value that a loop of the same run writes, and does not stand behind the loop",
+                        read->name, read->function);
+    else hdst__error_set(error, HDST_E_USAGE, "hdst_read_value reads a value that a loop of the same run writes");
+    hdst__error_hint(error, "let who reads the value take the loop's records, run the loop by a result of its own, or read a copy in another value");
+    return HDST_E_USAGE;
+}
+
+// Nodes run in an order that the planner chooses: what does not take the loop's records would see rows of before its turns or of behind them.
+static hdst_status check_readers(const hdst__plan *plan, const hdst__node *node, hdst_error *error)
+{
+    bool *behind = hdst__alloc_zero(HDST__ALLOCATOR(node->dataset), plan->node_count * sizeof *behind);
+    if (!behind) return hdst__error_memory(error, "a loop");
+    hdst_status status = HDST_OK;
+    for (size_t i = 0; i < plan->node_count && status == HDST_OK; i++) {
+        const hdst__node *reader = plan->nodes[i];
+        behind[i] = reader == node;
+        for (size_t k = 0; k < reader->input_count; k++) behind[i] |= behind[reader->inputs[k]->number - 1];
+        const hdst__plan_param *read = behind[i] ? NULL : read_of(reader, loop_of(node));
+        const hdst_value *value = behind[i] ? NULL : hdst__read_value_of(reader);
+        if (read || (value && writes(loop_of(node), value))) status = tell_reader(read, error);
+    }
+    hdst__free(HDST__ALLOCATOR(node->dataset), behind);
+    return status;
+}
+
 static hdst_status run(hdst__plan *plan, hdst__node *node, hdst_error *error)
 {
     hdst__loop *loop = loop_of(node);
     node->ran = false;
-    hdst_status status = hdst__loop_plan(loop, error);      // its plans may have ended with an error
+    hdst_status status = check_readers(plan, node, error);
+    if (status == HDST_OK) status = hdst__loop_plan(loop, error);       // its plans may have ended with an error
     if (status == HDST_OK) status = hdst__loop_run(loop, node->dataset, &plan->stats, error);
     if (status == HDST_OK) status = hdst__value_copy_take(node->own, loop->state, node, error);
     node->ran = status == HDST_OK;
@@ -105,6 +154,18 @@ static hdst_status check_records(const hdst_loop_step *step, hdst_error *error)
     return HDST_E_USAGE;
 }
 
+// Nothing can read what the first one gave.
+static hdst_status check_once(const hdst__loop *loop, const hdst__loop_step *step, hdst_error *error)
+{
+    for (const hdst__loop_step *other = loop->steps; other < step; other++) {
+        if (other->part != step->part || other->value != step->value) continue;
+        hdst__error_set(error, HDST_E_USAGE, "steps %td and %td of the loop give one value what one dataset made", other - loop->steps, step - loop->steps);
+        hdst__error_hint(error, "the second would write over what the first gave, before anything has read it: give them a value each");
+        return HDST_E_USAGE;
+    }
+    return HDST_OK;
+}
+
 static hdst_status add_step(hdst_dataset *dataset, const hdst_loop_step *step, hdst_error *error)
 {
     hdst__loop *loop = dataset->own;
@@ -118,6 +179,7 @@ static hdst_status add_step(hdst_dataset *dataset, const hdst_loop_step *step, h
     *to = (hdst__loop_step){.part = part_of(loop, step->dataset), .value = step->value, .is_changes = is_changes};
     hdst__object_retain(&step->value->object);
     if (step->dataset->nested > dataset->nested) dataset->nested = step->dataset->nested;
+    if (check_once(loop, to, error) != HDST_OK) return error->code;
     if (step->table) to->table = hdst__strdup(HDST__ALLOCATOR(dataset), step->table);
     return step->table && !to->table ? hdst__error_memory(error, "a loop") : HDST_OK;
 }

@@ -10,6 +10,8 @@ typedef struct read_value_own {
 
 static const hdst_value *value_of(const hdst__node *node) { return ((const read_value_own *)node->dataset->own)->value; }
 
+const hdst_value *hdst__read_value_of(const hdst__node *node) { return node->op == &hdst__op_read_value ? value_of(node) : NULL; }
+
 // --- The node ---
 
 static void line(const hdst__node *node, hdst__buffer *out)

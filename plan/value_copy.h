@@ -16,4 +16,6 @@ typedef struct hdst__value_copy {   // zeroed at first
 hdst_status hdst__value_copy_take(hdst__value_copy *copy, const hdst_value *value, hdst__node *node, hdst_error *error);
 void hdst__value_copy_drop(hdst__value_copy *copy, hdst__node *node);       // gives the memory back; the node has no records
 
+const hdst_value *hdst__read_value_of(const hdst__node *node);      // op_read_value.c: whose rows an hdst_read_value reads; NULL: the node is none
+
 #endif

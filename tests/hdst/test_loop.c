@@ -469,6 +469,32 @@ Test(loop, what_is_no_loop_is_told)
     hdst_context_destroy(s.context);
 }
 
+// Values that turns write, and what reads them in the same run.
+Test(loop, what_reads_a_value_that_the_loop_writes)
+{
+    setting s = begin("interp");
+    uint64_t count;
+    hdst_dataset *loop = mix_loop(&s, 3), *read = hdst_read_value(s.state), *looks = mapped(s.start, s.module, "mix", "all", s.state);
+    expect_run_usage_error(hdst_union(looks, loop), "'all' of 'mix' is bound to a value that a loop of the same run writes");
+    expect_run_usage_error(hdst_union(loop, looks), "'all' of 'mix' is bound to a value that a loop of the same run writes");
+    expect_run_usage_error(hdst_union(loop, read), "hdst_read_value reads a value that a loop of the same run writes");
+    expect_run_usage_error(hdst_union(read, loop), "hdst_read_value reads a value that a loop of the same run writes");
+    hdst_result *behind = hdst_result_create(mapped(loop, s.module, "mix", "all", s.state));       // reads what three turns left: a fourth
+    RUN(behind);
+    const double *got = hdst_result_rows(behind, NULL, &count);
+    expect_mixed(got, count, 4, "interp");
+    hdst_dataset *pairs = hdst_map_function(read, s.module, "pairs");
+    const hdst_loop_step twice[] = {{.dataset = pairs, .value = s.state}, {.dataset = pairs, .value = s.state}};
+    expect_usage_error(hdst_loop(s.start, s.state, twice, 2, NULL), "steps 0 and 1 of the loop give one value what one dataset made");
+    hdst_dataset *same = hdst_map_function(pairs, s.module, "pairs");
+    hdst_value *pair = hdst_value_create(s.module, "pair", 1);
+    const hdst_loop_step two[] = {{.dataset = same, .value = s.state}, {.dataset = same, .table = "p", .value = pair}};
+    expect_run_usage_error(hdst_loop(s.start, s.state, two, 2, NULL), "two accumulators are called 'p', one of 'pairs' and one of 'pairs'");
+    hdst_map_spec *settle = hdst_map_spec_create(s.module, "settle");
+    cr_expect_eq(hdst_bind_value(settle, "change", s.state), HDST_E_USAGE);         // an accumulator is bound to no value
+    hdst_context_destroy(s.context);
+}
+
 static void expect_null(const hdst_dataset *loop, const char *argument)
 {
     hdst_error error;

@@ -49,7 +49,7 @@ static uint64_t records_for_room(const hdst__pass *pass)
 static uint64_t records_for_tables(const hdst__pass *pass)
 {
     const bool waits = pass->combined && pass->combined->combining->in_rows && !pass->combined->tried;
-    return waits && pass->came < HDST__CPU_COMBINE_WAITS ? pass->combined->device->limits->combine_least : UINT64_MAX;
+    return waits && pass->came < HDST__CPU_COMBINE_WAITS ? HDST__CPU_COMBINE_LEAST : UINT64_MAX;
 }
 
 // Where records stay where kernels write them, slices end on borders of parts.

@@ -261,7 +261,7 @@ HDST_API hdst_status hdst_memory_unregister(hdst_context *context, const void *m
 // The numbers begin, begin + 1 ... end - 1, read as a record of one number. Never stored; kernels make those that they read as int64_t.
 HDST_API hdst_source *hdst_source_from_range(hdst_context *context, int64_t begin, int64_t end);
 // Writes records first ... first + count - 1 as C structs of the record. Returns false to fail the run, with `message` (512 bytes) filled. Called from one
-// thread at a time, possibly for the same records again.
+// thread at a time, possibly for the same records again. It may call hdst_context_cancel, and nothing else of the context, whose call waits for it.
 typedef bool (*hdst_source_callback)(uint64_t first, uint64_t count, void *records, char *message, void *user);
 HDST_API hdst_source *hdst_source_from_callback(hdst_context *context, uint64_t count, hdst_source_callback fill, void *user);
 // The same where `fill` may be called from several threads at once, for different records.

@@ -66,7 +66,8 @@ static hdst_status tell_reader(const hdst__plan_param *read, hdst_error *error)
     return HDST_E_USAGE;
 }
 
-// Nodes run in an order that the planner chooses: what does not take the loop's records would see rows of before its turns or of behind them.
+// Nodes run in an order that the planner chooses: what does not take the loop's records would see rows of before its turns or of behind them. What the
+// loop begins with has a plan of its own.
 static hdst_status check_readers(const hdst__plan *plan, const hdst__node *node, hdst_error *error)
 {
     bool *behind = hdst__alloc_zero(HDST__ALLOCATOR(node->dataset), plan->node_count * sizeof *behind);

@@ -349,6 +349,10 @@ Test(loop, cancelled_half_way_and_gone_on_with)
         RUN(result);
         expect_mixed(hdst_result_rows(result, NULL, &count), CELLS, 7, forms[form]);
         cr_expect_eq(count, CELLS);
+        s.start = hdst_read_value(s.state);
+        result = hdst_result_create(mix_loop(&s, 2));
+        RUN(result);
+        expect_mixed(hdst_result_rows(result, NULL, &count), CELLS, 9, forms[form]);
         hdst_rows_destroy(s.context, rows);
         hdst_context_destroy(s.context);
     }

@@ -17,7 +17,7 @@ typedef struct hdst__progress_worker {
 
 typedef struct hdst__progress_turn {    // of a loop; zeroed: no loop runs
     uint64_t number, of;        // from 1, of how many at most
-    const char *until;          // what decides when the loop ends; NULL: nothing does
+    const char *until;          // the accumulator that may end the loop; NULL: none
     double value;               // of it after an earlier turn; NaN: it was not looked at so far
     double seconds;             // of a turn so far, on average; 0: this is the first one
 } hdst__progress_turn;

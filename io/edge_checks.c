@@ -27,7 +27,7 @@ hdst_status hdst__edges_refuse(const hdst__source *source, uint64_t row, size_t 
 // The first of `count` numbers, `stride` bytes apart, that is negative or 2^63 or more. It is looked for only where there is one.
 HDST__WIDE_VECTORS static uint64_t first_outside(hdst__kind kind, const char *numbers, uint64_t stride, uint64_t count)
 {
-#define LOOK_ALL(type, step, then)                        \
+#define LOOK_ALL(type, step, then)                                 \
     for (uint64_t i = 0; i < count; i++) {                         \
         type value;                                                \
         memcpy(&value, numbers + i * (step), sizeof value);        \
@@ -36,9 +36,9 @@ HDST__WIDE_VECTORS static uint64_t first_outside(hdst__kind kind, const char *nu
 #define LOOK(type, outside)                                                                                         \
     {                                                                                                               \
         bool any = false;                                                                                           \
-        if (stride == 2 * sizeof(type)) LOOK_ALL(type, 2 * sizeof(type), any |= outside)                   \
-        else LOOK_ALL(type, stride, any |= outside)                                                        \
-        if (any) LOOK_ALL(type, stride, if (outside) return i)                                             \
+        if (stride == 2 * sizeof(type)) LOOK_ALL(type, 2 * sizeof(type), any |= outside)                            \
+        else LOOK_ALL(type, stride, any |= outside)                                                                 \
+        if (any) LOOK_ALL(type, stride, if (outside) return i)                                                      \
     }                                                                                                               \
     break
     switch (kind) {

@@ -28,8 +28,6 @@ void hdst__lines_note_end(hdst__lines_state *state)
 
 // --- Counted lines ---
 
-static const hdst__source *source_of(const hdst__line_filling *f) { return f->bound->source; }
-static const hdst__lines_state *state_of(const hdst__line_filling *f) { return source_of(f)->state; }
 
 // Reads `count` bytes piece by piece, and notes the lines of each.
 static hdst_status read_lines(hdst__line_filling *f, char *bytes, uint64_t count, hdst_error *error)
@@ -38,7 +36,7 @@ static hdst_status read_lines(hdst__line_filling *f, char *bytes, uint64_t count
     for (uint64_t at = 0, end; at < count; at = end) {
         const uint64_t left = count - at;
         end = at + (left < HDST__HOST_TEXT_READ_BYTES ? left : HDST__HOST_TEXT_READ_BYTES);
-        hdst_status status = hdst__text_input_read(state_of(f)->input, f->file, f->begin + at, bytes + at, end - at, error);
+        hdst_status status = hdst__text_input_read(hdst__lines_state_of(f)->input, f->file, f->begin + at, bytes + at, end - at, error);
         if (status == HDST_OK) status = hdst__lines_note(f, bytes, at, end, &from, error);
         if (status != HDST_OK) return status;
     }
@@ -61,10 +59,10 @@ static hdst_status no_room(const hdst__line_filling *f, uint64_t bytes, hdst_err
 // Where nobody wants the texts their bytes go by.
 hdst_status hdst__lines_take(hdst__line_filling *f, uint64_t bytes, char **at, char **own, hdst_error *error)
 {
-    const hdst__source *source = source_of(f);
+    const hdst__source *source = f->bound->source;
     hdst_status status = HDST_OK;
     *own = NULL;
-    const bool is_long = f->left == 1 && bytes > (uint64_t)state_of(f)->options.longest + 2;
+    const bool is_long = f->left == 1 && bytes > (uint64_t)hdst__lines_state_of(f)->options.longest + 2;
     if (is_long) return hdst__lines_too_long(f, f->lines, bytes, error);        // before memory is looked for
     if (f->storage->text) status = f->storage->text->take(f->storage->text->user, bytes, at, error);
     else if (f->bound->record->has_text)
@@ -85,7 +83,7 @@ static hdst_status shorten(hdst__line_filling *f, counted *c, uint64_t most, hds
     while (status == HDST_OK && f->left > 1 && c->to.offset - c->from.offset > most) {
         f->left /= 2;
         c->end = c->first + f->left;
-        status = hdst__line_index_find(state_of(f)->index, c->end, &c->to, error);
+        status = hdst__line_index_find(hdst__lines_state_of(f)->index, c->end, &c->to, error);
     }
     return status;
 }
@@ -93,24 +91,24 @@ static hdst_status shorten(hdst__line_filling *f, counted *c, uint64_t most, hds
 static hdst_status take_counted(hdst__line_filling *f, counted *c, uint64_t block, char **at, char **own, hdst_error *error)
 {
     *own = NULL;
-    const hdst_status status = shorten(f, c, hdst__lines_most_bytes(state_of(f), block), error);
+    const hdst_status status = shorten(f, c, hdst__lines_most_bytes(hdst__lines_state_of(f), block), error);
     return status == HDST_OK ? hdst__lines_take(f, c->to.offset - c->from.offset, at, own, error) : status;
 }
 
 static hdst_status fill_counted(hdst__line_filling *f, counted *c, hdst_error *error)
 {
     char *at, *own;
-    hdst_status status = take_counted(f, c, hdst__line_index_block_bytes(state_of(f)->index), &at, &own, error);
+    hdst_status status = take_counted(f, c, hdst__line_index_block_bytes(hdst__lines_state_of(f)->index), &at, &own, error);
     if (status == HDST_E_MEMORY && f->left > 1) status = take_counted(f, c, 0, &at, &own, error);
     if (status == HDST_OK) status = read_lines(f, at, c->to.offset - c->from.offset, error);
-    hdst__free(source_of(f)->allocator, own);
+    hdst__free(f->bound->source->allocator, own);
     return status;
 }
 
 // Lines [first, end) as far as they are of one file, the first one's.
 static hdst_status fill_file(hdst__line_filling *f, uint64_t first, uint64_t *end, hdst_error *error)
 {
-    const hdst__line_index *index = state_of(f)->index;
+    const hdst__line_index *index = hdst__lines_state_of(f)->index;
     counted c = {.first = first};
     hdst_status status = hdst__line_index_find(index, first, &c.from, error);
     if (status != HDST_OK) return status;
@@ -120,7 +118,7 @@ static hdst_status fill_file(hdst__line_filling *f, uint64_t first, uint64_t *en
     f->lines = c.from.line + 1;
     f->left = *end - first < left ? *end - first : left;
     c.end = first + f->left;
-    c.to.offset = hdst__text_input_bytes(state_of(f)->input, c.from.file);
+    c.to.offset = hdst__text_input_bytes(hdst__lines_state_of(f)->input, c.from.file);
     if (f->left < left) status = hdst__line_index_find(index, c.end, &c.to, error);
     if (status == HDST_OK) status = fill_counted(f, &c, error);
     *end = c.end;

@@ -9,10 +9,8 @@
 
 enum { TEXT, OFFSET, SOURCE, LINE, COLUMNS };
 
-static const hdst__source *source_of(const hdst__line_filling *f) { return f->bound->source; }
-static const hdst__lines_state *state_of(const hdst__line_filling *f) { return source_of(f)->state; }
 
-const char *hdst__lines_path(const hdst__line_filling *f) { return hdst__text_input_path(state_of(f)->input, f->file); }
+const char *hdst__lines_path(const hdst__line_filling *f) { return hdst__text_input_path(hdst__lines_state_of(f)->input, f->file); }
 
 hdst_status hdst__lines_changed(const hdst__line_filling *f, hdst_error *error)
 {
@@ -30,7 +28,7 @@ void hdst__lines_at(const hdst__line_filling *f, uint64_t line, hdst_error *erro
 hdst_status hdst__lines_too_long(const hdst__line_filling *f, uint64_t line, uint64_t length, hdst_error *error)
 {
     hdst__error_set(error, HDST_E_FORMAT, "line %llu of '%s' has %llu bytes, a line at most %u", (unsigned long long)line, hdst__lines_path(f),
-                    (unsigned long long)length, state_of(f)->options.longest);
+                    (unsigned long long)length, hdst__lines_state_of(f)->options.longest);
     hdst__lines_at(f, line, error);
     hdst__error_hint(error, "a line ends in \\n: is this a text, with such lines?");
     return HDST_E_FORMAT;
@@ -77,8 +75,8 @@ static inline hdst_status note(hdst__line_filling *f, const char *bytes, uint64_
 {
     uint64_t length = end - from;
     if (f->noted == f->left) return hdst__lines_changed(f, error);
-    if (ended && length && bytes[end - 1] == '\r' && state_of(f)->options.strip_returns) length--;
-    if (length > state_of(f)->options.longest) return hdst__lines_too_long(f, f->lines + f->noted, length, error);
+    if (ended && length && bytes[end - 1] == '\r' && hdst__lines_state_of(f)->options.strip_returns) length--;
+    if (length > hdst__lines_state_of(f)->options.longest) return hdst__lines_too_long(f, f->lines + f->noted, length, error);
     f->text[f->noted] = span_of(bytes + from, length);
     f->offset[f->noted] = f->begin + from;
     f->line[f->noted] = f->lines + f->noted;

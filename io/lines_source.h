@@ -44,6 +44,8 @@ typedef struct hdst__line_filling {
     uint32_t source[HDST__LINE_BATCH];
 } hdst__line_filling;
 
+static inline const hdst__lines_state *hdst__lines_state_of(const hdst__line_filling *f) { return f->bound->source->state; }
+
 // Notes the lines that end in bytes [at, end), of which the first begins at *from; then that of the next one is there. Where only those matter that have
 // a text (bound->search), others may become records of nothing.
 hdst_status hdst__lines_note(hdst__line_filling *f, const char *bytes, uint64_t at, uint64_t end, uint64_t *from, hdst_error *error);

@@ -315,6 +315,7 @@ size_t hdst__ir_stmt_reads(const ir_stmt *stmt, uint32_t var);
 size_t hdst__ir_stmt_writes(const ir_stmt *stmt, uint32_t var);
 void hdst__ir_tally(const ir_block *block, size_t *mentions, bool take_off);   // adds (takes off) how often each variable is read or written
 bool hdst__ir_writes(const ir_stmt *stmt, uint32_t var);                    // this statement itself
+const ir_expr *hdst__ir_only_value(const ir_func *func, uint32_t var);      // that a variable is ever set to; NULL: there are several, or it is no IR_SET
 bool hdst__ir_block_exits(const ir_block *block);                           // a break or continue of the loop around it
 bool hdst__ir_loop_exits(const ir_stmt *loop);
 bool hdst__ir_loop_varies(const ir_stmt *loop);                             // (marked) records take different numbers of turns, or leave apart

@@ -111,6 +111,28 @@ bool hdst__ir_writes(const ir_stmt *stmt, uint32_t var)
     }
 }
 
+typedef struct writes {
+    uint32_t var;
+    size_t count;
+    const ir_expr *value;
+} writes;
+
+static bool see_write(ir_stmt *stmt, void *user)
+{
+    writes *w = user;
+    if (!hdst__ir_writes(stmt, w->var)) return true;
+    w->count++;
+    w->value = stmt->kind == IR_SET ? stmt->value : NULL;
+    return true;
+}
+
+const ir_expr *hdst__ir_only_value(const ir_func *func, uint32_t var)
+{
+    writes w = {.var = var};
+    hdst__ir_visit_stmts((ir_block *)&func->body, see_write, &w);
+    return w.count == 1 ? w.value : NULL;
+}
+
 static bool count_write(ir_stmt *stmt, void *user)
 {
     search *s = user;

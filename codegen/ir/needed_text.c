@@ -15,34 +15,11 @@ typedef struct condition {
 
 // --- Values ---
 
-typedef struct writes {
-    uint32_t var;
-    size_t count;
-    const ir_expr *value;
-} writes;
-
-static bool see_write(ir_stmt *stmt, void *user)
-{
-    writes *w = user;
-    if (!hdst__ir_writes(stmt, w->var)) return true;
-    w->count++;
-    w->value = stmt->kind == IR_SET ? stmt->value : NULL;
-    return true;
-}
-
-// The only value that a variable is ever set to; NULL: there are several.
-static const ir_expr *only_value(const ir_func *func, uint32_t var)
-{
-    writes w = {.var = var};
-    hdst__ir_visit_stmts((ir_block *)&func->body, see_write, &w);
-    return w.count == 1 ? w.value : NULL;
-}
-
 // What a variable has been given, through other variables; NULL: that depends.
 static const ir_expr *origin(const ir_func *func, const ir_expr *e)
 {
     for (int i = 0; e && i < DEEPEST; i++) {
-        if (e->op == IR_VAR) e = only_value(func, e->var);
+        if (e->op == IR_VAR) e = hdst__ir_only_value(func, e->var);
         else if (e->op == IR_SELECT && e->a->op == IR_CONST) e = e->a->bits ? e->b : e->c;
         else return e;
     }

@@ -20,28 +20,12 @@ enum { MOST_DEPTH = 16 };
 
 static bool only_arranged(search *s, const ir_expr *e);
 
-typedef struct definition {
-    uint32_t var;
-    size_t writes;
-    const ir_expr *value;
-} definition;
-
-static bool find_definition(ir_stmt *s, void *user)
-{
-    definition *seek = user;
-    if (!hdst__ir_writes(s, seek->var)) return true;
-    seek->writes++;
-    seek->value = s->kind == IR_SET ? s->value : NULL;
-    return true;
-}
-
 static bool is_arranged_variable(search *s, uint32_t var)
 {
-    definition seek = {.var = var};
-    hdst__ir_visit_stmts((ir_block *)&s->func->body, find_definition, &seek);
-    if (seek.writes != 1 || !seek.value || s->depth == MOST_DEPTH) return false;
+    const ir_expr *value = hdst__ir_only_value(s->func, var);
+    if (!value || s->depth == MOST_DEPTH) return false;
     s->depth++;
-    const bool yes = only_arranged(s, seek.value);
+    const bool yes = only_arranged(s, value);
     s->depth--;
     return yes;
 }

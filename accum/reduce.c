@@ -2,7 +2,6 @@
 // Merges device tables and reads them out (accum/reduce.h).
 #include "accum/reduce.h"
 
-#include "accum/minmax_keys.h"
 #include "accum/representation.h"
 #include "base/vector_targets.h"
 
@@ -61,7 +60,7 @@ static bool rows_are_straight(const hdst__accum *a, const hdst__record *record, 
     const bool one = a->leaf_count == 1 && a->device_row_words == 1 && cell->elements == 1 && cell->precision == HDST__CLASS_PLAIN;
     if (!one || hdst__kind_is_float(cell->kind) || cell->kind == HDST__BOOL || record->size != hdst__scalar_size(cell->kind)) return false;
     as->subtracts = cell->acc == HDST__MIN || cell->acc == HDST__AND;
-    as->zero = hdst__is_key(cell->acc) ? hdst__key_decode(cell->kind, cell->acc, 0) : cell->acc == HDST__AND ? ~UINT64_C(0) : 0;
+    as->zero = hdst__cell_read(cell, &(int64_t){0});
     return record->size == sizeof(uint32_t) || record->size == sizeof(uint64_t);
 }
 

@@ -196,7 +196,7 @@ enum {
     HDST__HOST_TEXT_READ_BYTES = 1 << 18,       // of lines, read at once: they stay in a core's second-level cache
     HDST__HOST_TEXT_PIECE_BYTES = 4 << 20,      // of the temporary file that unpacked texts share: a file's last one is not all used, nor written
     HDST__HOST_TEXT_INPUT_BYTES = 1 << 18, HDST__HOST_TEXT_OUTPUT_BYTES = 1 << 20,      // of a text that is unpacked, held on the way
-    HDST__HOST_TEXT_OPEN_FILES = 200,           // files of many that stay open; further ones are opened for each read, about 3 us
+    HDST__HOST_OPEN_FILES = 200,                // files of many that stay open; further ones are opened for each read, about 3 us
     HDST__HOST_BOUND_STAGING_BYTES = 120 << 10, // of rows that are read at once: a small block for the memory budget
     HDST__HOST_FILL_BYTES = 512 << 10,          // that a thread reads at once, where several do
     HDST__HOST_SCRATCH_BYTES = 64 << 10,        // of rows of a file that are taken apart at once

@@ -129,15 +129,6 @@ typedef struct way {
     const bool *reads;              // of each node of the plan: it reads the cache, or what was made of it
 } way;
 
-static void find_readers(const hdst__plan *plan, size_t cache, bool *reads)
-{
-    for (size_t i = 0; i < plan->node_count; i++)
-        for (size_t k = 0; k < plan->nodes[i]->input_count; k++) {
-            const size_t from = plan->nodes[i]->inputs[k]->number - 1;
-            reads[i] |= from == cache || reads[from];
-        }
-}
-
 // What was accumulated when a cache was filled is not what a stage behind it accumulates under the same name.
 static void hide_table(hdst__result_table *table, const hdst__node *by)
 {
@@ -168,7 +159,7 @@ static hdst_status add_tables_below(hdst_result *result, const hdst__plan *plan,
     const hdst__node *node = plan->nodes[cache];
     bool *reads = hdst__alloc_zero(HDST__ALLOCATOR(result), plan->node_count * sizeof *reads);
     if (!reads) return hdst__error_memory(error, "a result");
-    find_readers(plan, cache, reads);
+    hdst__plan_find_readers(plan, cache, reads);
     const hdst_status status = add_tables(result, node->op->below(node), &(way){over, plan, reads}, error);
     hdst__free(HDST__ALLOCATOR(result), reads);
     return status;

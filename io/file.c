@@ -71,7 +71,7 @@ void hdst__file_rest(hdst__file *file)
 size_t hdst__files_that_stay_open(void)
 {
     struct rlimit limit;
-    const size_t most = HDST__HOST_TEXT_OPEN_FILES;
+    const size_t most = HDST__HOST_OPEN_FILES;
     return getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur / OPEN_SHARE >= most ? most : (size_t)limit.rlim_cur / OPEN_SHARE;
 }
 
@@ -81,15 +81,20 @@ static bool is_same(const hdst__file *a, const hdst__file *b)
            a->is.nanoseconds == b->is.nanoseconds;
 }
 
+hdst_status hdst__file_changed(const char *path, hdst_error *error)
+{
+    hdst__error_set(error, HDST_E_IO, "'%s' changed while it was read", path);
+    hdst__error_at(error, path, 0, 0);
+    hdst__error_hint(error, "read it again when nobody writes to it any more, or read a copy");
+    return HDST_E_IO;
+}
+
 static hdst_status open_again(const hdst__file *file, hdst__file *again, hdst_error *error)
 {
     const hdst_status status = hdst__file_open(again, file->path, error);
     if (status != HDST_OK || is_same(file, again)) return status;
     hdst__file_close(again);
-    hdst__error_set(error, HDST_E_IO, "'%s' changed while it was read", file->path);
-    hdst__error_at(error, file->path, 0, 0);
-    hdst__error_hint(error, "read it again when nobody writes to it any more, or read a copy");
-    return HDST_E_IO;
+    return hdst__file_changed(file->path, error);
 }
 
 // What was added while the file was read may belong to rows that were there before.

@@ -28,6 +28,8 @@ hdst_status hdst__file_open(hdst__file *file, const char *path, hdst_error *erro
 void hdst__file_close(hdst__file *file);
 // Gives the descriptor back, where the path leads to the file: from now on it is opened for each read, about 3 us, and one that is not what it was is an error.
 void hdst__file_rest(hdst__file *file);
+// HDST_E_IO: it is not what it was when it was opened.
+hdst_status hdst__file_changed(const char *path, hdst_error *error);
 // How many of the files that are read together stay open: a process may have few.
 size_t hdst__files_that_stay_open(void);
 // Exactly `bytes` bytes from `offset`; an earlier end is an error (the file was cut after it was opened), and where they reach to the end that it had, a later

@@ -169,7 +169,7 @@ static hdst_status fill_element(hdst__bound_source *bound, const hdst__move *m, 
                                 const hdst__storage *storage, void *const *buffers, uint64_t to_first, hdst_error *error)
 {
     const hdst__leaf_address *address = &storage->leaf[m->leaf];
-    const uint64_t size = hdst__scalar_size(m->from), room = bound->staging_rows * bound->row_bytes / size;
+    const uint64_t size = hdst__scalar_size(m->from), room = bound->staging_bytes / size;
     const hdst__kind to = bound->record->leaves[m->leaf].kind;
     hdst__source *source = bound->source;
     if (to == m->from && to != HDST__BOOL && !storage->block && address->stride == size) {

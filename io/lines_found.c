@@ -52,6 +52,6 @@ static hdst_status note_found(hdst__line_filling *f, const char *bytes, uint64_t
 // Where lines may be too long, each is looked at.
 hdst_status hdst__lines_note(hdst__line_filling *f, const char *bytes, uint64_t at, uint64_t end, uint64_t *from, hdst_error *error)
 {
-    const bool finds = f->bound->search && end - *from <= ((const hdst__lines_state *)f->bound->source->state)->options.longest;
+    const bool finds = f->bound->search && end - *from <= hdst__lines_state_of(f)->options.longest;
     return (finds ? note_found : hdst__lines_note_all)(f, bytes, at, end, from, error);
 }

@@ -198,7 +198,7 @@ static hdst_status bound_stretch(stretch *s, hdst_error *error)
     return status;
 }
 
-// Counted lines with more bytes than one may have: fewer of them, so that one that is too long is told before memory is looked for.
+// Counted lines with more bytes than are taken at a time (hdst__lines_most_bytes): fewer of them.
 static hdst_status shorten(stretch *s, uint64_t block, hdst_error *error)
 {
     hdst_status status = HDST_OK;

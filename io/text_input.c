@@ -59,14 +59,6 @@ static int open_path(const char *path)
     return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 }
 
-static hdst_status changed(const text_file *file, hdst_error *error)
-{
-    hdst__error_set(error, HDST_E_IO, "'%s' changed while it was read", file->path);
-    hdst__error_at(error, file->path, 0, 0);
-    hdst__error_hint(error, "read it again when nobody writes to it any more, or read a copy");
-    return HDST_E_IO;
-}
-
 static hdst_status check_unchanged(const text_file *file, int fd, hdst_error *error)
 {
     struct stat now;
@@ -74,7 +66,7 @@ static hdst_status check_unchanged(const text_file *file, int fd, hdst_error *er
     if (fstat(fd, &now)) return system_error(file->path, "cannot read", errno, error);
     const bool same = now.st_size == then->st_size && now.st_mtim.tv_sec == then->st_mtim.tv_sec && now.st_mtim.tv_nsec == then->st_mtim.tv_nsec &&
                       now.st_dev == then->st_dev && now.st_ino == then->st_ino;
-    return same ? HDST_OK : changed(file, error);
+    return same ? HDST_OK : hdst__file_changed(file->path, error);
 }
 
 static hdst_status take_fd(const text_file *file, int *fd, hdst_error *error)

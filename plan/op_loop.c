@@ -73,10 +73,10 @@ static hdst_status check_readers(const hdst__plan *plan, const hdst__node *node,
     bool *behind = hdst__alloc_zero(HDST__ALLOCATOR(node->dataset), plan->node_count * sizeof *behind);
     if (!behind) return hdst__error_memory(error, "a loop");
     hdst_status status = HDST_OK;
+    hdst__plan_find_readers(plan, node->number - 1, behind);
+    behind[node->number - 1] = true;
     for (size_t i = 0; i < plan->node_count && status == HDST_OK; i++) {
         const hdst__node *reader = plan->nodes[i];
-        behind[i] = reader == node;
-        for (size_t k = 0; k < reader->input_count; k++) behind[i] |= behind[reader->inputs[k]->number - 1];
         const hdst__plan_param *read = behind[i] ? NULL : read_of(reader, loop_of(node));
         const hdst_value *value = behind[i] ? NULL : hdst__read_value_of(reader);
         if (read || (value && writes(loop_of(node), value))) status = tell_reader(read, error);

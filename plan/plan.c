@@ -20,6 +20,15 @@ void hdst__tell_two_tables(const char *function, const char *other, const char *
                                  "a result of the cached dataset has the other one");
 }
 
+void hdst__plan_find_readers(const hdst__plan *plan, size_t of, bool *reads)
+{
+    for (size_t i = 0; i < plan->node_count; i++)
+        for (size_t k = 0; k < plan->nodes[i]->input_count; k++) {
+            const size_t from = plan->nodes[i]->inputs[k]->number - 1;
+            reads[i] |= from == of || reads[from];
+        }
+}
+
 static hdst_status build_nodes(hdst__arena *arena, const hdst__plan *plan, bool below, hdst_error *error)
 {
     hdst_status status = HDST_OK;

@@ -79,6 +79,9 @@ struct hdst__plan {
     bool may_run_again;             // whoever runs it asks hdst__plan_runs_otherwise of a run that failed. Before the plan is made
 };
 
+// Marks the nodes that read what node `of`, counted from 0, gives, or what was made of it. reads: zeroed, one for each node.
+void hdst__plan_find_readers(const hdst__plan *plan, size_t of, bool *reads);
+
 // Builds nodes and IR; nothing is compiled for a device yet. All lives in `arena`, but for the stages and the rows of tables. HDST_E_MEMORY and
 // HDST_E_CANCELLED leave a part of it, which is to be released.
 hdst_status hdst__plan_make(hdst__arena *arena, hdst_dataset *dataset, hdst__plan *plan, hdst_error *error);

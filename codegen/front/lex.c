@@ -91,19 +91,12 @@ static void directive(lexer *l)
     while (l->at < l->length && (l->text[l->at] != '\n' || l->text[l->at - 1] == '\\')) l->at++;
 }
 
-static int digit_value(char c)
-{
-    if (is_digit(c)) return c - '0';
-    c = (char)(c | 32);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 16;
-}
-
 // The byte whose digits follow: as many as there are, `most` at most.
 static char byte_of_digits(lexer *l, size_t start, int base, int most)
 {
     int value = 0, digits = 0;
-    for (; digits < most && digit_value(peek(l, 0)) < base; digits++, l->at++)
-        if (value < 256) value = value * base + digit_value(l->text[l->at]);
+    for (; digits < most && hdst__digit_value(peek(l, 0)) < base; digits++, l->at++)
+        if (value < 256) value = value * base + hdst__digit_value(l->text[l->at]);
     if (!digits) hdst__diag_error(l->diags, span_of(l, start, l->at), "write \\x and hexadecimal digits, as \"\\xff\"", "a byte without digits");
     if (value > 255) {
         const char *hint = base == 16 ? "\\x takes all hexadecimal digits that follow, as in C: \"\\x41\" \"b\" has two bytes" : "a byte is \\0 to \\377";
@@ -119,7 +112,7 @@ static char character(lexer *l)
     char c = l->text[l->at++];
     if (c != '\\' || l->at >= l->length) return c;
     static const char from[] = "nrtabfv?\\\"'", to[] = "\n\r\t\a\b\f\v?\\\"'";
-    if (digit_value(l->text[l->at]) < 8) return byte_of_digits(l, start, 8, 3);
+    if (hdst__digit_value(l->text[l->at]) < 8) return byte_of_digits(l, start, 8, 3);
     char escaped = l->text[l->at++];
     if (escaped == 'x') return byte_of_digits(l, start, 16, 1 << 30);
     const char *found = escaped ? strchr(from, escaped) : NULL;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int digit_value(char c)
+int hdst__digit_value(char c)
 {
     if (c >= '0' && c <= '9') return c - '0';
     c |= 32;
@@ -31,9 +31,9 @@ static const char *integer(const char *text, hdst__number *number)
     const char *at = text + (hex || binary ? 2 : 0), *first = at;
     uint64_t value = 0;
     bool too_large = false;
-    for (; digit_value(*at) < (base == 8 ? 10 : base); at++) {
-        if (digit_value(*at) >= base) return "a number that begins with 0 is octal: its digits are 0 to 7";
-        too_large |= __builtin_mul_overflow(value, (uint64_t)base, &value) || __builtin_add_overflow(value, (uint64_t)digit_value(*at), &value);
+    for (; hdst__digit_value(*at) < (base == 8 ? 10 : base); at++) {
+        if (hdst__digit_value(*at) >= base) return "a number that begins with 0 is octal: its digits are 0 to 7";
+        too_large |= __builtin_mul_overflow(value, (uint64_t)base, &value) || __builtin_add_overflow(value, (uint64_t)hdst__digit_value(*at), &value);
     }
     if (at == first) return "a number needs digits";
     bool is_unsigned = false, is_long = false;

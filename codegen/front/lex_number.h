@@ -13,4 +13,6 @@ typedef struct hdst__number {
 // NULL, or what is wrong with it; *number is valid in either case.
 const char *hdst__number_parse(const char *text, hdst__number *number);
 
+int hdst__digit_value(char c);      // of a hexadecimal digit; of others more than any base has
+
 #endif

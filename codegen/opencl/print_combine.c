@@ -19,12 +19,12 @@ static bool leaf_suits(const hdst__combining *combining, uint32_t l)
 }
 
 // A record that was combined cannot be taken back, so none may fail.
+static bool may_combine(const hdst__printer *p) { return p->options->combining && !p->gpu && !p->text_copies && hdst__combining_suits(p); }
+
 bool hdst__combines(const hdst__printer *p)
 {
-    const hdst__combining *combining = p->options->combining;
-    if (!combining || p->gpu || p->text_copies) return false;
-    if (combining->in_rows ? p->output.way != IR_OUTPUT_BOUNDED : !p->output.at_most) return false;
-    return hdst__combining_suits(p);
+    if (!may_combine(p)) return false;
+    return p->options->combining->in_rows ? p->output.way == IR_OUTPUT_BOUNDED : p->output.at_most;
 }
 
 bool hdst__combining_suits(const hdst__printer *p)
@@ -44,8 +44,7 @@ bool hdst__combining_suits(const hdst__printer *p)
 
 bool hdst__combines_dense(const hdst__printer *p)
 {
-    const hdst__combining *combining = p->options->combining;
-    return combining && combining->in_rows && !p->gpu && !p->text_copies && p->output.way == IR_OUTPUT_DENSE && hdst__combining_suits(p);
+    return may_combine(p) && p->options->combining->in_rows && p->output.way == IR_OUTPUT_DENSE;
 }
 
 // A power of two, so that small rows do not lie in two cache lines.

@@ -202,7 +202,7 @@ static void print_exact(hdst__printer *p, const hdst__row_tile *t)
 static void print_sum(hdst__printer *p, const hdst__row_sum *s)
 {
     hdst__row_tile t = {.sum = s, .cell = hdst__find_cell(p, s->param, s->leaf), .plan = hdst__find_plan(p, s->param), .factor = p->var_name[s->factor],
-              .scale = hdst__scale_name(p, s->param, s->leaf), .fast = hdst__leaf_placement(p, s->param, s->leaf)->fast};
+                        .scale = hdst__scale_name(p, s->param, s->leaf), .fast = hdst__leaf_placement(p, s->param, s->leaf)->fast};
     const uint32_t most = t.fast ? HDST__CPU_FAST_ROW_UNITS : HDST__CPU_ROW_SUM_UNITS,
                    sums = most * (t.fast ? HDST__CPU_FAST_ROW_VECTORS : HDST__CPU_ROW_SUM_VECTORS);
     t.space = s->is_local ? "__private" : "__global";

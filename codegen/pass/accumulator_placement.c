@@ -501,8 +501,8 @@ void hdst__pass_accumulator_placement_fixed_point(ir_func *func, const ir_func *
         placement_of(func, accum)->place = IR_PLACE_FIXED_POINT;
         placement_of(func, accum)->runs = runs_of_rows(func, accum);
         func->tables->neighbours |= placement_of(func, accum)->runs;
-        for (size_t l = 0; l < accum->leaf_count; l++)
-            if (accum->cell[l].digits && accum->cell[l].digits >= func->tables->overflow_words) func->tables->overflow_words = accum->cell[l].digits + 1;
+        const uint32_t words = hdst__accum_overflow_words(accum);
+        if (words > 1 && words > func->tables->overflow_words) func->tables->overflow_words = words;      // 1: no float sum
     }
     if (!hdst__placed_anywhere(func, IR_PLACE_GROUP)) func->tables->shared = 0;
 }

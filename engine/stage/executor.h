@@ -96,8 +96,7 @@ typedef struct hdst__pass {
     uint64_t base;                      // of the whole input: the reader's first record, where a worker has a part of its own
     hdst__team *team;                   // NULL: this worker is alone
     uint32_t worker;                    // its number in the schedule
-    uint32_t number;                    // in the team; where each worker has a part of its own it also has a schedule, and is number 0 in that
-    bool gives;                         // it is the first, which gives away what all have made
+    uint32_t number;                    // in the team: 0 gives away what all have made. With a part of its own a worker is number 0 of its own schedule
     bool wraps;                         // kernels write each record into the chunk of its share, which is memory of the host's
     bool reads_at_end;                  // nobody knows which slice is its last: the table is read once all have ended
     const hdst__policy *policy;         // the team's, or set here, as is the schedule

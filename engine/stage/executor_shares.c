@@ -208,7 +208,7 @@ static hdst_status begin_chunk(hdst__executor *executor, hdst__pass *pass, const
     pass->at = pass->base + share->first;
     if (!assembly) return HDST_OK;
     const hdst__share of_all = {pass->at, share->count};
-    const bool waits = !pass->gives && hdst__assembly_is_full(assembly, &of_all);
+    const bool waits = pass->number && hdst__assembly_is_full(assembly, &of_all);
     while (waits && executor->in_flight) {
         hdst_status status = hdst__executor_finish_oldest(executor, pass, true, error);
         if (status != HDST_OK) return status;
@@ -240,7 +240,7 @@ static bool stops_here(const hdst__executor *executor, const hdst__pass *pass)
 static hdst_status give_output(hdst__pass *pass, hdst_error *error)
 {
     hdst__assembly *assembly = pass->team ? pass->team->assembly : NULL;
-    return assembly && pass->gives ? hdst__assembly_give(assembly, false, error) : HDST_OK;
+    return assembly && !pass->number ? hdst__assembly_give(assembly, false, error) : HDST_OK;
 }
 
 // A policy that has nothing for this worker now may have once what is in flight has ended, for then it knows more.
@@ -334,7 +334,6 @@ hdst_status hdst__execute(hdst__executor *executor, hdst__pass *pass, hdst_error
     // Where records hold nothing there is nothing to fill meanwhile: whoever waits asks the device, which GPUs answer sooner than they tell.
     pass->streams = pass->reader->record->leaf_count && (!pass->cache || pass->cache->each || pass->cache->loaded < pass->cache->count);
     const bool own_schedule = !pass->schedule;
-    pass->gives = pass->worker == 0;
     if (own_schedule) pass->worker = 0;
     hdst_status status = begin_schedule(executor, pass, error);
     if (status != HDST_OK) return status;

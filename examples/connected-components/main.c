@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Connected components of a graph, whatever the direction of its edges.
 #include "graph.h"
-#include "turns.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -144,11 +144,11 @@ static hdst_status start_from_points(kmeans *job, kmeans_init method, uint64_t s
     return status;
 }
 
-hdst_status kmeans_start(kmeans *job, hdst_context *context, kmeans_init method, const char *path, uint64_t seed, const volatile int *stop, hdst_error *error)
+hdst_status kmeans_start(kmeans *job, kmeans_init method, const char *path, uint64_t seed, const volatile int *stop, hdst_error *error)
 {
     if (method != KMEANS_FILE) return start_from_points(job, method, seed, stop, error);
     float *centers;
-    hdst_status status = centers_read(context, job->module, path, job->d, &job->k, &centers, error);
+    hdst_status status = centers_read(job->context, job->module, path, job->d, &job->k, &centers, error);
     if (status != HDST_OK) return status;
     free(job->centers);
     job->centers = centers;

@@ -32,7 +32,7 @@ hdst_status kmeans_check_points(kmeans *job, hdst_error *error);
 typedef enum kmeans_init { KMEANS_PLUS_PLUS, KMEANS_RANDOM, KMEANS_FIRST, KMEANS_FILE } kmeans_init;
 // k-means++ works on a sample: at most 100,000 points and 2,000,000 numbers, but 20 points for each center if that is more, and never fewer than k.
 // `path` is for KMEANS_FILE: a .npy or .csv of k rows. Ends with HDST_E_CANCELLED when *stop is set (stop may be NULL).
-hdst_status kmeans_start(kmeans *job, hdst_context *context, kmeans_init method, const char *path, uint64_t seed, const volatile int *stop, hdst_error *error);
+hdst_status kmeans_start(kmeans *job, kmeans_init method, const char *path, uint64_t seed, const volatile int *stop, hdst_error *error);
 
 // Steps until no center moves further than `tolerance` (Euclidean distance) or `most` steps were made: the turns of a loop, whose centers stay on the device.
 // Then one pass that measures sizes and inertia of the final centers, unless they are those of the last turn. An empty cluster keeps its center. `explain`

@@ -60,9 +60,9 @@ static hdst_status explain(hdst_result *result, hdst_error *error)
     return error->code;
 }
 
-static hdst_status cluster(settings *s, hdst_context *context, kmeans *job, hdst_error *error)
+static hdst_status cluster(settings *s, kmeans *job, hdst_error *error)
 {
-    hdst_status status = kmeans_start(job, context, s->method, s->init, s->common.seed, &signals_stop, error);
+    hdst_status status = kmeans_start(job, s->method, s->init, s->common.seed, &signals_stop, error);
     return status == HDST_OK ? kmeans_run(job, (uint32_t)s->iterations, s->tolerance, s->common.explain ? explain : NULL, error) : status;
 }
 
@@ -90,7 +90,6 @@ static void write_table(FILE *out, const void *user) { output_table(((const show
 static hdst_status work(program_run *run, void *user, hdst_error *error)
 {
     settings *s = user;
-    hdst_context *context = run->context;
     hdst_source *source = run->source;
     char folder[4096];
     kmeans job = {0};
@@ -101,9 +100,9 @@ static hdst_status work(program_run *run, void *user, hdst_error *error)
     if (status != HDST_OK) return status;
     const char **names = name_columns(source, hdst_source_columns(source));
     hdst_layout layout = program_layout(run, HDST_SOA);      // as point.yaml has it
-    status = names ? kmeans_open(&job, context, source, folder, layout, (uint32_t)s->clusters, error) : HDST_E_MEMORY;
+    status = names ? kmeans_open(&job, run->context, source, folder, layout, (uint32_t)s->clusters, error) : HDST_E_MEMORY;
     if (!names) *error = (hdst_error){.code = HDST_E_MEMORY, .message = "out of memory: names of columns"};
-    if (status == HDST_OK) status = cluster(s, context, &job, error);
+    if (status == HDST_OK) status = cluster(s, &job, error);
     if (status == HDST_OK) status = write_labels(s, &job, names, error);
     run->stats = job.stats;
     run->loop = job.loop;

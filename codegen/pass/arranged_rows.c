@@ -30,14 +30,25 @@ static bool is_arranged_variable(search *s, uint32_t var)
     return yes;
 }
 
-// A check's clamp is part of it: select(lt(key, length), key, 0).
+// Each integer of one kind becomes another one of the other.
+static bool keeps_apart(hdst__kind from, hdst__kind to)
+{
+    return hdst__kind_is_integer(from) && hdst__kind_is_integer(to) && hdst__scalar_size(to) >= hdst__scalar_size(from);
+}
+
+// A check's clamp, select(lt(key, length), key, 0): no choice of the user's between the key and another one.
+static bool is_clamp(search *s, const ir_expr *e)
+{
+    return e->a->op == IR_LT && e->a->b->op == IR_LENGTH && only_arranged(s, e->a->a) && only_arranged(s, e->b) && e->c->op == IR_CONST;
+}
+
 static bool only_arranged(search *s, const ir_expr *e)
 {
     switch (e->op) {
     case IR_FIELD: return e->param == 0 && !e->a && e->leaf + 1 == s->func->params[0].arranged;
     case IR_VAR: return is_arranged_variable(s, e->var);
-    case IR_CONVERT: return only_arranged(s, e->a);
-    case IR_SELECT: return only_arranged(s, e->b) && e->c->op == IR_CONST;
+    case IR_CONVERT: return keeps_apart(e->a->kind, e->kind) && only_arranged(s, e->a);
+    case IR_SELECT: return is_clamp(s, e);
     default: return false;
     }
 }

@@ -21,6 +21,8 @@ static const char kernels[] =
     "map count(item i, accum uint64_t n[]) { n[i.key] += 1; }\n"
     "map send(item i, lookup double factor[]) -> (key int32_t key, double y) { return (i.key, i.y * factor[i.at % 4u]); }\n"
     "map tell(item i) -> (key int32_t key, uint64_t n) { return (i.key, (uint64_t)i.at + 1u); }\n"
+    "map narrow(item i) -> (key uint8_t key, uint64_t n) { return ((uint8_t)i.key, (uint64_t)i.at + 1u); }\n"
+    "map choose(item i) -> (key int32_t key, uint64_t n) { return (i.x > 0.0f ? i.key : 0, (uint64_t)i.at + 1u); }\n"
     "reduce add(double a, double b) { return a + b; }\n"
     "reduce add_counts(uint64_t a, uint64_t b) { return a + b; }\n";
 
@@ -179,6 +181,35 @@ Test(arrange, bits_of_records_in_any_order)
 }
 
 // --- Where keys begin is known ---
+
+static void expect_others(hdst_dataset *from, hdst_module *module, const char *map, uint64_t (*key_of)(const item *i), const char *form)
+{
+    static uint64_t want[KEYS];
+    memset(want, 0, sizeof want);
+    for (int i = 0; i < ITEMS; i++) want[key_of(&items[i])] += items[i].at + 1;
+    hdst_result *r = hdst_result_create(hdst_reduce_dense(hdst_map_function(from, module, map), module, "add_counts", KEYS));
+    RUN(r);
+    const uint64_t *got = hdst_result_rows(r, NULL, NULL);
+    for (int k = 0; k < KEYS; k++) cr_assert_eq(got[k], want[k], "%s, %s: key %d", form, map, k);
+    hdst_result_destroy(r);
+}
+
+static uint64_t narrow(const item *i) { return (uint8_t)i->key; }
+static uint64_t choose(const item *i) { return i->x > 0 ? (uint64_t)i->key : 0; }
+
+// What a function makes of the key the records have no order by.
+Test(arrange, keys_that_become_others)
+{
+    make_items();
+    ON_EACH_FORM {
+        hdst_context *context = context_in_form(forms[form]);
+        hdst_module *module = module_of(context, kernels);
+        hdst_dataset *arranged = hdst_arrange(read_items(context, module, ITEMS), "key");
+        expect_others(arranged, module, "narrow", narrow, forms[form]);
+        expect_others(arranged, module, "choose", choose, forms[form]);
+        hdst_context_destroy(context);
+    }
+}
 
 static hdst_result *sent(hdst_dataset *from, hdst_module *module, uint64_t rows)
 {

@@ -10,6 +10,7 @@
 typedef struct hdst__aggregate_own {
     hdst__group_own group;          // first: a reduce by key that is no accumulation becomes a group
     hdst__container container;      // that the user insists on
+    bool by_hash;                   // arranged records, too: another way had no memory (op_reduce_arranged.c)
 } hdst__aggregate_own;
 
 // Whether records of the dataset can be told apart by their key, or (`all`) by all of their fields; HDST_E_USAGE, HDST_E_UNSUPPORTED in the name of

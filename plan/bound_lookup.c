@@ -151,12 +151,14 @@ typedef struct mover {
     size_t count;
 } mover;
 
-static void add(mover *m, uint64_t from, uint64_t to, uint64_t bytes)
+void hdst__bytes_move_add(hdst__bytes_move *moves, size_t *count, uint64_t from, uint64_t to, uint64_t bytes)
 {
-    hdst__bytes_move *last = m->count ? &m->move[m->count - 1] : NULL;
+    hdst__bytes_move *last = *count ? &moves[*count - 1] : NULL;
     if (last && last->from + last->bytes == from && last->to + last->bytes == to) last->bytes += bytes;
-    else m->move[m->count++] = (hdst__bytes_move){from, to, bytes};
+    else moves[(*count)++] = (hdst__bytes_move){from, to, bytes};
 }
+
+static void add(mover *m, uint64_t from, uint64_t to, uint64_t bytes) { hdst__bytes_move_add(m->move, &m->count, from, to, bytes); }
 
 static void add_leaf(mover *m, const hdst__leaf *from, uint64_t first, const hdst__leaf *to)
 {

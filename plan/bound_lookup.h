@@ -21,6 +21,8 @@ void hdst__bound_lookup_free(const hdst__allocator *allocator, hdst__bound_looku
 
 // Bytes of a record that a row of the table has.
 typedef struct hdst__bytes_move { uint64_t from, to, bytes; } hdst__bytes_move;
+// One more; bytes that follow those of the last one on both sides join it.
+void hdst__bytes_move_add(hdst__bytes_move *moves, size_t *count, uint64_t from, uint64_t to, uint64_t bytes);
 // In the arena; returns how many. None: rows of the table are the records as they are.
 size_t hdst__bound_lookup_moves(hdst__arena *arena, const hdst__bound_lookup *lookup, hdst__bytes_move **moves);
 // The same for rows without the key, V alone; there are always some.

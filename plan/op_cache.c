@@ -12,6 +12,7 @@ static cache_own *own_of(const hdst__node *node) { return node->dataset->own; }
 static void forget(const hdst_dataset *dataset, cache_own *own)
 {
     hdst__key_starts_forget(&own->starts, hdst__engine_runtime(dataset->object.context->engine));
+    hdst__arranged_keys_forget(&own->keys, hdst__engine_runtime(dataset->object.context->engine));
     hdst__key_stretches_end(&own->stretches, dataset->object.context->engine);
     if (own->made) hdst__dataset_cache_destroy(own->made);
     own->resident = own->made = NULL;
@@ -19,12 +20,12 @@ static void forget(const hdst_dataset *dataset, cache_own *own)
     hdst__plan_release(&own->plan);
 }
 
-// Who reads it still wants to know where keys begin.
+// Who reads it still wants to know which keys there are and where they begin.
 static void end_plan(const hdst_dataset *dataset, cache_own *own)
 {
     forget(dataset, own);
     hdst__arena_destroy(&own->arena);
-    *own = (cache_own){.fills = own->fills, .starts = own->starts};
+    *own = (cache_own){.fills = own->fills, .starts = own->starts, .keys = own->keys};
 }
 
 static hdst_status make_plan(const hdst_dataset *dataset, cache_own *own, hdst_error *error)
@@ -78,6 +79,13 @@ static hdst_status find_starts(const hdst_dataset *dataset, cache_own *own, hdst
     return hdst__key_starts_make(&own->starts, hdst__engine_runtime(dataset->object.context->engine), &reader, dataset->arranged - 1, error);
 }
 
+// Who had no memory for them goes another way; the records stay.
+static hdst_status find_keys(const hdst_dataset *dataset, cache_own *own, hdst_error *error)
+{
+    const hdst__reader reader = reader_of(own);
+    return hdst__arranged_keys_make(&own->keys, hdst__engine_runtime(dataset->object.context->engine), &reader, dataset->arranged - 1, error);
+}
+
 const hdst__plan_rows *hdst__cache_key_starts(const hdst_dataset *dataset, uint64_t keys)
 {
     cache_own *own = dataset->own;
@@ -101,7 +109,7 @@ hdst_status hdst__cache_run(hdst__plan *plan, hdst__node *node, hdst_error *erro
     }
     node->reader = reader_of(own);
     node->resident = own->resident;
-    return HDST_OK;
+    return find_keys(node->dataset, own, error);
 }
 
 uint64_t hdst__cache_version(const hdst__node *node) { return own_of(node)->filled ? own_of(node)->fills : 0; }

@@ -3,6 +3,7 @@
 #ifndef HDST_PLAN_OP_CACHE_H
 #define HDST_PLAN_OP_CACHE_H
 
+#include "plan/arranged_keys.h"
 #include "plan/key_starts.h"
 #include "plan/key_stretches.h"
 
@@ -16,6 +17,7 @@ typedef struct hdst__cache_own {
     hdst__dataset_cache *made;
     uint64_t fills;                 // how often it was
     hdst__key_starts starts;            // of records that are in the order of a key
+    hdst__arranged_keys keys;           // of such records
     hdst__key_stretches *stretches;     // of such records: what functions look up by the key; a list
 } hdst__cache_own;
 

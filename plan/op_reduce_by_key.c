@@ -4,6 +4,7 @@
 #include "plan/keyed_records.h"
 #include "plan/map_spec.h"
 #include "plan/op_group.h"
+#include "plan/op_reduce_arranged.h"
 #include "plan/stage_call.h"
 
 // --- The node ---
@@ -24,7 +25,7 @@ static hdst_status build(hdst__arena *arena, hdst__node *node, hdst_error *error
 }
 
 const hdst__operator hdst__op_reduce_by_key = {
-    HDST__AGGREGATE_OPERATOR, .name = "hdst_reduce_by_key", .describe = describe, .build = build,
+    HDST__AGGREGATE_OPERATOR, .name = "hdst_reduce_by_key", .describe = describe, .build = build, .stands_in = hdst__reduce_by_key_stands_in,
 };
 
 // --- The dataset ---

@@ -105,6 +105,12 @@ static hdst__plan_param bind(const ir_func *func, const ir_param *param, const h
     return (hdst__plan_param){.function = func->name, .name = param->name, .rows = own_of(dataset)->group.rows};
 }
 
+static const hdst__plan_rows *row_starts(const hdst_dataset *dataset, uint64_t rows)
+{
+    const hdst_dataset *input = hdst__fused_input(dataset);
+    return input->op->key_starts ? input->op->key_starts(input, rows) : NULL;
+}
+
 // Rows that kernels write as they are complete (engine/stage/launch_fixed_point.h) need no table; should it come to one that has no room, they are made by
 // parts of the rows after all.
 static bool may_need_no_table(const hdst_dataset *dataset)
@@ -157,7 +163,7 @@ static const hdst__container_rule containers = {
 const hdst__operator hdst__op_reduce_dense = {
     .name = "hdst_reduce_dense", .gives = HDST__GIVES_OTHERS, .own_bytes = sizeof(dense_own), .containers = &containers, .describe = describe,
     .lower = lower, .bind = bind, .runs_as = runs_as, .runs_otherwise = runs_otherwise,
-    .in_front = in_front, .has_row_of_each_key = true,
+    .in_front = in_front, .row_starts = row_starts,
 };
 
 // --- The check of the key, as a function ---

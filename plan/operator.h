@@ -52,6 +52,7 @@ struct hdst__operator {
     // With `runs_as`: the function that the functions in front end with, a dataset of the plan's own, in the arena, between the parent and this one.
     // NULL: none.
     hdst_dataset *(*in_front)(hdst__arena *arena, const hdst_dataset *dataset);
+    bool always_in_front;           // even if there are no functions in front
 
     // A dataset of the plan's own, in the arena, a function that gives the same records in a way that suits this plan, with its parent and what it looks up
     // set; all that read it are known. NULL: itself. Also of operators that have a node.
@@ -83,7 +84,9 @@ struct hdst__operator {
     bool may_stay_on_host;          // it runs without the device where its input is small; one that is not there is an error all the same
     // Its records are those of a plan of its own, which is made when the others no longer need what they note at datasets.
     hdst__plan *(*below)(const hdst__node *node);
-    bool has_row_of_each_key;       // a function whose accumulator has a row for each key, by its number
+    // Of a function whose accumulator has a row for each key of its arranged input: where the records of each of so many rows begin, once the input has run.
+    // NULL: unknown.
+    const struct hdst__plan_rows *(*row_starts)(const hdst_dataset *dataset, uint64_t rows);
     // Where the records of each key begin, for keys below `keys`, once a run has come by: of datasets in the order of a key. NULL: unknown.
     const struct hdst__plan_rows *(*key_starts)(const hdst_dataset *dataset, uint64_t keys);
     // A consumer takes the records of the stage before it slice by slice, and runs it: where they go; NULL: no memory. And whether they had better
@@ -120,6 +123,9 @@ struct hdst__operator {
     X(reduce_dense)     /* op_reduce_dense.c: by a key that is the number of a record of the result */                          \
     X(reduce_to_rows)   /* op_reduce_dense.c: the same where there are very many records */                                     \
     X(key_in_range)     /* op_reduce_dense.c: what a function in front ends with then */                                        \
+    X(reduce_arranged)  /* op_reduce_arranged.c: by the key that the input is arranged by */                                    \
+    X(sums_of_keys)     /* op_reduce_arranged.c: what functions in front end with then */                                       \
+    X(rows_of_keys)     /* op_reduce_arranged.c: these, in the order of a reduce by key */                                      \
     X(layout)           /* op_layout.c: the same records, read in another layout */                                             \
     X(slice)            /* op_slice.c: some, by their numbers */                                                                \
     X(union)            /* op_union.c */                                                                                        \

@@ -287,16 +287,17 @@ static hdst_status note_function(hdst__arena *arena, hdst_dataset *dataset, hdst
     return HDST_OK;
 }
 
-// One that is no part of a stage after all. Functions before it end with another one then, where it would have been fused with them.
+// One that is no part of a stage after all. Functions before it end with another one then, where it would have been fused with them, or by itself.
 static hdst_status note_own_node(hdst__arena *arena, const hdst__plan *plan, hdst_dataset *dataset, hdst_error *error)
 {
     const bool fused = hdst__dataset_fuses(dataset);
     dataset->mark.runs_as = dataset->op->runs_as ? dataset->op->runs_as(arena, plan, dataset) : NULL;
-    if (!dataset->mark.runs_as || !fused) return HDST_OK;
+    if (!dataset->mark.runs_as || !(fused || dataset->op->always_in_front)) return HDST_OK;
     hdst_dataset *front = dataset->op->in_front(arena, dataset);
+    if (!front) return HDST_OK;
     front->mark = (hdst__plan_mark){.plan = dataset->mark.plan, .consumers = 1, .consumer = dataset};
     const hdst_status status = note_function(arena, front, error);
-    if (status != HDST_OK || !hdst__dataset_fuses(front)) return status;
+    if (status != HDST_OK || !(dataset->op->always_in_front || hdst__dataset_fuses(front))) return status;
     dataset->mark.front = front;
     hdst__dataset_before(front)->mark.consumer = front;
     return HDST_OK;

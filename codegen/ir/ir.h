@@ -197,6 +197,7 @@ typedef struct ir_param {
     bool is_hashed;                 // with is_lookup: the slots of a frozen hash table, so which row is read is as good as random
     uint32_t arranged;              // IR_INPUT: records come in the order of this leaf, counted from 1; 0: in any. Advice: no result depends on it
     uint32_t starts;                // IR_INPUT that is arranged: the parameter that says where each key's records begin (pass/arranged_rows.h); 0: none
+    bool numbers_keys;              // IR_BROADCAST_TABLE: for each record the number that its key has among the input's, which come in order
     uint32_t rows_from;             // IR_ACCUM_TABLE, block form: the same, if the input's keys are its rows, and no record's is looked at; 0: each is
     bool *leaf_used;                // IR_INPUT, IR_BROADCAST_TABLE: leaves that the body reads (set by the pass that drops unread fields); NULL: all
     hdst__accumulate_op *leaf_op;           // IR_ACCUM_TABLE: how each leaf accumulates. Leaves never accumulated are HDST__SUM.

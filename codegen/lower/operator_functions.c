@@ -280,6 +280,18 @@ ir_func *hdst__operator_key_in_range(hdst__arena *arena, const hdst__record *key
     return func;
 }
 
+// What `reduce` adds to its only row goes to the row of the key. Its body is accumulations and nothing else.
+static void add_to_row(dense *d, const ir_func *reduce)
+{
+    ir_block body = hdst__ir_copy_block(d->func, &reduce->body);
+    hdst__ir_visit_exprs(&body, renumber_value, d);
+    for (size_t i = 0; i < body.count; i++) {
+        body.items[i]->param = d->table;
+        body.items[i]->index = hdst__ir_copy(d->func, d->row);
+        hdst__ir_push(d->func, &d->func->body, body.items[i]);
+    }
+}
+
 ir_func *hdst__operator_dense(hdst__arena *arena, const ir_func *reduce, const hdst__record *keyed, uint32_t key, hdst__span span, const hdst__diags *diags)
 {
     dense d = {.func = hdst__operator_new_func(arena, reduce->name, keyed), .key_leaf = key};
@@ -287,13 +299,20 @@ ir_func *hdst__operator_dense(hdst__arena *arena, const ir_func *reduce, const h
     d.func->diags = diags;
     d.table = add_accum(d.func, "result", result->record, true, result);
     d.row = checked_row(&d, span, diags);
-    ir_block body = hdst__ir_copy_block(d.func, &reduce->body);     // accumulations and nothing else
-    hdst__ir_visit_exprs(&body, renumber_value, &d);
-    for (size_t i = 0; i < body.count; i++) {
-        body.items[i]->param = d.table;
-        body.items[i]->index = hdst__ir_copy(d.func, d.row);
-        hdst__ir_push(d.func, &d.func->body, body.items[i]);
-    }
+    add_to_row(&d, reduce);
+    return d.func;
+}
+
+ir_func *hdst__operator_arranged(hdst__arena *arena, const ir_func *reduce, const hdst__record *keyed, uint32_t key)
+{
+    dense d = {.func = hdst__operator_new_func(arena, reduce->name, keyed), .key_leaf = key};
+    const ir_param numbers = {.kind = IR_BROADCAST_TABLE, .name = "numbers", .bind = "numbers", .is_table = true, .is_lookup = true, .numbers_keys = true,
+                              .record = hdst__number_record(arena, HDST__U32)};
+    ir_expr *number = leaf_expr(d.func, IR_BROADCAST, hdst__ir_add_param(d.func, numbers), 0, HDST__U32);
+    number->a = leaf_expr(d.func, IR_RECORD_INDEX, 0, 0, HDST__U64);
+    d.table = add_accum(d.func, "result", reduce->params[1].record, true, &reduce->params[1]);
+    d.row = hdst__ir_convert(d.func, HDST__U64, number);
+    add_to_row(&d, reduce);
     return d.func;
 }
 

@@ -37,6 +37,9 @@ ir_func *hdst__operator_sample(hdst__arena *arena, const hdst__record *record);
 // table "result". The key is leaf `key` of the record `keyed`, the values are its other leaves in order. A key that is no row of
 // the table fails the record, with the place `span` of `diags`.
 ir_func *hdst__operator_dense(hdst__arena *arena, const ir_func *reduce, const hdst__record *keyed, uint32_t key, hdst__span span, const hdst__diags *diags);
+// The same where the records are in the order of the key: row k is that of the key with number k, of which "numbers" (a lookup, uint32_t) has one for each
+// record of the input. No record fails.
+ir_func *hdst__operator_arranged(hdst__arena *arena, const ir_func *reduce, const hdst__record *keyed, uint32_t key);
 // Records as they are, of which those fail that the function above would, with the same words: the key is no row of "rows" (a broadcast, uint64_t).
 ir_func *hdst__operator_key_in_range(hdst__arena *arena, const hdst__record *keyed, uint32_t key, hdst__span span, const hdst__diags *diags);
 // A threshold filter: keeps a record if element `element` of leaf `leaf` lies between the broadcasts "low" and "high", both

@@ -46,6 +46,7 @@ static bool only_arranged(search *s, const ir_expr *e)
 {
     switch (e->op) {
     case IR_FIELD: return e->param == 0 && !e->a && e->leaf + 1 == s->func->params[0].arranged;
+    case IR_BROADCAST: return s->func->params[e->param].numbers_keys && e->a && e->a->op == IR_RECORD_INDEX;
     case IR_VAR: return is_arranged_variable(s, e->var);
     case IR_CONVERT: return keeps_apart(e->a->kind, e->kind) && only_arranged(s, e->a);
     case IR_SELECT: return is_clamp(s, e);
@@ -90,16 +91,25 @@ static bool adds_for_all(const ir_func *func, uint32_t param)
     return all && all == here && !s.other;
 }
 
+static bool numbers_keys(const ir_func *func)
+{
+    for (size_t i = 0; i < func->param_count; i++)
+        if (func->params[i].numbers_keys) return true;
+    return false;
+}
+
+// The numbers of keys are rows as they are.
 static void name_rows(ir_func *func, uint32_t param)
 {
     const uint32_t leaf = func->params[0].arranged - 1;
+    const bool numbered = numbers_keys(func);
     ir_block *body = &func->body;
     size_t kept = 0;
     for (size_t i = 0; i < body->count; i++) {
         ir_stmt *s = body->items[i];
         if (is_key_check(func, s) && names_key(func, s->index)) continue;
         body->items[kept++] = s;
-        if (s->kind != IR_ACCUM || s->param != param) continue;
+        if (numbered || s->kind != IR_ACCUM || s->param != param) continue;
         ir_expr *key = HDST__NEW(func->arena, ir_expr);
         *key = (ir_expr){.op = IR_FIELD, .kind = func->params[0].record->leaves[leaf].kind, .leaf = leaf};
         s->index = hdst__ir_convert(func, HDST__U64, key);
@@ -123,8 +133,10 @@ void hdst__pass_arranged_rows(ir_func *func, const hdst__tables *tables)
     for (size_t a = 0; a < tables->accum_count; a++)
         if (tables->accum[a].is_table) only = &tables->accum[a], count++;
     if (!func->params[0].starts || count != 1 || !only->private_row_words || only->private_row_words > HDST__RUN_WORDS) return;
-    if (has_key_check(func) && adds_for_all(func, only->param)) name_rows(func, only->param);
+    if ((has_key_check(func) || numbers_keys(func)) && adds_for_all(func, only->param)) name_rows(func, only->param);
 }
+
+bool hdst__each_adds_by_its_key(const ir_func *func, uint32_t param) { return func->params[0].arranged && adds_for_all(func, param); }
 
 bool hdst__rows_are_arranged(const ir_func *func, uint32_t param)
 {

@@ -11,6 +11,9 @@ enum { HDST__RUN_WORDS = 8 };       // of a row that an open run has in register
 // Whether a record adds to one row of the accumulator, which the leaf that the input is arranged by says alone, and to elements that constants name.
 bool hdst__rows_are_arranged(const ir_func *func, uint32_t param);
 
+// Whether each record, whatever it is, adds to the row that its key names, and to elements that constants name.
+bool hdst__each_adds_by_its_key(const ir_func *func, uint32_t param);
+
 // CPU, ahead of the block form, of a function whose input says where keys begin (ir_param.starts): a table to whose row each record adds that its key
 // names needs no check of each key, and no key (ir_param.rows_from). Who runs the blocks sees to it that all keys are rows.
 void hdst__pass_arranged_rows(ir_func *func, const hdst__tables *tables);

@@ -90,16 +90,35 @@ static bool any(const int64_t *word, uint64_t count)
     return all != 0;
 }
 
+// By way of doubles, which hold the words exactly: vectors of any processor do that. False: some word is not below 2^51.
+static bool round_short_words(const int64_t *word, uint64_t count, float unit, float *out)
+{
+    const uint64_t half = UINT64_C(1) << 51, shifted = UINT64_C(0x4338000000000000);       // the bits of 1.5 * 2^52
+    uint64_t high = 0;
+    for (uint64_t e = 0; e < count; e++) high |= (uint64_t)word[e] + half;
+    if (high >> 52) return false;
+    for (uint64_t e = 0; e < count; e++) {
+        const uint64_t bits = (uint64_t)word[e] + shifted;
+        double moved;
+        memcpy(&moved, &bits, sizeof moved);
+        out[e] = (float)(moved - 0x1.8p52) * unit;
+    }
+    return true;
+}
+
 static void round_floats(const hdst__cell *cell, place at, uint64_t count, int32_t s, char *to)
 {
     float *out = (float *)(void *)to;       // aligned, as in the C struct
     const float one = ldexpf(1, -s), half = ldexpf(1, -s - 1), two = ldexpf(1, -s - HDST__FIXED_BITS);
-    if (cell->private_words == 2)
+    if (cell->private_words == 2) {
         for (uint64_t e = 0; e < count; e++) out[e] = hdst__round_two_float(at.word[2 * e], at.word[2 * e + 1], half, two);
-    else if (any(at.low, count))
-        for (uint64_t e = 0; e < count; e++) out[e] = at.low[e] ? hdst__round_two_float(at.word[e], at.low[e], half, two) : hdst__round_float(at.word[e], one);
-    else
+        return;
+    }
+    if (!round_short_words(at.word, count, one, out))
         for (uint64_t e = 0; e < count; e++) out[e] = hdst__round_float(at.word[e], one);
+    if (!any(at.low, count)) return;
+    for (uint64_t e = 0; e < count; e++)
+        if (at.low[e]) out[e] = hdst__round_two_float(at.word[e], at.low[e], half, two);
 }
 
 static void round_doubles(const hdst__cell *cell, place at, uint64_t count, int32_t s, char *to)

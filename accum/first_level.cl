@@ -23,11 +23,21 @@ inline bool first_level_add_alone(__global long *word, long v)
     *word = now;
     return ((old ^ now) & (v ^ now)) < 0;
 }
+// A strip adds its whole table a page at a time, without atomic operations while it has the page's lock, the upper half of a mark. Who has a lock waits
+// for no other.
+inline volatile __global uint *first_level_lock(volatile __global long *marks, __global const long *words, volatile __global const long *word)
+{
+    volatile __global uint *lock = (volatile __global uint *)(marks + (ulong)(word - words) / 512 % (ulong)(words - marks)) + 1;
+    while (atomic_cmpxchg(lock, 0, 1)) {}
+    return lock;
+}
+inline void first_level_unlock(volatile __global uint *lock) { atomic_xchg(lock, 0); }
+inline ulong first_level_page_rest(__global const long *words, __global const long *word) { return 512 - (ulong)(word - words) % 512; }
 __attribute__((noinline)) void first_level_carry(volatile __global long *cell, uint last, int lowest, long v, int s)
 {
     for (int n = 0; n < 4; n++) superaccumulator_add_fixed(cell, last, lowest, v < 0 ? -(1L << 62) : 1L << 62, s);
 }
-// Without atomic operations, for who is alone. False: some number is not below 2^62, and nothing was added.
+// Without atomic operations, for who is alone or has the page's lock. False: some number is not below 2^62, and nothing was added.
 inline bool first_level_add_all(__global long *restrict to, __global const long *restrict from, ulong count)
 {
     ulong high = 0;
@@ -36,15 +46,24 @@ inline bool first_level_add_all(__global long *restrict to, __global const long 
     for (ulong n = 0; n < count; n++) to[n] += from[n];
     return true;
 }
+// An addend in two parts, to a word and its low word, whose page a strip may be at. Tables of few words are added up without locks, so the word itself takes
+// an atomic operation all the same.
+inline void first_level_add_both(volatile __global long *marks, __global const long *cells_at, volatile __global long *cell, __global long *word, ulong low,
+                                 long high, long rest, int s)
+{
+    volatile __global uint *lock = first_level_lock(marks, cells_at - 2 * low, word);
+    const bool overflows = first_level_add(word, high), low_overflows = first_level_add_alone(word + low, rest);
+    first_level_unlock(lock);
+    if (overflows) first_level_carry(marked(marks, cells_at, cell, FLOAT_LAST + 2), FLOAT_LAST, FLOAT_LOWEST, high, s);
+    if (low_overflows) first_level_carry(marked(marks, cells_at, cell, FLOAT_LAST + 2), FLOAT_LAST, FLOAT_LOWEST, rest, s + 40);
+}
 // What a strip's word did not take. `low`: from a first-level accumulator to its low word.
 __attribute__((noinline)) void first_level_exception_float(volatile __global long *marks, __global const long *cells_at, volatile __global long *cell,
-                                                  volatile __global long *word, ulong low, float v, float up, float down, int s)
+                                                  __global long *word, ulong low, float v, float up, float down, int s)
 {
     if (!fits_two_float(v, up, down)) {
         superaccumulator_add_float(marked(marks, cells_at, cell, FLOAT_LAST + 2), v);
         return;
     }
-    const long high = (long)(v * up), rest = (long)rest_of_float(v * up);
-    if (first_level_add(word, high)) first_level_carry(marked(marks, cells_at, cell, FLOAT_LAST + 2), FLOAT_LAST, FLOAT_LOWEST, high, s);
-    if (first_level_add(word + low, rest)) first_level_carry(marked(marks, cells_at, cell, FLOAT_LAST + 2), FLOAT_LAST, FLOAT_LOWEST, rest, s + 40);
+    first_level_add_both(marks, cells_at, cell, word, low, (long)(v * up), (long)rest_of_float(v * up), s);
 }

@@ -5,6 +5,7 @@
 // u, and their sizes add up to at most 2^53 u. A nonzero product of size s, rounded to 24 bits, is a multiple of
 // 2^(floor(log2 s) - 23), of 2^-149 at least; so it is enough if no product is smaller than the sum of the sizes
 // times 2^-29. Smaller ones, and what is not finite, are added one by one.
+#define ROW_BLOCK 128       // records, at most, as HDST__ROW_SUMS_BLOCK
 typedef float8 row_floats __attribute__((aligned(4)));
 typedef uint16 row_bits __attribute__((aligned(4)));
 typedef float16 row_vector __attribute__((aligned(4)));
@@ -80,19 +81,24 @@ inline bool row_is_sparse(ulong filled, ulong all) { return filled * 8 < all * 5
 // Bit r % 32 of nonzero[r / 32 * 16 + e]: element e of record r is no zero.
 inline void row_find_nonzero(__global const uchar *at, ulong row_bytes, uint records, uint *nonzero)
 {
-    for (uint first = 0; first < 64; first += 32) {
+    for (uint first = 0; first < records; first += 32) {
         uint16 found = 0;
         for (uint r = first; r < records && r < first + 32; r++)
             found |= as_uint16(*(__global const row_vector *)(at + r * row_bytes) != (float16)0) & (uint16)(1u << (r & 31));
         *(uint16 *)(nonzero + first / 2) = found;
     }
 }
-inline ulong row_nonzero_of(const uint *nonzero, uint e) { return nonzero[e] | (ulong)nonzero[e + 16] << 32; }
-// Factors, `units` arrays of 64, a row for each record; zeros fill the last vector.
+// Of the 64 records from `first` on.
+inline ulong row_nonzero_of(const uint *nonzero, uint first, uint records, uint e)
+{
+    const uint *at = nonzero + first / 2 + e;
+    return first + 32 < records ? at[0] | (ulong)at[16] << 32 : at[0];
+}
+// Factors, `units` arrays of ROW_BLOCK, a row for each record; zeros fill the last vector.
 inline void row_turn_factors(const float *factor, uint units, uint records, float (*turned)[32])
 {
     for (uint r = 0; r < records; r++) {
-        for (uint u = 0; u < units; u++) turned[r][u] = factor[u * 64 + r];
+        for (uint u = 0; u < units; u++) turned[r][u] = factor[u * ROW_BLOCK + r];
         for (uint u = units; u % 8 != 0; u++) turned[r][u] = 0;
     }
 }
@@ -170,16 +176,24 @@ __attribute__((noinline)) void row_exceptions(__global long *cell, uint words, d
     for (int lane = 0; lane < 8; lane++)
         if (exceptions[lane]) row_add_superaccumulator(cell + lane * words, sum[lane]);
 }
-// With first-level accumulators; `low`: from a first-level accumulator to its low word, 0 where it has none. `alone`: nobody else adds to them meanwhile.
-__attribute__((noinline)) void row_exceptions_first_level(volatile __global long *marks, __global const long *cells_at, __global long *cell, uint words,
-                                                __global long *word, ulong low, double8 sum, long8 exceptions, double up, double down, int s, bool alone)
+// To low words, in units of up * 2^40, while the page is locked. The lanes that did not fit come back.
+inline long8 row_add_low(__global long *at, double8 sum, long8 exceptions, double up, double down)
 {
-    if (alone && low != 0) {
-        const double8 scaled = sum * up * 0x1p40;
-        const long8 old = *(__global row_words *)(word + low), v = __builtin_convertvector(fabs(scaled) < 0x1p52 ? scaled : (double8)0, long8), now = old + v;
-        const long8 added = (__builtin_convertvector(v, double8) * (down * 0x1p-40) == sum) & (((old ^ now) & (v ^ now)) >= 0);
-        *(__global row_words *)(word + low) = old + (v & added);
-        exceptions &= ~added;
+    const double8 scaled = sum * up * 0x1p40;
+    const long8 old = *(__global row_words *)at, v = __builtin_convertvector(fabs(scaled) < 0x1p52 ? scaled : (double8)0, long8), now = old + v;
+    const long8 added = (__builtin_convertvector(v, double8) * (down * 0x1p-40) == sum) & (((old ^ now) & (v ^ now)) >= 0);
+    *(__global row_words *)at = old + (v & added);
+    return exceptions & ~added;
+}
+// With first-level accumulators; `low`: from a first-level accumulator to its low word, 0 where it has none.
+__attribute__((noinline)) void row_exceptions_first_level(volatile __global long *marks, __global const long *cells_at, __global long *cell, uint words,
+                                                __global long *word, ulong low, double8 sum, long8 exceptions, double up, double down, int s)
+{
+    __global const long *level = cells_at - 2 * low;
+    if (low != 0 && first_level_page_rest(level, word) >= 8) {
+        volatile __global uint *lock = first_level_lock(marks, level, word);
+        exceptions = row_add_low(word + low, sum, exceptions, up, down);
+        first_level_unlock(lock);
         if (!row_any(exceptions)) return;
     }
     for (int lane = 0; lane < 8; lane++) {
@@ -191,7 +205,6 @@ __attribute__((noinline)) void row_exceptions_first_level(volatile __global long
             row_add_superaccumulator(marked(marks, cells_at, to, FLOAT_LAST + 2), sum[lane]);
             continue;
         }
-        if (first_level_add(word + lane, high)) first_level_carry(marked(marks, cells_at, to, FLOAT_LAST + 2), FLOAT_LAST, FLOAT_LOWEST, high, s);
-        if (first_level_add(word + low + lane, rest)) first_level_carry(marked(marks, cells_at, to, FLOAT_LAST + 2), FLOAT_LAST, FLOAT_LOWEST, rest, s + 40);
+        first_level_add_both(marks, cells_at, to, word + lane, low, high, rest, s);
     }
 }

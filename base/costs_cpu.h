@@ -61,6 +61,8 @@ enum {
     HDST__CPU_AHEAD_BLOCK_BYTES = 4 << 10,      //     of no more bytes: more at once hold up what is to be read now
     HDST__CPU_LOOKUP_BATCH = 16,                // rows of a hash table that a loop asks for before it reads the first: as many as a core waits for at a time
     HDST__CPU_STRIP_STEP = 64,                  // records: strips begin at a multiple of it, or of a block
+    HDST__CPU_FEW_STEP = 4,                     //     of few wide records: as many as dots are computed of at once; a strip has
+    HDST__CPU_FEW_RECORDS = 16,                 //     so many at least, for to add up its table takes as long as two to five of them
 
     // Vectors.
     HDST__CPU_VECTOR_BYTES = 64,                // of what a record loop mostly works on: a vector of AVX-512, two of AVX2
@@ -97,6 +99,7 @@ enum {
                                                 // second-level cache, read and written once a block (79 sums of doubles: 33 ns a record, 51 in fixed point)
     HDST__CPU_ALIKE_SUMS = 3,                   // sums whose addends are made alike, from which on they have a loop of their own: it takes 50 to 100 ms when
                                                 // the kernel is compiled, and saves storing addends (six sums: 0.35 ns a record, 0.38 without)
+    HDST__CPU_PAGE_LEAST_WORDS = 32,            // of a strip's table that are added while a page is locked; fewer take atomic operations. Chosen, not measured
     HDST__CPU_FIRST_LEVEL_PAGES = 8,            // of superaccumulators (HDST__PAGE_WORDS each) that are worth first-level accumulators in front
     HDST__CPU_NARROW_ROWS = 1 << 14,            // of a strip's table, from which on words of 32 bits pay: with words of 64 a first-level cache has no room
     HDST__CPU_TWO_TABLES_WORDS = 1 << 10,       // of both tables of a strip that records take in turn: half a first-level cache

@@ -4,6 +4,8 @@
 #include "codegen/opencl/kernel_emit.h"
 #include "codegen/opencl/kernel_form.h"
 
+#include "base/costs_cpu.h"
+
 enum { HEAD_WORDS = 8, HOT_WORDS = 4096, CHUNK_WORDS = 6 };     // as in partition_gpu.cl
 
 const hdst__kernel *hdst__kernel_make(hdst__arena *arena, const ir_func *func, const hdst__kernel_options *options, hdst__diags *diags)
@@ -23,6 +25,14 @@ uint64_t hdst__kernel_places(const hdst__kernel *kernel, uint64_t items, uint64_
 }
 
 uint64_t hdst__kernel_runs_at(const hdst__kernel *kernel, uint64_t items) { return kernel->at_most ? HDST__COUNTS_AT + items : 0; }
+
+// One for each core, if there are enough records: more strips even nothing out here, and each adds up its table.
+uint64_t hdst__kernel_strips(const hdst__kernel *kernel, uint64_t items, uint64_t cores, uint64_t records)
+{
+    if (!kernel->splits_few || records >= items * HDST__CPU_STRIP_STEP) return items;
+    const uint64_t most = cores < items ? cores : items, strips = records / HDST__CPU_FEW_RECORDS;
+    return strips < 1 ? 1 : strips < most ? strips : most;
+}
 
 uint64_t hdst__kernel_spare(const hdst__kernel *kernel, uint64_t items) { return items * kernel->spare_records; }
 

@@ -48,6 +48,7 @@ typedef struct hdst__kernel {
     uint32_t local_size;                // work-items of a group: 1 on CPUs
     hdst__gpu_shape shape;              // GPU: as it became
     bool one_group_per_strip;           // CPU: global size = number of strips, chosen by the engine
+    bool splits_few;                    // CPU: records take so long that a strip is worth few of them (HDST__CPU_FEW_RECORDS)
     bool strips_twice;                  // CPU: a strip has two tables, which records take in turn: hdst__tables_turns_words
     bool merges;                        // GPU: merge_name runs behind each launch, over as many work-items, with the same arguments. A launch
                                         // takes at most FLUSH records then, if that is not 0
@@ -89,6 +90,8 @@ const hdst__kernel *hdst__kernel_make(hdst__arena *arena, const ir_func *func, c
 uint64_t hdst__kernel_places(const hdst__kernel *kernel, uint64_t items, uint64_t records);
 // Of a kernel whose strips leave gaps: the first word that says where they wrote. From there on two words of each strip: its first record, how many.
 uint64_t hdst__kernel_runs_at(const hdst__kernel *kernel, uint64_t items);
+// CPU: into how many strips a slice of so many records is cut, of `items` that there may be on so many cores.
+uint64_t hdst__kernel_strips(const hdst__kernel *kernel, uint64_t items, uint64_t cores, uint64_t records);
 // Records that OUTPUT must have behind ROOM.
 uint64_t hdst__kernel_spare(const hdst__kernel *kernel, uint64_t items);
 

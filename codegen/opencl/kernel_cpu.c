@@ -276,7 +276,7 @@ static const char *why_text(hdst__printer *p, const ir_func *block)
     return hdst__arena_printf(p->arena, "form: %s\n%s%s", form, hdst__emit_why(p), hdst__tables_why(p));
 }
 
-enum { OWN_FILLINGS = 17 };
+enum { OWN_FILLINGS = 18 };
 
 const hdst__kernel *hdst__kernel_make_cpu(hdst__arena *arena, const ir_func *scalar, const hdst__kernel_options *options, hdst__diags *diags)
 {
@@ -306,6 +306,7 @@ const hdst__kernel *hdst__kernel_make_cpu(hdst__arena *arena, const ir_func *sca
         {"BLOCK_DEFINE", block_define(p, block)},
         {"SUM_LOOPS", sum_loops},
         {"STRIP_STEP", hdst__arena_printf(arena, "%" PRIu32, forms.strip_step)},
+        {"FEW_STEP", hdst__arena_printf(arena, "%" PRIu32, forms.few_step)},
         {"BLOCK_LOOP", block_loop},
         {"RECORD_LOOP", hdst__print_section(p, print_record_loop)},
         {"FILE_SCOPE", hdst__print_section(p, print_own_place)},
@@ -322,7 +323,8 @@ const hdst__kernel *hdst__kernel_make_cpu(hdst__arena *arena, const ir_func *sca
     };
     if (!hdst__device_can(p, diags)) return NULL;
     hdst__kernel *kernel = HDST__NEW(arena, hdst__kernel);
-    *kernel = (hdst__kernel){.func = block, .local_size = 1, .one_group_per_strip = true, .strips_twice = block->tables->turns > 1, .private_bytes = bytes,
+    *kernel = (hdst__kernel){.func = block, .local_size = 1, .one_group_per_strip = true, .strips_twice = block->tables->turns > 1,
+        .splits_few = forms.few_step < forms.strip_step, .private_bytes = bytes,
         .why = why_text(p, block), .overflow_cell_words = block->tables->overflow_words};
     const size_t finish = hdst__tables_write_rows(tables) ? HDST__OVERFLOW_FILLINGS : 0;
     if (finish) hdst__finish_texts(p, kernel, fillings + OWN_FILLINGS);

@@ -30,6 +30,6 @@ void hdst__print_row_words(hdst__printer *p, const hdst__row_tile *t, const char
                      t->cell->private_words > 1 ? "two" : "one",
                      t->plan->name, word_of(p, t, element), scale);
     const char *more = ", exceptions";
-    if (p->func->tables->first_level) more = hdst__arena_printf(p->arena, ", exceptions, %sUp, %sDown, %sScale, alone", t->scale, t->scale, t->scale);
+    if (p->func->tables->first_level) more = hdst__arena_printf(p->arena, ", exceptions, %sUp, %sDown, %sScale", t->scale, t->scale, t->scale);
     hdst__write_line(&p->out, "if (row_any(exceptions)) %s%s);", exceptions_text(p, t, element), more);
 }

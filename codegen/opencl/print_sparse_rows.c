@@ -17,21 +17,24 @@ bool hdst__rows_may_be_sparse(const hdst__row_tile *t)
 
 uint64_t hdst__sparse_rows_bytes(void)
 {
-    return GROUP * (HDST__ROW_SUMS_BLOCK * sizeof(float) + 2 * TILE * sizeof(double)) + 2 * TILE * sizeof(uint32_t);
+    return GROUP * (HDST__ROW_SUMS_BLOCK * sizeof(float) + 2 * TILE * sizeof(double)) + HDST__ROW_SUMS_BLOCK / 32 * TILE * sizeof(uint32_t);
 }
 
 // The sums of one element, number `k` of the tile.
 static void print_element(hdst__printer *p, const hdst__row_tile *t)
 {
     for (uint32_t v = 0; v < t->vectors; v++) hdst__write_line(&p->out, "double8 sum%" PRIu32 " = 0;", v);
-    hdst__write_line(&p->out, "for (ulong left = e + k < tile ? 0 : row_nonzero_of(nonzero, k); left != 0; left &= left - 1) {");
+    hdst__write_line(&p->out, "for (uint first = 0; first < records; first += 64)");
     p->out.indent++;
-    hdst__write_line(&p->out, "const uint r = __builtin_ctzl(left);");
+    hdst__write_line(&p->out, "for (ulong left = e + k < tile ? 0 : row_nonzero_of(nonzero, first, records, k); left != 0; left &= left - 1) {");
+    p->out.indent++;
+    hdst__write_line(&p->out, "const uint r = first + __builtin_ctzl(left);");
     hdst__write_line(&p->out, "const float v = *(%s const float *)(rows + r * %" PRIu64 "UL + (e + k) * 4);", t->space, t->row_bytes);
     for (uint32_t v = 0; v < t->vectors; v++)
         hdst__write_line(&p->out, "sum%" PRIu32 " += __builtin_convertvector(v * *(const float8 *)(turned[r] + %" PRIu32 "), double8);", v, v * LANES);
     p->out.indent--;
     hdst__write_line(&p->out, "}");
+    p->out.indent--;
     for (uint32_t v = 0; v < t->vectors; v++) hdst__write_line(&p->out, "sums[k][%" PRIu32 "] = sum%" PRIu32 ";", v, v);
 }
 
@@ -65,7 +68,7 @@ void hdst__print_sparse_rows(hdst__printer *p, hdst__row_tile t)
 {
     hdst__write_line(&p->out, "float turned[BLOCK][%d] ALIGNED;", GROUP);
     hdst__write_line(&p->out, "double8 sums[%d][%d], all[%d];", TILE, GROUP / LANES, GROUP * TILE / LANES);
-    hdst__write_line(&p->out, "uint nonzero[%d] ALIGNED;", 2 * TILE);
+    hdst__write_line(&p->out, "uint nonzero[%d] ALIGNED;", HDST__ROW_SUMS_BLOCK / 32 * TILE);
     t.units = t.sum->units < GROUP ? (uint32_t)t.sum->units : GROUP;
     for (uint64_t done = 0; done < t.sum->units;) {
         done = hdst__row_units_open(p, done, t.sum->units, &t.units);

@@ -12,6 +12,7 @@
 
 #include "accum/first_level.h"
 #include "accum/fixed_point.h"
+#include "base/costs_cpu.h"
 
 #include <inttypes.h>
 
@@ -272,6 +273,37 @@ static void print_strip_element(hdst__printer *p, const hdst__accum_plan *plan, 
     }
 }
 
+// Of as many words as are worth a lock: a page at a time.
+static bool adds_by_pages(const hdst__printer *p, const hdst__cell *cell)
+{
+    return p->func->tables->first_level && is_sum(cell) && cell->elements * cell->private_words >= HDST__CPU_PAGE_LEAST_WORDS;
+}
+
+// All strips cut the words alike, whole elements at a time, so that each word has one lock.
+static void print_strip_pages(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf)
+{
+    const hdst__cell *cell = &plan->accum->cell[leaf];
+    const uint32_t each = cell->private_words;
+    const char *place = hdst__arena_printf(p->arena, "%s%" PRIu64, row_text(p, plan, plan->accum->private_row_words), cell->private_first);
+    hdst__write_line(&p->out, "for (ulong n = 0, part; n < %" PRIu64 "; n += part) {", cell->elements * each);
+    p->out.indent++;
+    hdst__write_line(&p->out, "__global long *to = %sFirstLevel + %s + n;", plan->name, place);
+    hdst__write_line(&p->out, "part = min(%" PRIu64 " - n, (first_level_page_rest(first_level_words, to) + %" PRIu32 ") / %" PRIu32 " * %" PRIu32 ");",
+        cell->elements * each, each - 1, each, each);
+    hdst__write_line(&p->out, "volatile __global uint *lock = first_level_lock(marks, first_level_words, to);");
+    hdst__write_line(&p->out, "if (!first_level_add_all(to, %sOwn + %s + n, part))", plan->name, place);
+    p->out.indent++;
+    hdst__write_line(&p->out, "for (ulong e = n / %" PRIu32 "; e < (n + part) / %" PRIu32 "; e++) {", each, each);
+    p->out.indent++;
+    print_strip_element(p, plan, leaf, "e");
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+    p->out.indent--;
+    hdst__write_line(&p->out, "first_level_unlock(lock);");
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+}
+
 // Private words are named by constants, so that the compiler keeps them in registers.
 static void print_strip_leaf(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf)
 {
@@ -280,6 +312,10 @@ static void print_strip_leaf(hdst__printer *p, const hdst__accum_plan *plan, uin
     const ir_place held = hdst__placement(p, plan)->place;
     if (held == IR_PLACE_REGISTERS || held == IR_PLACE_RUN || cell->elements == 1) {
         for (uint64_t e = 0; e < cell->elements; e++) print_strip_element(p, plan, leaf, hdst__arena_printf(p->arena, "%" PRIu64, e));
+        return;
+    }
+    if (adds_by_pages(p, cell)) {
+        print_strip_pages(p, plan, leaf);
         return;
     }
     if (p->func->tables->first_level && cell->op == HDST__WORD_ADD) {

@@ -41,12 +41,14 @@ static const char *blocks_or_rows(ir_func *func, const hdst__tables *tables, con
     return hdst__passes_row(func, tables);
 }
 
-static bool reads_most(const ir_func *func)
+static bool has_output(const ir_func *func)
 {
-    for (size_t i = 0; i < func->param_count && !func->emits; i++)
-        if (func->params[i].kind == IR_OUTPUT) return false;
-    return !func->emits || hdst__ir_emit_bound(func) <= 1;
+    for (size_t i = 0; i < func->param_count; i++)
+        if (func->params[i].kind == IR_OUTPUT) return true;
+    return false;
 }
+
+static bool reads_most(const ir_func *func) { return func->emits ? hdst__ir_emit_bound(func) <= 1 : !has_output(func); }
 
 // Where keys are looked at all together, if blocks of records come of it.
 static const char *blocks_of_arranged(ir_func *func, const hdst__tables *tables, const hdst__cpu_limits *limits)
@@ -72,6 +74,7 @@ static const char *make_block(const ir_func *func, hdst__tables *tables, const h
     forms->reads_most = reads_most(func);
     follow_layout(forms->block, limits->input);
     forms->strip_step = forms->block->block > HDST__CPU_STRIP_STEP ? forms->block->block : HDST__CPU_STRIP_STEP;
+    forms->few_step = split && !has_output(func) ? HDST__CPU_FEW_STEP : forms->strip_step;
     hdst__place_limits place = limits->place;
     place.may_turn = !split;
     hdst__pass_accumulator_placement_cpu(forms->block, func, tables, &place);

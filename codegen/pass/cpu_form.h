@@ -22,6 +22,7 @@ typedef struct hdst__cpu_forms {        // of one function; they share placement
     ir_func *count, *count_block;       // what only counts the output: record by record, by blocks; NULL: there is none
     hdst__row_sums row_sums;            // of row form: what is added up over blocks of records; none: count is 0
     uint32_t strip_step;                // records: strips begin at a multiple of so many
+    uint32_t few_step;                  // the same where a slice has fewer than that for each strip
     bool reads_ahead;                   // little is computed for a record, so memory is what counts
     bool reads_most;                    // far more is read than comes out: totals, or some of the records
 } hdst__cpu_forms;

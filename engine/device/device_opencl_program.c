@@ -434,6 +434,7 @@ hdst_status hdst__opencl_launch(hdst__device *device, hdst__program *program, co
         size_t runs = (size_t)((at->count + HDST__FOLD_RECORDS - 1) / HDST__FOLD_RECORDS);
         global = (runs + local - 1) / local * local;
     }
+    global = (size_t)hdst__kernel_strips(kernel, global, self->base.info->compute_units, at->count);
     if (program->combine && at->combined) return combine(self, program, at, global, local, error);
     hdst_status status = program->count ? count_first(self, program, at, global, local, error) : HDST_OK;
     hdst__launch rest;

@@ -82,7 +82,8 @@ static void fill(fixture *f)
     int64_t *words = f->memory + hdst__tables_mark_words(f->tables, rows), *low = words + hdst__tables_private_words(f->tables,
         rows), *cells = f->memory + hdst__tables_first_level_words(f->tables, rows);
     const uint64_t all = hdst__tables_device_words(f->tables, rows);
-    for (uint64_t i = 0; i < hdst__tables_private_words(f->tables, rows); i++) words[i] = random_word();
+    const int drop = (int[]){0, 5, 11, 12, 13, 30}[random_bits() % 6];         // of the upper bits: words of 52 bits at most are rounded together
+    for (uint64_t i = 0; i < hdst__tables_private_words(f->tables, rows); i++) words[i] = random_word() >> drop;
     for (uint64_t r = 0; r < ROWS; r++)
         for (uint64_t e = 0; a->cell[0].private_words == 1 && e < ELEMENTS; e++)
             if (e / 70 % 2 && random_bits() % 2) low[r * a->private_row_words + a->cell[0].private_first + e] = random_word();

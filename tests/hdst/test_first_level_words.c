@@ -5,6 +5,7 @@
 #include "tests/hdst/support.h"
 
 #include <float.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -36,6 +37,7 @@ typedef struct sums { float x[3][COLUMNS]; double twice[COLUMNS]; uint64_t all; 
 typedef struct wide { float x[COLUMNS]; uint32_t n; } wide;
 
 static sample samples[RECORDS];
+static uint32_t used = RECORDS;         // of them, from the first on
 
 static uint64_t random_bits(uint64_t *state)        // xorshift64*
 {
@@ -88,7 +90,7 @@ static void *gather(const char *device, const char *map, const char *accum, size
     hdst_module *m = module_of(context, text);
     hdst_map_spec *spec = hdst_map_spec_create(m, map);
     if (!strcmp(map, "by_class")) hdst_bind_accum(spec, accum, ROWS);
-    hdst_result *r = hdst_result_create(hdst_map(hdst_read(hdst_source_from_memory(context, samples, RECORDS, sizeof *samples), m, "sample"), spec));
+    hdst_result *r = hdst_result_create(hdst_map(hdst_read(hdst_source_from_memory(context, samples, used, sizeof *samples), m, "sample"), spec));
     for (int t = 0; t < runs; t++) {
         uint64_t count;
         RUN(r);
@@ -161,6 +163,22 @@ Test(first_level_words, what_does_not_fit_is_in_cells)
     make_wild(0, 4);
     make_special();
     compare_both();
+}
+
+// Each core has a strip of them; what does not fit a word of a strip comes from all at once.
+Test(first_level_words, of_few_records_too)
+{
+    static const uint32_t counts[] = {1, 33, 50, 129, 255};
+    if (!have_cpu()) return;
+    make_wild(150, 20);
+    for (size_t n = 0; n < sizeof counts / sizeof *counts; n++) {
+        used = counts[n];
+        char *expected = gather("interp", "train", "g", sizeof(sums), 1, NULL), *rows = gather("cpu", "train", "g", sizeof(sums), 2, "a strip per core, of 16");
+        cr_assert(!memcmp(rows, expected, sizeof(sums)) && !memcmp(rows + sizeof(sums), expected, sizeof(sums)), "%" PRIu32 " records", used);
+        free(expected);
+        free(rows);
+    }
+    used = RECORDS;
 }
 
 Test(first_level_words, runs_do_not_see_the_one_before)

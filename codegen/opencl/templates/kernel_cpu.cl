@@ -13,6 +13,7 @@
 //: FLUSH
 //: FINISH
 //: STRIP_STEP 64
+//: FEW_STEP 64 | 4
 #pragma once
 DIALECT
 // TITLE
@@ -23,11 +24,12 @@ SUM_LOOPS
 BLOCK_DEFINE
 
 // Where strip number `strip` starts: a multiple of STRIP_STEP records from the segment's first one, so that blocks are whole and a strip shares no cache line
-// with its neighbour.
+// with its neighbour; of few records a multiple of FEW_STEP, so that all strips have some.
 inline ulong strip_start(ulong skip, ulong count, ulong strip, ulong strips)
 {
     if (strip == strips) return count;
-    const ulong start = (skip + count / strips * strip + count % strips * strip / strips) / STRIP_STEP * STRIP_STEP;
+    const ulong step = count < strips * STRIP_STEP ? FEW_STEP : STRIP_STEP;
+    const ulong start = (skip + count / strips * strip + count % strips * strip / strips) / step * step;
     const long past = (long)(start - skip);     // signed: Oclgrind does not know the saturating subtraction that clang makes of an unsigned choice
     return past > 0 ? (ulong)past : 0;
 }

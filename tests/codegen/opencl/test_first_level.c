@@ -6,6 +6,7 @@
 #include "accum/fixed_point.h"
 #include "accum/superaccumulator.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -23,6 +24,19 @@ static const char kernels[] =
     "        if (first_level_add(memory + 2, v[i])) first_level_carry(marked(memory, memory + 4, cell, 10), FLOAT_LAST, FLOAT_LOWEST, v[i], 10);\n"
     "}\n"
     "__kernel void add_all(__global long *to, __global const long *from, uint count) { if (!first_level_add_all(to, from, count)) to[0] = 77; }\n"
+    "__kernel void strips(__global long *memory, __global const long *own, uint count)\n"
+    "{\n"
+    "    __global long *words = memory + 5, *cells = words + 2 * count;\n"
+    "    for (uint turn = 0; turn < 20; turn++) {\n"
+    "        for (ulong n = 0, part; n < count; n += part) {\n"
+    "            part = min(count - n, first_level_page_rest(words, words + n));\n"
+    "            volatile __global uint *lock = first_level_lock(memory, words, words + n);\n"
+    "            if (!first_level_add_all(words + n, own + n, part)) words[0] = 1L << 60;\n"
+    "            first_level_unlock(lock);\n"
+    "        }\n"
+    "        for (uint n = 7; n < count; n += 100) first_level_add_both(memory, cells, cells, words + n, count, 1000, 3, 10);\n"
+    "    }\n"
+    "}\n"
     "__kernel void settle(__global long *memory, __global const float *v, uint count)\n"
     "{\n"
     "    for (uint i = 0; i < count; i++) first_level_exception_float(memory, memory + 4, memory + 4 + 600, memory + 2, 1, v[i], 0x1p10f, 0x1p-10f, 10);\n"
@@ -42,19 +56,24 @@ static cl_kernel build(const char *name)
     return kernel;
 }
 
-// Runs the kernel over `count` addends of `size` bytes; `memory`, of `words`, comes and goes.
-static void run_on(const char *name, int64_t *memory, size_t words, const void *addends, size_t size, cl_uint count)
+// Runs so many work-items of the kernel over `count` addends of `size` bytes; `memory`, of `words`, comes and goes.
+static void run_items(size_t items, const char *name, int64_t *memory, size_t words, const void *addends, size_t size, cl_uint count)
 {
     cl_kernel kernel = build(name);
     cl_mem table = cl_run_buffer(&run, memory, words * sizeof *memory), v = cl_run_buffer(&run, (void *)(uintptr_t)addends, size * count);
     clSetKernelArg(kernel, 0, sizeof table, &table);
     clSetKernelArg(kernel, 1, sizeof v, &v);
     clSetKernelArg(kernel, 2, sizeof count, &count);
-    cr_assert(cl_run_launch(&run, kernel, 1, 1));
+    cr_assert(cl_run_launch(&run, kernel, items, 1));
     cr_assert(cl_run_read(&run, table, memory, words * sizeof *memory));
     clReleaseMemObject(table);
     clReleaseMemObject(v);
     cl_run_release(kernel);
+}
+
+static void run_on(const char *name, int64_t *memory, size_t words, const void *addends, size_t size, cl_uint count)
+{
+    run_items(1, name, memory, words, addends, size, count);
 }
 
 static uint64_t bits_of(float v)
@@ -137,4 +156,19 @@ Test(front, what_one_word_does_not_take_goes_to_two_or_to_the_cell)
     settle(v, ADDENDS, true);
     v[5] = 0x1.8p-55f;      // too small for the low word
     settle(v, ADDENDS, true);
+}
+
+// Strips at the same pages, and exceptions between them; no lock is left.
+Test(front, strips_add_their_tables_a_page_at_a_time)
+{
+    enum { STRIPS = 16, TURNS = 20, COUNT = 1300, MARKS_OF_ALL = 5, WORDS = MARKS_OF_ALL + 2 * COUNT + CELL_WORDS };
+    static int64_t memory[WORDS], own[COUNT];
+    for (int64_t n = 0; n < COUNT; n++) own[n] = n * n * (n % 2 ? 1000003 : -1000003);
+    run_items(STRIPS, "strips", memory, WORDS, own, sizeof *own, COUNT);
+    for (int n = 0; n < MARKS_OF_ALL; n++) cr_assert_eq(memory[n], 0);
+    for (int64_t n = 0; n < COUNT; n++) {
+        const bool both = n % 100 == 7;
+        cr_assert_eq(memory[MARKS_OF_ALL + n], STRIPS * TURNS * (own[n] + (both ? 1000 : 0)), "word %" PRId64, n);
+        cr_assert_eq(memory[MARKS_OF_ALL + COUNT + n], both ? STRIPS * TURNS * 3 : 0, "low word %" PRId64, n);
+    }
 }

@@ -20,11 +20,12 @@ inline uint bits_of_float(float v) { return v != v ? 0x7fc00000u : as_uint(v); }
 #define BLOCK 128
 
 // Where strip number `strip` starts: a multiple of 128 records from the segment's first one, so that blocks are whole and a strip shares no cache line
-// with its neighbour.
+// with its neighbour; of few records a multiple of 128, so that all strips have some.
 inline ulong strip_start(ulong skip, ulong count, ulong strip, ulong strips)
 {
     if (strip == strips) return count;
-    const ulong start = (skip + count / strips * strip + count % strips * strip / strips) / 128 * 128;
+    const ulong step = count < strips * 128 ? 128 : 128;
+    const ulong start = (skip + count / strips * strip + count % strips * strip / strips) / step * step;
     const long past = (long)(start - skip);     // signed: Oclgrind does not know the saturating subtraction that clang makes of an unsigned choice
     return past > 0 ? (ulong)past : 0;
 }

@@ -2,7 +2,7 @@
 // A join of many records with few, half of which have a partner, and the sum of the products of their values: hdst beside a hash join in C, turn about in one
 // process. The least processor and wall time of the rounds, and their ratios.
 //
-// usage: bench_join [RECORDS [SMALL [ROUNDS]]]      (100000000, 1000000, 5)
+// usage: bench_join [RECORDS [SMALL [ROUNDS [cached]]]]      (100000000, 1000000, 5; cached: both sides stay where they are joined, on a device)
 #include "hdst/hdst.h"
 
 #include <inttypes.h>
@@ -141,6 +141,7 @@ int main(int argc, char **argv)
 {
     data d = {.count = argc > 1 ? strtoull(argv[1], NULL, 10) : 100000000, .few = argc > 2 ? strtoull(argv[2], NULL, 10) : 1000000};
     const int rounds = argc > 3 ? atoi(argv[3]) : 5;
+    const bool cached = argc > 4 && !strcmp(argv[4], "cached");
     least hdst = {1e9, 1e9, 0}, hand = hdst;
     hdst_error error = HDST_ERROR_INIT;
     d.l = malloc(d.count * sizeof *d.l);
@@ -154,6 +155,7 @@ int main(int argc, char **argv)
     hdst_module *module = hdst_module_parse(context, "bench_join", kernels, NULL);
     hdst_dataset *l = hdst_read(hdst_source_from_memory(context, d.l, d.count, sizeof *d.l), module, "large");
     hdst_dataset *s = hdst_read(hdst_source_from_memory(context, d.s, d.few, sizeof *d.s), module, "small");
+    if (cached) l = hdst_cache(l), s = hdst_cache(s);
     hdst_result *result = hdst_result_create(hdst_reduce(hdst_join(l, "key", s, "key", module, "product"), module, "add"));
     if (hdst_run(result, &error) != HDST_OK) return fail(&error);       // compiles
     for (int i = 0; i < rounds; i++) {

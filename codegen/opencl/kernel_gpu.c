@@ -9,6 +9,7 @@
 #include "codegen/opencl/print_combine_gpu.h"
 #include "codegen/opencl/print_cooperative.h"
 #include "codegen/opencl/print_finish.h"
+#include "codegen/opencl/print_flat_loop.h"
 #include "codegen/opencl/print_input.h"
 #include "codegen/opencl/print_output.h"
 #include "codegen/opencl/print_stmt.h"
@@ -35,12 +36,26 @@ static const char *read_of_lane(hdst__printer *p, const ir_expr *e)
     return vector || e->op != IR_FIELD ? vector : hdst__word_text(p, e);
 }
 
+static void begin_record(hdst__printer *p)
+{
+    hdst__print_words(p);
+    hdst__flat_begin_record(p);
+}
+
+static void end_record(hdst__printer *p)
+{
+    hdst__print_cooperative_keep(p);
+    hdst__flat_end_record(p);
+}
+
+static bool carries(const hdst__printer *p, uint32_t var) { return hdst__cooperative_carries(p, var) || hdst__flat_carries(p, var); }
+
 static const hdst__form gpu_form = {
     .read = read_of_lane,
     .run = {[IR_ACCUM] = hdst__print_accum_run, [IR_STORE] = hdst__print_vector_stores},
-    .begin_record = hdst__print_words, .end_record = hdst__print_cooperative_keep,
+    .begin_record = begin_record, .end_record = end_record,
     .begin_loop = hdst__begin_gpu_loop, .end_loop = hdst__end_gpu_loop,
-    .carries = hdst__cooperative_carries, .home = hdst__cooperative_home, .twofold = hdst__cooperative_twofold,
+    .carries = carries, .home = hdst__cooperative_home, .twofold = hdst__cooperative_twofold,
     .plain = hdst__cooperative_plain,
 };
 
@@ -107,6 +122,7 @@ static void print_own_scope(hdst__printer *p)
 static void print_setup(hdst__printer *p)
 {
     if (p->output.way == IR_OUTPUT_COUNTED) hdst__write_line(&p->out, "__local uint sums[LANES];\nif (places[0] > room) return;");
+    hdst__print_flat_memory(p);
     hdst__print_cooperative_memory(p);
     hdst__print_tile_memory(p);
     hdst__print_input_bases(p);
@@ -145,6 +161,7 @@ static void print_record(hdst__printer *p, const ir_func *func, const char *head
 // one failed, one by one: which it was is told there.
 static const char *records_text(hdst__printer *p, const ir_func *single, const ir_func *spans, const char *place)
 {
+    if (p->flat) return hdst__print_section(p, hdst__print_flat_records);
     const hdst__writer outer = p->out;
     const bool near = hdst__lanes_take_neighbours(spans);
     p->out = (hdst__writer){.arena = p->arena};
@@ -180,6 +197,7 @@ static const char *records_text(hdst__printer *p, const ir_func *single, const i
 
 static void print_count_setup(hdst__printer *p)
 {
+    hdst__print_flat_memory(p);
     hdst__print_input_bases(p);
     print_broadcast_copies(p);
     for (size_t i = 0; i < p->arg_count; i++)
@@ -195,6 +213,19 @@ static const char *print_count(hdst__printer *p, const ir_func *count, void (*pr
     const char *text = hdst__writer_text(&p->out);
     p->out = outer;
     return text;
+}
+
+// What a work-group comes to, however its lanes share that.
+static const char *counts_text(hdst__printer *p, const char *count_record)
+{
+    if (p->flat) return print_count(p, p->flat->count_head, hdst__print_flat_counts);
+    return hdst__arena_printf(p->arena, "const ulong i = base + lane;\nif (i < count) {\n%s}\n", count_record);
+}
+
+static const char *emit_scope(const hdst__printer *p)
+{
+    const char *all = hdst__pieces_text(p->arena, &hdst__kernel_pieces, "emit_gpu.cl");
+    return p->flat ? hdst__arena_printf(p->arena, "%s%s", all, hdst__pieces_text(p->arena, &hdst__kernel_pieces, "flat_gpu.cl")) : all;
 }
 
 static void print_own_record(hdst__printer *p)
@@ -238,6 +269,7 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *sca
     hdst__text_copies_begin(p, scalar);
     p->vectors = hdst__vectors_create(arena);
     if (forms.loops) p->cooperative = hdst__cooperative_create(arena, forms.loops);
+    p->flat = forms.flat;
     if (shape.span) p->tiles = hdst__tiles_create(arena, single);
     const uint64_t bytes = hdst__private_bytes(p, spans);
     if (!hdst__private_fits(p, func, bytes, HDST__GPU_PRIVATE_BYTES, diags)) return NULL;
@@ -256,9 +288,9 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *sca
         {"FILE_SCOPE", file_scope},
         {"SETUP", setup},
         {"CHUNK_LOOP", hdst__print_section(p, print_chunk)},
-        {"EMIT_SCOPE", count ? hdst__pieces_text(arena, &hdst__kernel_pieces, "emit_gpu.cl") : ""},
+        {"EMIT_SCOPE", count ? emit_scope(p) : ""},
         {"COUNT_SETUP", print_count(p, count, print_count_setup)},
-        {"COUNT_RECORD", count_record},
+        {"COUNT_RECORD", count ? counts_text(p, count_record) : ""},
         {"COMBINE_RECORD", hdst__combines_on_gpu(p) ? print_count(p, single, print_own_record) : ""},
         {"RECORDS", records},
         {"FLUSH", hdst__print_section(p, hdst__print_group_flush)},
@@ -270,8 +302,9 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *sca
     *kernel = (hdst__kernel){.func = func, .local_size = shape.group, .shape = shape, .private_bytes = bytes, .merges = merges,
         .group_tables = func->tables->shared, .overflow_cell_words = func->tables->overflow_words,
         .tables_in_local = hdst__placed_anywhere(func, IR_PLACE_LOCAL)};
-    kernel->why = hdst__arena_printf(arena, "form: %" PRIu32 " record%s per lane%s, %" PRIu32 " copies of tables\n%s%s%s", shape.records,
-        shape.records > 1 ? "s" : "", local ? "" : ", no local memory", func->tables->copies, hdst__tiles_why(p), hdst__emit_why(p), hdst__tables_why(p));
+    kernel->why = hdst__arena_printf(arena, "form: %" PRIu32 " record%s per lane%s, %" PRIu32 " copies of tables\n%s%s%s%s", shape.records,
+        shape.records > 1 ? "s" : "", local ? "" : ", no local memory", func->tables->copies, hdst__tiles_why(p), hdst__emit_why(p), hdst__flat_why(p),
+        hdst__tables_why(p));
     if (func->tables->has_tuples) kernel->why = hdst__arena_printf(arena, "%s%s\n", kernel->why, hdst__tuples_why(p));
     const size_t finish = p->tables->accum_count ? HDST__FINISH_FILLINGS : 0, tuples = func->tables->has_tuples ? HDST__TUPLE_FILLINGS : 0;
     if (finish) hdst__finish_texts(p, kernel, fillings + OWN_FILLINGS);

@@ -105,6 +105,7 @@ struct hdst__printer {
     struct hdst__vectors *vectors;              // GPU: print_vectors.h
     struct hdst__cooperative *cooperative;      // GPU: print_cooperative.h
     struct hdst__tiles *tiles;                  // GPU: print_tiles.h
+    const struct hdst__flat_loop *flat;         // GPU: print_flat_loop.h
 };
 
 hdst__printer *hdst__printer_create(hdst__arena *arena, const ir_func *func, const hdst__kernel_options *options,

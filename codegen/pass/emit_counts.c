@@ -49,10 +49,15 @@ static void drop_effects(ir_func *func, ir_block *block)
     *block = out;
 }
 
-const char *hdst__passes_count(ir_func *func)
+void hdst__drop_effects(ir_func *func)
 {
     drop_effects(func, &func->body);
     func->counts = true;
+}
+
+const char *hdst__passes_count(ir_func *func)
+{
+    hdst__drop_effects(func);
     hdst__pass_dead_code(func);
     hdst__pass_uniformity(func);
     hdst__pass_if_conversion_of_effects(func);

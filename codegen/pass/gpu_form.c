@@ -82,6 +82,8 @@ static const char *make_forms(ir_func *func, const hdst__tables *tables, const h
     forms->count = func->emits ? hdst__ir_copy_func(func->arena, func) : NULL;
     const char *wrong = forms->count ? hdst__passes_count(forms->count) : NULL;
     if (wrong) return hdst__arena_printf(func->arena, "as it counts: %s", wrong);
+    const bool takes_turns = forms->count && !forms->loops && !func->shape->span && !func->tables->has_tuples;
+    forms->flat = takes_turns ? hdst__pass_loop_flattening(forms->single) : NULL;
     return hdst__ir_verify(forms->spans);
 }
 

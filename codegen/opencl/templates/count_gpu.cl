@@ -13,11 +13,8 @@ void KERNEL_count(ARGS)
     const uint lane = get_local_id(0);
     COUNT_SETUP
     for (ulong base = get_group_id(0) * (ulong)LANES; base < count; base += get_global_size(0)) {
-        const ulong i = base + lane;
         ulong place = 0;
-        if (i < count) {
-            COUNT_RECORD
-        }
+        COUNT_RECORD
         counts[lane] = place;
         for (uint reach = LANES / 2; reach > 0; reach /= 2) {
             barrier(CLK_LOCAL_MEM_FENCE);

@@ -4,10 +4,11 @@
 // Cases: step, through the public interface; table, a loop by hand: for each thread a table of 32-byte rows in large pages, which grows, with the same hash
 // and rows; homes fetched 16 words ahead; then all tables into one. Words have 4 to 12 bytes, 7 on average, frequent ones the short ones.
 #include "bench/hdst_side.h"
+#include "bench/zipf_text.h"
 
 #include <math.h>
 
-enum { LONGEST = 12, FIRST_BITS = 12, AHEAD = 16 };
+enum { FIRST_BITS = 12, AHEAD = 16 };
 
 typedef struct word { hdst_text_span key; uint64_t n; } word;
 typedef struct row { uint64_t tag, key[2], n; } row;
@@ -22,58 +23,14 @@ typedef struct problem {
 
 // --- Words ---
 
-static hdst_text_span make_word(uint64_t rank)
-{
-    char bytes[LONGEST];
-    uint64_t letters = rank * 7919 % 456976, random = bench_random(rank);
-    uint32_t length = 4 + (rank < 200 ? 0 : rank < 5000 ? (uint32_t)(random % 4) : (uint32_t)(random % 9));
-    for (uint32_t i = 0; i < length; i++) {
-        bytes[i] = (char)('a' + (i < 4 ? letters % 26 : random >> 5 * i & 15));
-        letters /= 26;
-    }
-    return hdst_text_span_of(bytes, length);
-}
-
-typedef struct law { uint32_t *other; double *keep; hdst_text_span *word; uint64_t words; } law;
-
-// Walker's alias method: a number and a coin give a rank.
-static law make_law(uint64_t words)
-{
-    law l = {malloc(words * sizeof *l.other), malloc(words * sizeof *l.keep), malloc(words * sizeof *l.word), words};
-    uint32_t *small = malloc(words * sizeof *small), *large = malloc(words * sizeof *large);
-    double all = 0;
-    uint64_t smalls = 0, larges = 0;
-    for (uint64_t i = 0; i < words; i++) all += 1.0 / (double)(i + 1);
-    for (uint64_t i = 0; i < words; i++) {
-        l.word[i] = make_word(i);
-        l.other[i] = (uint32_t)i;
-        l.keep[i] = 1.0 / (double)(i + 1) / all * (double)words;
-        if (l.keep[i] < 1) small[smalls++] = (uint32_t)i;
-        else large[larges++] = (uint32_t)i;
-    }
-    while (smalls && larges) {
-        const uint32_t s = small[--smalls], t = large[larges - 1];
-        l.other[s] = t;
-        l.keep[t] -= 1 - l.keep[s];
-        if (l.keep[t] < 1) small[smalls++] = large[--larges];
-    }
-    free(small);
-    free(large);
-    return l;
-}
-
 static void make_records(problem *p)
 {
-    law l = make_law(p->words);
+    zipf_law law = zipf_law_of(p->words);
+    hdst_text_span *words = zipf_words(p->words);
     p->record = bench_allocate(p->records * sizeof *p->record);
-    for (uint64_t i = 0; i < p->records; i++) {
-        const uint64_t random = bench_random(i), rank = (random >> 32) * p->words >> 32;
-        const double coin = (double)(uint32_t)random * 0x1p-32;
-        p->record[i] = (word){l.word[coin < l.keep[rank] ? rank : l.other[rank]], 1};
-    }
-    free(l.other);
-    free(l.keep);
-    free(l.word);
+    for (uint64_t i = 0; i < p->records; i++) p->record[i] = (word){words[zipf_rank(&law, bench_random(i))], 1};
+    zipf_law_end(&law);
+    free(words);
 }
 
 // --- By hand ---

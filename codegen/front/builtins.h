@@ -47,6 +47,7 @@
     X(UPPER, "upper", 1, VIEW)                                                                                          \
     X(TEXT_WORD, "text_word", 2, TEXT_WORD) /* in codegen/math/ alone: eight bytes from a place on, zero behind the end */ \
     X(TEXT_BITS, "text_bits", 3, TEXT_WORD) /* likewise: which of 64 bytes from a place on lie in four ranges (text_value.h) */ \
+    X(TEXT_TOKENS, "text_tokens", 3, TEXT_TOKENS) /* likewise: the text, of which a loop takes the tokens (IR_TEXT_TOKENS) */      \
     X(TEXT_BYTE, "text_byte", 2, TEXT_BYTE) /* likewise one */                                                          \
     X(FIND, "find", 2, DRAW) X(STARTS_WITH, "starts_with", 2, DRAW) X(ENDS_WITH, "ends_with", 2, DRAW)                  \
     X(PARSE_INT, "parse_int", 1, PARSE)     /* of a text; a second argument is what a text gives that is no number */    \

@@ -8,7 +8,7 @@
 typedef enum typing {
     FLOAT, NUMERIC, TO_BOOL, BITS_F32_U32, BITS_F32_I32, BITS_32_F32, BITS_F64_U64, BITS_F64_I64, BITS_64_F64, LENGTH, TO_U64, ACCUMULATE, OVER_ARRAYS, GIVE,
     MATH, DRAW, OF_ANY, LOOSE_F32_U32, LOOSE_F32_I32, LOOSE_F64_U64, LOOSE_F64_I64,
-    COUNT_BITS, VIEW, TEXT_WORD, TEXT_BYTE, PARSE, CHECK, BUILD,
+    COUNT_BITS, VIEW, TEXT_WORD, TEXT_TOKENS, TEXT_BYTE, PARSE, CHECK, BUILD,
 } typing;
 
 static const struct builtin { const char *name; size_t args; typing typing; } builtins[] = {
@@ -36,7 +36,7 @@ static bool gives_way(int id)
 static bool is_inner(int id)
 {
     const typing t = builtins[id].typing;
-    return t == TEXT_WORD || t == TEXT_BYTE || t == CHECK || t == LOOSE_F32_U32 || t == LOOSE_F32_I32 || t == LOOSE_F64_U64 ||
+    return t == TEXT_WORD || t == TEXT_TOKENS || t == TEXT_BYTE || t == CHECK || t == LOOSE_F32_U32 || t == LOOSE_F32_I32 || t == LOOSE_F64_U64 ||
            t == LOOSE_F64_I64;
 }
 
@@ -236,6 +236,7 @@ static ast_expr *builtin_call(hdst__checker *c, ast_expr *call, int id)
     case COUNT_BITS: return count_bits(c, call);
     case VIEW: return of_text(c, call, HDST__TEXT);
     case TEXT_WORD: return of_text(c, call, HDST__U64);
+    case TEXT_TOKENS: return of_text(c, call, HDST__TEXT);
     case TEXT_BYTE: return of_text(c, call, HDST__U8);
     case CHECK: return of_text(c, call, HDST__VOID);
     case LENGTH: case ACCUMULATE: case GIVE: case DRAW: case PARSE: case BUILD: break;     // elsewhere

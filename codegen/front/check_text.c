@@ -3,7 +3,7 @@
 //
 //     for (text w : tokens(t, WORD)) body
 //
-//     { text of = t; token_cursor at = before_tokens();
+//     { text of = with_words(t); token_cursor at = before_tokens();
 //       while (true) { at = next_token(of, at, 0, ""); if (at.first == 0xffffffff) break; text w = of[at.first:at.behind]; body } }
 #include "codegen/front/check.h"
 
@@ -180,6 +180,14 @@ static ast_expr *most_tokens(hdst__checker *c, hdst__span span, ast_decl *of)
     return hdst__check_call_math(c, span, "most_tokens", of_text, 1);
 }
 
+// The text, marked as one whose tokens the loop takes.
+static ast_expr *with_tokens(hdst__checker *c, hdst__span span, ast_expr *text, uint64_t class)
+{
+    static const char *const marks[] = {"with_words", "with_fields"};
+    ast_expr *const of_text[] = {text};
+    return class < sizeof marks / sizeof *marks ? hdst__check_call_math(c, span, marks[class], of_text, 1) : text;
+}
+
 // Turns the loop `s` over tokens(text, class) into the loop above; false after an error. Its own body is to be checked by the caller, with `s->decl` in sight.
 bool hdst__check_token_loop(hdst__checker *c, ast_stmt *s)
 {
@@ -204,7 +212,7 @@ bool hdst__check_token_loop(hdst__checker *c, ast_stmt *s)
     s->kind = AST_BLOCK;
     s->then = NULL;
     s->value = NULL;
-    push(c, s, declare(c, of, text));
+    push(c, s, declare(c, of, with_tokens(c, at, text, class.number)));
     push(c, s, declare(c, separators, class.separators));
     push(c, s, declare(c, cursor, begin));
     push(c, s, loop);

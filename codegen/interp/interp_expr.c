@@ -94,7 +94,7 @@ lanes hdst__interp_eval(interp_state *s, const ir_expr *e, size_t at)
     case IR_BROADCAST: return hdst__interp_broadcast(s, e, at);
     case IR_LENGTH: return length(s, e, at);
     case IR_RECORD_INDEX: return hdst__interp_record_index(s, at);
-    case IR_TEXT_LENGTH: case IR_TEXT_BYTE: case IR_TEXT_WORD: case IR_TEXT_BITS: case IR_TEXT_SLICE: case IR_TEXT_VIEW:
+    case IR_TEXT_LENGTH: case IR_TEXT_BYTE: case IR_TEXT_WORD: case IR_TEXT_BITS: case IR_TEXT_SLICE: case IR_TEXT_TOKENS: case IR_TEXT_VIEW:
         return hdst__interp_text(s, e, at);
     case IR_NEG: case IR_BITNOT: case IR_NOT: case IR_ABS: case IR_SQRT: case IR_CANONICAL: case IR_ISNAN: case IR_CTZ: case IR_CONVERT:
     case IR_BITCAST: return unary(s, e, at);

@@ -90,6 +90,7 @@ static uint64_t apply(interp_state *s, const ir_expr *e, const hdst__text_value 
     case IR_TEXT_BYTE: return hdst__text_byte(text, b);
     case IR_TEXT_BITS: return hdst__text_bits(text, b, c);
     case IR_TEXT_WORD: return hdst__text_word(text, b);
+    case IR_TEXT_TOKENS: return text ? hdst__interp_text_new(s, *text) : 0;
     case IR_TEXT_VIEW: return text ? hdst__interp_text_new(s, (hdst__text_value){text->at, text->length, (uint32_t)e->bits}) : 0;
     default: return hdst__interp_text_new(s, hdst__text_slice(text, b, c));
     }

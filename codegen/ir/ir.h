@@ -71,6 +71,9 @@ typedef enum ir_op {
     IR_TEXT_WORD,   // u64: eight bytes of a from b on, the first one lowest; zero behind its end
     IR_TEXT_BITS,   // u64: which of the 64 bytes of a from b on lie in the ranges c (u64, hdst__text_bits); none of those behind its end
     IR_TEXT_SLICE,  // text: bytes b to c - 1 of a, as far as there are such
+    // text: a, whose tokens a loop takes: those of bytes in the ranges b (u64, a constant), as `bits` says (ir_token_bytes). Where func->token_pieces is
+    // set, the part of a with the tokens that begin in a lane's piece of it; else a
+    IR_TEXT_TOKENS,
     IR_TEXT_VIEW,   // text: a with letters looked at as `bits` says, a hdst__text_view
     // Put in by pass_block_accumulation (block form); see accum/tables.h for what the words mean. The cell is
     // leaf `leaf` of accum `param`, a's kind is the cell's.
@@ -80,6 +83,7 @@ typedef enum ir_op {
 } ir_op;
 
 enum { IR_ANY_NAN = 1 };
+enum ir_token_bytes { IR_TOKENS_LOWER = 1 /* letters as small ones */, IR_TOKENS_BETWEEN = 2 /* of other bytes than those */ };
 
 struct ir_expr {
     ir_op op;
@@ -258,6 +262,8 @@ struct ir_func {
     size_t search_count, search_capacity;
     bool emits;                     // has IR_EMIT: how many output records there are depends on the data. Else each input record gives one
     bool counts;                    // only counts what it would emit: nothing is stored, accumulated or checked (pass_count)
+    // GPU form: a lane takes the tokens of a piece of a text, not of a whole one (codegen/pass/token_pieces.c)
+    bool token_pieces;
     bool placed;                    // only what comes out is stored (pass_emit_counts_place)
     uint32_t block;                 // block form: records of a block; 0 in scalar form
     ir_sum_loop *sum_loops;         // block form: by which IR_ACCUM_BLOCKs add; none before the pass that makes them

@@ -40,7 +40,8 @@ static const char *const op_names[] = {
     [IR_GT] = "gt", [IR_GE] = "ge", [IR_EQ] = "eq", [IR_NE] = "ne", [IR_FMA] = "fma", [IR_SELECT] = "select", [IR_CONVERT] = "convert",
     [IR_BITCAST] = "bitcast", [IR_TEXT_LENGTH] = "text_length", [IR_TEXT_BYTE] = "text_byte", [IR_TEXT_WORD] = "text_word",
     [IR_TEXT_BITS] = "text_bits",
-    [IR_TEXT_SLICE] = "text_slice", [IR_TEXT_VIEW] = "text_view", [IR_FIXED] = "fixed", [IR_FITS] = "fits", [IR_KEY_MIN] = "key_min", [IR_KEY_MAX] = "key_max",
+    [IR_TEXT_SLICE] = "text_slice", [IR_TEXT_TOKENS] = "text_tokens",
+    [IR_TEXT_VIEW] = "text_view", [IR_FIXED] = "fixed", [IR_FITS] = "fits", [IR_KEY_MIN] = "key_min", [IR_KEY_MAX] = "key_max",
 };
 
 static const char *const stmt_names[] = {

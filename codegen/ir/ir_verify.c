@@ -130,6 +130,10 @@ static bool binary_ok(verifier *v, const ir_expr *e, const char *where)
         REQUIRE(a == HDST__TEXT && b == HDST__U32 && e->kind == kind, "operand types of a text", where);
         return true;
     }
+    if (e->op == IR_TEXT_TOKENS) {
+        REQUIRE(e->kind == HDST__TEXT && a == HDST__TEXT && b == HDST__U64 && e->b->op == IR_CONST, "operand types of a text", where);
+        return true;
+    }
     REQUIRE(a == b && a != HDST__TEXT, "operands of two types", where);
     if (e->op >= IR_LT && e->op <= IR_NE) {
         REQUIRE(e->kind == HDST__BOOL, "comparison is not bool", where);

@@ -335,6 +335,14 @@ static ir_expr *text_bits(lowerer *l, ir_expr *const arg[3])
     return e;
 }
 
+// text_tokens(t, which bytes, ranges): what it is called with are constants (codegen/math/text.hk).
+static ir_expr *text_tokens(lowerer *l, ir_expr *const arg[3])
+{
+    ir_expr *e = hdst__ir_binary(l->func, IR_TEXT_TOKENS, HDST__TEXT, arg[0], arg[2]);
+    e->bits = arg[1]->bits;
+    return e;
+}
+
 static ir_expr *table_length(lowerer *l, const lower_binding *table)
 {
     return table->decl->key && !table->decl->has_stretches ? hdst__lower_lookup_length(l, table) : length_of(l, table->place.first);
@@ -371,6 +379,7 @@ static ir_expr *builtin(lowerer *l, const ast_expr *e)
     case HDST__BI_LOWER: return view(l, arg[0], HDST__TEXT_LOWER);
     case HDST__BI_UPPER: return view(l, arg[0], HDST__TEXT_UPPER);
     case HDST__BI_TEXT_BITS: return text_bits(l, arg);
+    case HDST__BI_TEXT_TOKENS: return text_tokens(l, arg);
     case HDST__BI_TEXT_WORD: return hdst__ir_binary(l->func, IR_TEXT_WORD, kind, arg[0], arg[1]);
     case HDST__BI_TEXT_BYTE: return hdst__ir_binary(l->func, IR_TEXT_BYTE, kind, arg[0], arg[1]);
     case HDST__BI_ISNAN: return hdst__ir_unary(l->func, IR_ISNAN, HDST__BOOL, arg[0]);

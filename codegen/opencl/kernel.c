@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a checked function to a kernel: the form that the device class asks for, and what a launch of one needs.
 #include "codegen/opencl/kernel.h"
+
+#include "base/costs_gpu.h"
 #include "codegen/opencl/kernel_emit.h"
 #include "codegen/opencl/kernel_form.h"
 
@@ -15,11 +17,15 @@ const hdst__kernel *hdst__kernel_make(hdst__arena *arena, const ir_func *func, c
     return rows ? rows : hdst__kernel_make_gpu(arena, func, options, diags);
 }
 
-uint64_t hdst__kernel_places(const hdst__kernel *kernel, uint64_t items, uint64_t records)
+enum { PIECES_AT = 4, PIECES_WORDS = 2 };        // templates/combined_pieces_gpu.cl: of all work-items, of each
+
+uint64_t hdst__kernel_places(const hdst__kernel *kernel, uint32_t compute_units, uint64_t items, uint64_t records)
 {
     if (kernel->output_way == IR_OUTPUT_DENSE) return 0;
     if (kernel->output_way == IR_OUTPUT_BOUNDED) return 2 * items;
-    const uint64_t marks = kernel->combine_name ? 2 + (records + 1) / 2 : 0, tiles = (records + kernel->local_size - 1) / kernel->local_size;
+    const uint64_t most = (uint64_t)compute_units * HDST__GPU_COMBINE_GROUPS_PER_UNIT * kernel->local_size;
+    const uint64_t kept = kernel->token_pieces ? PIECES_AT + PIECES_WORDS * (items < most ? items : most) : 2 + (records + 1) / 2;
+    const uint64_t marks = kernel->combine_name ? kept : 0, tiles = (records + kernel->local_size - 1) / kernel->local_size;
     if (marks > 1 + tiles) return marks;
     return kernel->one_group_per_strip ? HDST__COUNTS_AT + items * (kernel->at_most ? 3 : 1) : 1 + tiles;
 }

@@ -73,6 +73,7 @@ typedef struct hdst__kernel {
     bool at_most;                       // COUNTED, CPU: strips say where they wrote and how many records (hdst__kernel_runs_at)
     bool combines;                      // records with equal keys become one, or a row of words, in the tables of COMBINED
     const char *combine_name, *gather_name;     // COUNTED, GPU: NULL, or in place of count_name and so on, and what makes records of the table's rows
+    bool token_pieces;                  // COUNTED, GPU: lanes take pieces of texts, and what combines goes on from what each work-item kept in PLACES
     uint64_t combined_row_bytes;        // with either: of a row there
     uint64_t spare_records;             // COUNTED, CPU: records that a work-item may write behind ROOM
     const char *count_name, *scan_name; // COUNTED
@@ -86,8 +87,8 @@ typedef struct hdst__kernel {
 // Prints `func` (scalar passes done; it is copied) for a target. Returns NULL with diags set when the target cannot run it (private memory, no double).
 const hdst__kernel *hdst__kernel_make(hdst__arena *arena, const ir_func *func, const hdst__kernel_options *options, hdst__diags *diags);
 
-// Words of PLACES for a launch with so many work-items over so many records.
-uint64_t hdst__kernel_places(const hdst__kernel *kernel, uint64_t items, uint64_t records);
+// Words of PLACES for a launch with so many work-items over so many records. A launch that combines has fewer, by the device's compute units.
+uint64_t hdst__kernel_places(const hdst__kernel *kernel, uint32_t compute_units, uint64_t items, uint64_t records);
 // Of a kernel whose strips leave gaps: the first word that says where they wrote. From there on two words of each strip: its first record, how many.
 uint64_t hdst__kernel_runs_at(const hdst__kernel *kernel, uint64_t items);
 // CPU: into how many strips a slice of so many records is cut, of `items` that there may be on so many cores.

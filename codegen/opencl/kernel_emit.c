@@ -32,6 +32,7 @@ void hdst__kernel_name_counts(hdst__printer *p, hdst__kernel *kernel)
     kernel->combined_row_bytes = kernel->combines || on_gpu ? hdst__combined_row_bytes(p->options->combining) : 0;
     if (on_gpu) kernel->combine_name = hdst__arena_printf(p->arena, "%s_combine", kernel->name);
     if (on_gpu) kernel->gather_name = hdst__arena_printf(p->arena, "%s_gather", kernel->name);
+    kernel->token_pieces = p->func->token_pieces;
     kernel->spare_records = p->output.spare;
     if (p->output.way != IR_OUTPUT_COUNTED) return;
     kernel->count_name = hdst__arena_printf(p->arena, "%s_count", kernel->name);

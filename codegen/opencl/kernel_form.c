@@ -49,7 +49,8 @@ static const char *whole_text(hdst__printer *p, const hdst__kernel *kernel, cons
     hdst__writer text = {.arena = p->arena};
     write_frame(&text, frame, fillings, count);
     if (hdst__emit_frame(p)) write_frame(&text, hdst__emit_frame(p), fillings, count);
-    if (hdst__combines_on_gpu(p)) write_frame(&text, "combined_gpu.cl", fillings, count);
+    if (hdst__combines_on_gpu(p)) write_frame(&text, p->func->token_pieces ? "combined_pieces_gpu.cl" : "combined_gpu.cl", fillings, count);
+    if (hdst__combines_on_gpu(p)) write_frame(&text, "gather_gpu.cl", fillings, count);
     if (kernel->merges) write_frame(&text, "merge_gpu.cl", fillings, count);
     hdst__tuples_write(p, &text, fillings, count);
     if (kernel->finish_arg_count && !hdst__tables_write_rows(p->tables)) write_frame(&text, "finish_gpu.cl", fillings, count);

@@ -16,6 +16,7 @@
 #include "codegen/opencl/print_text_copies.h"
 #include "codegen/opencl/print_tables.h"
 #include "codegen/opencl/print_tiles.h"
+#include "codegen/opencl/print_token_pieces.h"
 #include "codegen/opencl/print_tuples.h"
 #include "codegen/opencl/print_vectors.h"
 #include "codegen/opencl/print_words.h"
@@ -121,7 +122,8 @@ static void print_own_scope(hdst__printer *p)
 
 static void print_setup(hdst__printer *p)
 {
-    if (p->output.way == IR_OUTPUT_COUNTED) hdst__write_line(&p->out, "__local uint sums[LANES];\nif (places[0] > room) return;");
+    if (p->output.way == IR_OUTPUT_COUNTED)
+        hdst__write_line(&p->out, "__local uint sums[LANES];\n%sif (places[0] > room) return;", hdst__token_pieces_memory(p));
     hdst__print_flat_memory(p);
     hdst__print_cooperative_memory(p);
     hdst__print_tile_memory(p);
@@ -157,11 +159,32 @@ static void print_record(hdst__printer *p, const ir_func *func, const char *head
     p->out.indent--;
 }
 
+// A lane's place: those of the lanes before it follow from what each emits.
+static const char *place_text(hdst__printer *p, const char *count_record)
+{
+    if (p->output.way == IR_OUTPUT_DENSE) return "";
+    return hdst__arena_printf(p->arena, "ulong place = 0;\nif (i < count) {\n%s}\nplace = places[1 + base / LANES] + before_lane(sums, lane, (uint)place);\n",
+                              count_record);
+}
+
+static const char *pieces_text(hdst__printer *p, const ir_func *single, const char *count_record)
+{
+    const hdst__writer outer = p->out;
+    p->out = (hdst__writer){.arena = p->arena};
+    hdst__printer_use(p, single);
+    hdst__print_function(p);
+    const char *record = hdst__writer_text(&p->out);
+    p->out = outer;
+    return hdst__token_pieces_records(p, count_record, record);
+}
+
 // Whole spans go through the form for several records; the last one of a slice, and the records of a lane of which
 // one failed, one by one: which it was is told there.
-static const char *records_text(hdst__printer *p, const ir_func *single, const ir_func *spans, const char *place)
+static const char *records_text(hdst__printer *p, const ir_func *single, const ir_func *spans, const char *count_record)
 {
     if (p->flat) return hdst__print_section(p, hdst__print_flat_records);
+    if (p->func->token_pieces) return pieces_text(p, single, count_record);
+    const char *place = place_text(p, count_record);
     const hdst__writer outer = p->out;
     const bool near = hdst__lanes_take_neighbours(spans);
     p->out = (hdst__writer){.arena = p->arena};
@@ -198,6 +221,7 @@ static const char *records_text(hdst__printer *p, const ir_func *single, const i
 static void print_count_setup(hdst__printer *p)
 {
     hdst__print_flat_memory(p);
+    if (p->func->token_pieces) hdst__write(&p->out, "__local uint sums[LANES];\n%s", hdst__token_pieces_memory(p));
     hdst__print_input_bases(p);
     print_broadcast_copies(p);
     for (size_t i = 0; i < p->arg_count; i++)
@@ -219,13 +243,15 @@ static const char *print_count(hdst__printer *p, const ir_func *count, void (*pr
 static const char *counts_text(hdst__printer *p, const char *count_record)
 {
     if (p->flat) return print_count(p, p->flat->count_head, hdst__print_flat_counts);
+    if (p->func->token_pieces) return hdst__token_pieces_count(p, count_record);
     return hdst__arena_printf(p->arena, "const ulong i = base + lane;\nif (i < count) {\n%s}\n", count_record);
 }
 
 static const char *emit_scope(const hdst__printer *p)
 {
     const char *all = hdst__pieces_text(p->arena, &hdst__kernel_pieces, "emit_gpu.cl");
-    return p->flat ? hdst__arena_printf(p->arena, "%s%s", all, hdst__pieces_text(p->arena, &hdst__kernel_pieces, "flat_gpu.cl")) : all;
+    const char *own = p->flat ? hdst__pieces_text(p->arena, &hdst__kernel_pieces, "flat_gpu.cl") : hdst__token_pieces_scope(p);
+    return hdst__arena_printf(p->arena, "%s%s", all, own);
 }
 
 static void print_own_record(hdst__printer *p)
@@ -233,14 +259,6 @@ static void print_own_record(hdst__printer *p)
     p->own_record = true;
     hdst__print_function(p);
     p->own_record = false;
-}
-
-// A lane's place: those of the lanes before it follow from what each emits.
-static const char *place_text(hdst__printer *p, const char *count_record)
-{
-    if (p->output.way == IR_OUTPUT_DENSE) return "";
-    return hdst__arena_printf(p->arena, "ulong place = 0;\nif (i < count) {\n%s}\nplace = places[1 + base / LANES] + before_lane(sums, lane, (uint)place);\n",
-                              count_record);
 }
 
 static hdst__gpu_limits limits_of(const hdst__kernel_options *options)
@@ -251,7 +269,7 @@ static hdst__gpu_limits limits_of(const hdst__kernel_options *options)
         .no_unroll_hints = options->facts.portable};
 }
 
-enum { OWN_FILLINGS = 14 };
+enum { OWN_FILLINGS = 15 };
 
 const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *scalar, const hdst__kernel_options *options, hdst__diags *diags)
 {
@@ -280,7 +298,7 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *sca
     const char *count_record = print_count(p, count, hdst__print_function);
     const bool merges = hdst__placed_anywhere(func, IR_PLACE_GROUP);
     const char *setup = hdst__print_section(p, print_setup), *file_scope = hdst__print_section(p, print_own_scope);
-    const char *records = records_text(p, single, spans, place_text(p, count_record));
+    const char *records = records_text(p, single, spans, count_record);
     hdst__filling fillings[OWN_FILLINGS + HDST__FINISH_FILLINGS + HDST__TUPLE_FILLINGS] = {
         {"TITLE", func->name},
         {"GROUP_SIZE", hdst__arena_printf(arena, "%" PRIu32, shape.group)},
@@ -291,6 +309,7 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *sca
         {"EMIT_SCOPE", count ? emit_scope(p) : ""},
         {"COUNT_SETUP", print_count(p, count, print_count_setup)},
         {"COUNT_RECORD", count ? counts_text(p, count_record) : ""},
+        {"PIECE_LENGTH", hdst__token_pieces_length(p)},
         {"COMBINE_RECORD", hdst__combines_on_gpu(p) ? print_count(p, single, print_own_record) : ""},
         {"RECORDS", records},
         {"FLUSH", hdst__print_section(p, hdst__print_group_flush)},
@@ -303,8 +322,8 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *sca
         .group_tables = func->tables->shared, .overflow_cell_words = func->tables->overflow_words,
         .tables_in_local = hdst__placed_anywhere(func, IR_PLACE_LOCAL)};
     kernel->why = hdst__arena_printf(arena, "form: %" PRIu32 " record%s per lane%s, %" PRIu32 " copies of tables\n%s%s%s%s", shape.records,
-        shape.records > 1 ? "s" : "", local ? "" : ", no local memory", func->tables->copies, hdst__tiles_why(p), hdst__emit_why(p), hdst__flat_why(p),
-        hdst__tables_why(p));
+        shape.records > 1 ? "s" : "", local ? "" : ", no local memory", func->tables->copies, hdst__tiles_why(p), hdst__emit_why(p),
+        p->flat ? hdst__flat_why(p) : hdst__token_pieces_why(p), hdst__tables_why(p));
     if (func->tables->has_tuples) kernel->why = hdst__arena_printf(arena, "%s%s\n", kernel->why, hdst__tuples_why(p));
     const size_t finish = p->tables->accum_count ? HDST__FINISH_FILLINGS : 0, tuples = func->tables->has_tuples ? HDST__TUPLE_FILLINGS : 0;
     if (finish) hdst__finish_texts(p, kernel, fillings + OWN_FILLINGS);

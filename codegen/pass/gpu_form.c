@@ -10,6 +10,7 @@
 #include "codegen/pass/passes.h"
 #include "codegen/pass/row_form.h"
 #include "codegen/pass/row_tiles.h"
+#include "codegen/pass/token_pieces.h"
 
 // The body record by record: dots and sums in registers, elements in the order in which they lie. What is read of a
 // wide record is read for several turns of the loop around.
@@ -90,6 +91,7 @@ static const char *make_forms(ir_func *func, const hdst__tables *tables, const h
 const char *hdst__passes_gpu(ir_func *func, const hdst__tables *tables, const hdst__gpu_limits *limits, hdst__gpu_forms *forms)
 {
     hdst__pass_output_way(func, false);
+    hdst__pass_token_pieces(func);
     const ir_func *whole = hdst__ir_copy_func(func->arena, func);
     for (size_t n = 0;; n++) {
         const hdst__gpu_limits left = cut(func, limits, n);

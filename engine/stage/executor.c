@@ -205,7 +205,7 @@ static hdst_status start_slice(hdst__executor *executor, hdst__pass *pass, hdst_
         launch.output = &pass->window->memory;
         launch.room = pass->window->room;
     } else if (executor->readback_words >= 2 && pass->way == IR_OUTPUT_COUNTED) {       // the place where the output begins
-        status = device->ops->fill(device, slot->places, 2, 0, error);
+        status = device->ops->fill(device, slot->places, slot->combines && slot->turn <= 1 ? 3 : 2, 0, error);    // and the next tile
     }
     if (status == HDST_OK && pass->wraps) {
         status = wrap_output(executor, pass, slot, error);
@@ -312,6 +312,13 @@ static hdst_status cut_slice(hdst__executor *executor, hdst__pass *pass, hdst__s
     return status;
 }
 
+// A turn behind the first: who found no room there comes again.
+static void note_rows(const hdst__pass *pass, const hdst__slot *slot)
+{
+    const uint64_t left = slot->readback[0];
+    hdst__device_rows_note(pass->rows, slot->readback[1], left < pass->room ? left : pass->room);
+}
+
 // A slice whose records go to a table as they are made: what had room of the others is taken, and another turn goes on from there.
 static hdst_status drain_slice(hdst__executor *executor, hdst__pass *pass, hdst__slot *slot, hdst_error *error)
 {
@@ -322,6 +329,7 @@ static hdst_status drain_slice(hdst__executor *executor, hdst__pass *pass, hdst_
         if (status == HDST_OK) status = hdst__cancel_check(executor->device->runtime->cancel, 0, 0, error);
         if (status == HDST_OK) status = start_slice(executor, pass, slot, slot->skip, slot->count, true, error);
         if (status == HDST_OK) status = executor->device->ops->settle(executor->device, &slot->ticket, error);
+        if (status == HDST_OK && slot->readback[1]) note_rows(pass, slot);
     }
     return status == HDST_OK ? hdst__executor_take_output(executor, slot, pass, error) : status;
 }

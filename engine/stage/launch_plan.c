@@ -449,8 +449,10 @@ hdst_status hdst__launch_plan_slots(hdst__launch_plan *plan, hdst_error *error)
     if (plan->way == IR_OUTPUT_BOUNDED) sizes.readback_words = 2 * (uint64_t)plan->items;
     const bool reads_more = plan->kernel && (plan->kernel->one_group_per_strip || plan->kernel->combine_name);      // where the output ends, or what was made
     if (plan->way == IR_OUTPUT_COUNTED) sizes.readback_words = reads_more ? 2 : 1;
-    if (plan->kernel && plan->kernel->at_most) sizes.readback_words = hdst__kernel_places(plan->kernel, plan->items, plan->slice_most);
-    if (plan->way != IR_OUTPUT_DENSE) sizes.place_words = plan->kernel ? hdst__kernel_places(plan->kernel, plan->items, plan->slice_most) : 1;
+    const uint32_t units = plan->device->info->compute_units;
+    const uint64_t places = plan->kernel ? hdst__kernel_places(plan->kernel, units, plan->items, plan->slice_most) : 1;
+    if (plan->kernel && plan->kernel->at_most) sizes.readback_words = places;
+    if (plan->way != IR_OUTPUT_DENSE) sizes.place_words = places;
     sizes.place_words = hdst__plan_tuning_places(plan, sizes.place_words);
     if (plan->executor && sizes.output_bytes <= plan->slot.output_bytes && sizes.place_words <= plan->slot.place_words &&
         sizes.in_window == plan->slot.in_window && sizes.lands == plan->slot.lands) return HDST_OK;

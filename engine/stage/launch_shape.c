@@ -167,7 +167,8 @@ uint64_t hdst__plan_tuning_places(const hdst__launch_plan *plan, uint64_t words)
 {
     const hdst__plan_tuning *t = plan->tuning;
     for (uint32_t i = 0; t && i < t->search.count; i++) {
-        const uint64_t needed = t->program[i] ? hdst__kernel_places(t->kernel[i], items_of(plan, &t->search.tries[i].shape), plan->slice_most) : 0;
+        const uint32_t units = plan->device->info->compute_units, items = items_of(plan, &t->search.tries[i].shape);
+        const uint64_t needed = t->program[i] ? hdst__kernel_places(t->kernel[i], units, items, plan->slice_most) : 0;
         if (needed > words) words = needed;
     }
     return words;

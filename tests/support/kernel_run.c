@@ -35,7 +35,7 @@ static size_t words_of(uint64_t words)
 
 static size_t place_bytes(const kernel_case *c)
 {
-    return hdst__kernel_places(c->kernel, c->groups * c->kernel->local_size, c->count) * sizeof(uint64_t);
+    return hdst__kernel_places(c->kernel, 1, c->groups * c->kernel->local_size, c->count) * sizeof(uint64_t);
 }
 
 static uint64_t spare_bytes(const kernel_case *c)

@@ -56,7 +56,6 @@ static hdst_status find_decision(hdst__loop *loop, hdst_error *error)
     const hdst__record *record = loop->decides->record;
     if (record->leaf_count != 1 || record->elements != 1)
         return hdst__error_set(error, HDST_E_USAGE, "'%s' cannot end a loop: it is a record, not one number", loop->until);
-    if (loop->every > 1) loop->decides->keeps = true;
     return HDST_OK;
 }
 
@@ -68,9 +67,7 @@ static hdst_status find_source(const hdst__loop *loop, hdst__loop_step *step, hd
         return HDST_OK;
     }
     step->from = find_table(loop, &part, part + 1, step->table, error);
-    if (!step->from) return error->code;
-    step->from->keeps = true;
-    return HDST_OK;
+    return step->from ? HDST_OK : error->code;
 }
 
 static hdst_status find_step(const hdst__loop *loop, hdst__loop_step *step, hdst_error *error)
@@ -106,12 +103,21 @@ static hdst_status plan_part(hdst__loop_part *part, hdst_error *error)
     return status;
 }
 
+// Nobody reads an accumulator of a body but its steps and who asks what decides. So rows of all of them stay where they are made, and turns that differ in
+// nothing but those can be enqueued ahead (loop_chain.c).
+static void keep_tables(const hdst__plan *plan)
+{
+    for (size_t n = 0; n < plan->node_count; n++)
+        for (size_t t = 0; t < plan->nodes[n]->table_count; t++) plan->nodes[n]->tables[t].keeps = true;
+}
+
 // What steps take out of the plans, and what decides.
 static hdst_status find_all(hdst__loop *loop, hdst_error *error)
 {
     hdst_status status = HDST_OK;
     loop->start.plan.target->keeps = true;
     if (loop->work) loop->first.plan.target->keeps = true;
+    for (size_t i = 0; i < loop->part_count; i++) keep_tables(&loop->parts[i].plan);
     for (size_t i = 0; i < loop->step_count && status == HDST_OK; i++) status = find_step(loop, &loop->steps[i], error);
     return status == HDST_OK ? find_decision(loop, error) : status;
 }

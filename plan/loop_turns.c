@@ -4,11 +4,9 @@
 
 #include "base/clock.h"
 #include "engine/memory/host_rows.h"
-#include "record/scalar_convert.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 // --- What a run gave goes to a value ---
 
@@ -38,24 +36,27 @@ static hdst_status take_resident(hdst_value *value, const hdst__dataset_cache *r
     return status == HDST_OK ? hdst__value_take_resident(value, resident, rows, taken, error) : status;
 }
 
-static hdst_status take_rows(hdst_value *value, const hdst__dataset_cache *resident, const hdst__record *record, const void *rows, uint64_t count,
-                             const hdst__reader *reader, hdst_error *error)
+static const char through_host[] = "what a step gives goes through the host";
+
+static hdst_status take_rows(const hdst__loop *of, hdst_value *value, const hdst__dataset_cache *resident, const hdst__record *record,
+                             const void *rows, uint64_t count, const hdst__reader *reader, hdst_error *error)
 {
     bool taken = false;
     hdst_status status = resident ? take_resident(value, resident, &taken, error) : HDST_OK;
     if (status != HDST_OK || taken) return status;
+    if (of->ahead.chain) hdst__turn_chain_refuse(of->ahead.chain, through_host);
     return rows || !reader ? set_rows(value, record, rows, count, error) : take_from_reader(value, reader, error);
 }
 
-static hdst_status take_records(hdst_value *value, const hdst__node *from, hdst_error *error)
+static hdst_status take_records(const hdst__loop *of, hdst_value *value, const hdst__node *from, hdst_error *error)
 {
-    return take_rows(value, from->resident, from->dataset->record, from->rows, from->row_count, &from->reader, error);
+    return take_rows(of, value, from->resident, from->dataset->record, from->rows, from->row_count, &from->reader, error);
 }
 
-static hdst_status take_table(hdst_value *value, const hdst__plan_table *table, hdst_error *error)
+static hdst_status take_table(const hdst__loop *of, hdst_value *value, const hdst__plan_table *table, hdst_error *error)
 {
     const hdst__reader *reader = table->resident ? hdst__dataset_cache_own_reader(table->resident) : NULL;
-    return take_rows(value, table->resident, table->record, table->rows, table->row_count, reader, error);
+    return take_rows(of, value, table->resident, table->record, table->rows, table->row_count, reader, error);
 }
 
 static hdst_status take_changes(const hdst__loop_step *step, const hdst__node *from, uint64_t *count, hdst_error *error)
@@ -74,24 +75,10 @@ static hdst_status take_step(const hdst__loop *loop, const hdst__loop_step *step
 {
     const hdst__node *target = loop->parts[step->part].plan.target;
     if (step->is_changes) return take_changes(step, target, &turn->changes, error);
-    return step->from ? take_table(step->value, step->from, error) : take_records(step->value, target, error);
+    return step->from ? take_table(loop, step->value, step->from, error) : take_records(loop, step->value, target, error);
 }
 
 // --- Turns ---
-
-// Signed numbers are extended with their sign.
-static double number(hdst__kind kind, const void *at)
-{
-    const size_t bytes = hdst__scalar_size(kind);
-    const unsigned unused = 64 - 8 * (unsigned)bytes;
-    uint64_t bits = 0;
-    double value;
-    memcpy(&bits, at, bytes);
-    if (hdst__kind_is_signed(kind)) bits = (uint64_t)((int64_t)(bits << unused) >> unused);
-    bits = hdst__scalar_convert(HDST__F64, kind, bits);
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
 
 static hdst_status read_decision(const hdst__loop *loop, double *value, hdst_error *error)
 {
@@ -102,62 +89,49 @@ static hdst_status read_decision(const hdst__loop *loop, double *value, hdst_err
     hdst_status status = HDST_OK;
     if (table->row_count != 1)
         return hdst__error_set(error, HDST_E_USAGE, "'%s' cannot end a loop: it has %" PRIu64 " rows, not one", loop->until, table->row_count);
+    if (table->rows && loop->ahead.chain) hdst__turn_chain_refuse(loop->ahead.chain, "what ends the loop is computed on the host");
     if (!table->rows) status = hdst__rows_read_all(runtime, hdst__dataset_cache_own_reader(table->resident), false, &read, &ignored, error);
-    if (status == HDST_OK) *value = number(table->record->leaves[0].kind, table->rows ? table->rows : read.records);
+    if (status == HDST_OK) *value = hdst__loop_decision(loop, table->rows ? table->rows : read.records);
     hdst__rows_free(runtime, &read);
     return status;
 }
 
-static hdst_status note_turn(hdst__loop *loop, const hdst_dataset *dataset, hdst_loop_turn turn, hdst_error *error)
+// The decision is read at once: where memory is short the next part takes what this one works with. Turns that are watched read it also where it is not
+// looked at, as those that are enqueued in their place may.
+static hdst_status decide(hdst__loop *loop, bool looks, hdst_loop_turn *turn, hdst_error *error)
 {
-    if (loop->turn_count == loop->turn_capacity) {
-        const uint64_t capacity = loop->turn_capacity * 2 + 16;
-        hdst_loop_turn *turns = hdst__realloc(HDST__ALLOCATOR(dataset), loop->turns, capacity * sizeof *turns);
-        if (!turns) return hdst__error_memory(error, "figures of a loop");
-        loop->turns = turns;
-        loop->turn_capacity = capacity;
-    }
-    loop->turns[loop->turn_count++] = turn;
-    return HDST_OK;
+    hdst__turn_chain *chain = loop->ahead.chain;
+    double value = NAN;
+    if (!looks && !chain) return HDST_OK;
+    if (chain) hdst__turn_chain_decide(chain, true);
+    const hdst_status status = read_decision(loop, &value, error);
+    if (chain) hdst__turn_chain_decide(chain, false);
+    if (looks) turn->value = value;
+    return status;
 }
 
-// The decision is read at once: where memory is short the next part takes what this one works with.
 static hdst_status run_part(hdst__loop *loop, size_t part, bool looks, hdst_loop_turn *turn, hdst__run_stats *stats, hdst_error *error)
 {
     hdst_status status = hdst__loop_run_part(loop, &loop->parts[part], stats, error);
     turn->records += loop->parts[part].plan.stats.records;
-    if (status == HDST_OK && looks && loop->decides_part == part) status = read_decision(loop, &turn->value, error);
+    if (status == HDST_OK && loop->decides && loop->decides_part == part) status = decide(loop, looks, turn, error);
     for (size_t i = 0; i < loop->step_count && status == HDST_OK; i++)
         if (loop->steps[i].part == part) status = take_step(loop, &loop->steps[i], turn, error);
     return status;
 }
 
-static bool has_settled(const hdst__loop *loop, const hdst_loop_turn *turn)
-{
-    return turn->value <= loop->threshold || (loop->work && loop->work->rows == 0);
-}
-
-static void tell_progress(const hdst__loop *loop, const hdst__runtime *runtime, double now)
-{
-    const double done = (double)loop->turn_count;
-    hdst__progress_set_turn(runtime->progress, (hdst__progress_turn){.number = loop->turn_count + 1, .of = loop->limit, .until = loop->until,
-                                                                     .value = loop->looked, .seconds = loop->turn_count ? (now - loop->began) / done : 0});
-}
-
 static hdst_status run_turn(hdst__loop *loop, const hdst_dataset *dataset, hdst__run_stats *stats, hdst_error *error)
 {
-    const hdst__runtime *runtime = hdst__engine_runtime(dataset->object.context->engine);
     const double begin = hdst__now();
-    tell_progress(loop, runtime, begin);
+    hdst__loop_tell_progress(loop, hdst__engine_runtime(dataset->object.context->engine), begin);
     hdst_loop_turn turn = {.value = NAN, .work = loop->work ? loop->work->rows : 0};
     hdst_status status = hdst__cancel_check(&dataset->object.context->cancel, loop->turn_count, loop->limit, error);
-    const bool last = loop->turn_count + 1 == loop->limit, looks = loop->decides && (last || (loop->turn_count + 1) % loop->every == 0);
+    const bool looks = hdst__loop_looks(loop, loop->turn_count + 1);
+    hdst__loop_ahead_watch(loop);
     for (size_t i = 0; i < loop->part_count && status == HDST_OK; i++) status = run_part(loop, i, looks, &turn, stats, error);
-    turn.seconds = hdst__now() - begin;
-    hdst__timeline_end_turn(runtime->timeline, begin, loop->turn_count + 1, turn.records, turn.value);
-    if (!isnan(turn.value)) loop->looked = turn.value;
-    if (status == HDST_OK) status = note_turn(loop, dataset, turn, error);
-    loop->converged = status == HDST_OK && has_settled(loop, &turn);
+    hdst__loop_ahead_watched(loop);
+    if (status == HDST_OK) return hdst__loop_end_turn(loop, dataset, begin, turn, error);
+    hdst__timeline_end_turn(hdst__engine_runtime(dataset->object.context->engine)->timeline, begin, loop->turn_count + 1, turn.records, turn.value);
     return status;
 }
 
@@ -179,10 +153,10 @@ static hdst_status begin(hdst__loop *loop, hdst__run_stats *stats, hdst_error *e
     hdst_status status = hdst__object_status(&loop->state->object, error);
     if (status == HDST_OK && loop->work) status = hdst__object_status(&loop->work->object, error);
     if (status == HDST_OK) status = hdst__loop_run_part(loop, &loop->start, stats, error);
-    if (status == HDST_OK) status = take_records(loop->state, loop->start.plan.target, error);
+    if (status == HDST_OK) status = take_records(loop, loop->state, loop->start.plan.target, error);
     if (status != HDST_OK || !loop->work) return status;
     status = hdst__loop_run_part(loop, &loop->first, stats, error);
-    return status == HDST_OK ? take_records(loop->work, loop->first.plan.target, error) : status;
+    return status == HDST_OK ? take_records(loop, loop->work, loop->first.plan.target, error) : status;
 }
 
 hdst_status hdst__loop_run(hdst__loop *loop, const hdst_dataset *dataset, hdst__run_stats *stats, hdst_error *error)
@@ -195,7 +169,12 @@ hdst_status hdst__loop_run(hdst__loop *loop, const hdst_dataset *dataset, hdst__
     if (status == HDST_OK) loop->converged = loop->work && loop->work->rows == 0;
     loop->began = hdst__now();
     const hdst__progress_turn outer = hdst__progress_set_turn(progress, (hdst__progress_turn){0});
-    while (status == HDST_OK && loop->turn_count < loop->limit && !loop->converged) status = run_turn(loop, dataset, stats, error);
+    hdst__loop_ahead_begin(loop, dataset);
+    while (status == HDST_OK && loop->turn_count < loop->limit && !loop->converged) {
+        status = run_turn(loop, dataset, stats, error);
+        if (status == HDST_OK) status = hdst__loop_ahead_run(loop, dataset, stats, error);
+    }
+    hdst__loop_ahead_end(loop);
     hdst__progress_set_turn(progress, outer);
     if (status == HDST_OK) tell_limit(loop, dataset);
     return status;

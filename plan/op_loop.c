@@ -112,6 +112,7 @@ static hdst_status explain(hdst__node *node, hdst__buffer *out, hdst_error *erro
     if (status == HDST_OK && node->ran)
         hdst__buffer_printf(out, "loop %u: %" PRIu64 " turns%s\n", (unsigned)node->number, loop->turn_count,
                             !loop->until && !loop->work ? "" : loop->converged ? ", then it had settled" : ", its limit: it had not settled");
+    if (status == HDST_OK && node->ran) hdst__loop_ahead_explain(loop, (unsigned)node->number, out);
     return status;
 }
 

@@ -71,6 +71,7 @@ typedef struct hdst__launch {
     uint64_t combined_tables, combined_bits;    // so many (of a GPU: the turn of the slice); logarithm of the rows of one at most
     bool gathers;                           // GPU: rows `skip` to `skip` + `count` of the table become records, and nothing else is done
     uint64_t flush, room;                   // room: records that fit `output`
+    uint32_t param_count, accum_count;      // of `broadcast` and `rows`; of `finished`
 } hdst__launch;
 
 // An argument of a kernel of the engine's own.
@@ -129,6 +130,9 @@ typedef struct hdst__device_ops {
     // time, and the end of the ticket.
     hdst_status (*settle)(hdst__device *device, hdst__ticket *ticket, hdst_error *error);
     void (*finish)(hdst__device *device);       // waits for all that was submitted; failures are not told
+    // Many commands in a row: from now on, or no longer, none is timed, and the driver need not be told to start before a mark, where that is cheaper. Waits
+    // as `finish` does. Copies are small then, or within the device. Asked of devices with memory of their own; others may have none (NULL).
+    void (*hurry)(hdst__device *device, bool hurries);
     // A run went well and nothing is in flight: what was compiled may be kept on disk. False: not now, say it again after the next run.
     bool (*proven)(hdst__device *device, hdst__program *program);
 } hdst__device_ops;
@@ -149,6 +153,7 @@ struct hdst__device {
     hdst__budget budget;        // of the device's memory
     hdst__meter held;           // bytes that the driver gave, those too that nobody uses; 0: the same as are used
     const char *function;       // of the stage that runs on it, for the timeline; NULL: none
+    struct hdst__tape *tape;    // that notes what is asked of it (command_tape.h); NULL: none does
 };
 
 // What a device is opened with. All of it outlives the device.

@@ -36,9 +36,10 @@ static void destroy(hdst__device *device)
     hdst__opencl_release_event(self, &self->last_small);
     hdst__opencl_release_event(self, &self->begun);
     hdst__opencl_pool_clear(self);
-    if (self->is_part) await_end(self, self->in), await_end(self, self->compute), await_end(self, self->out);
+    if (self->is_part) await_end(self, self->in), await_end(self, self->compute), await_end(self, self->other), await_end(self, self->out);
     if (self->in) cl->clReleaseCommandQueue(self->in);
     if (self->compute) cl->clReleaseCommandQueue(self->compute);
+    if (self->other) cl->clReleaseCommandQueue(self->other);
     if (self->out) cl->clReleaseCommandQueue(self->out);
     if (self->context) cl->clReleaseContext(self->context);
     pthread_cond_destroy(&self->wait.condition);
@@ -55,7 +56,7 @@ static const hdst__device_ops ops = {
     .sub_buffer = hdst__opencl_sub_buffer, .release_sub_buffer = hdst__opencl_release_sub_buffer, .wrap = hdst__opencl_wrap, .unwrap = hdst__opencl_unwrap,
     .load = hdst__opencl_load, .unload = hdst__opencl_unload, .proven = hdst__opencl_proven,
     .launch = hdst__opencl_launch, .finish_table = hdst__opencl_finish_table, .work = hdst__opencl_work,
-    .mark = hdst__opencl_mark, .settle = hdst__opencl_settle, .finish = hdst__opencl_finish,
+    .mark = hdst__opencl_mark, .settle = hdst__opencl_settle, .finish = hdst__opencl_finish, .hurry = hdst__opencl_hurry,
 };
 
 static hdst_status create_queue(hdst__opencl_device *self, cl_command_queue *queue, hdst_error *error)

@@ -57,6 +57,8 @@ typedef struct hdst__opencl_device {
     cl_context context;
     // In-order each. Large copies in and out have queues of their own, so that they overlap the launches; the events below carry the order between queues.
     cl_command_queue in, compute, out;
+    cl_command_queue other;         // for `compute`, when the device begins or ends to hurry: one whose commands are not timed. NULL: there is none yet
+    bool hurries;                   // `compute` is that one
     cl_event last_in, last_launch, last_out;    // NULL: nothing to wait for
     cl_event last_small;            // a write or fill in the launches' queue that no launch stands behind yet; NULL: none
     bool last_out_is_small;         // it stands in the launches' queue
@@ -118,8 +120,16 @@ hdst_status hdst__opencl_unwrap(hdst__device *device, hdst__memory *memory, hdst
 hdst_status hdst__opencl_mark(hdst__device *device, hdst__ticket *ticket, hdst_error *error);
 hdst_status hdst__opencl_settle(hdst__device *device, hdst__ticket *ticket, hdst_error *error);
 void hdst__opencl_finish(hdst__device *device);
-// The driver may start what it was given, while the host goes on.
+void hdst__opencl_hurry(hdst__device *device, bool hurries);
+// The driver may start what it was given, while the host goes on. The second leaves it the choice where the device hurries.
 hdst_status hdst__opencl_flush(hdst__opencl_device *self, hdst_error *error);
+hdst_status hdst__opencl_start(hdst__opencl_device *self, hdst_error *error);
+// Where a command puts its event; NULL: nobody asks for it, as the device hurries, and the event stays NULL.
+static inline cl_event *hdst__opencl_event(const hdst__opencl_device *self, cl_event *event)
+{
+    *event = NULL;
+    return self->hurries ? NULL : event;
+}
 // `event`, which is the device's from then on, is the last launch; the last large copy in; the last small write or fill.
 hdst_status hdst__opencl_launched(hdst__opencl_device *self, cl_event event, hdst_error *error);     // and flushes
 void hdst__opencl_note_in(hdst__opencl_device *self, cl_event event);

@@ -182,7 +182,7 @@ hdst_status hdst__opencl_write(hdst__device *device, hdst__memory *memory, uint6
     hdst_status status = wait && small && !awaits ? hdst__opencl_await_launches(self, error) : HDST_OK;
     if (status != HDST_OK) return status;
     TRY(self, error, clEnqueueWriteBuffer, small ? self->compute : self->in, memory->object, wait && !awaits ? CL_TRUE : CL_FALSE, offset, count,
-        bytes, 0, NULL, &event);
+        bytes, 0, NULL, small ? hdst__opencl_event(self, &event) : &event);
     hdst__opencl_record(self, small ? HDST__TRACK_COMPUTE : HDST__TRACK_IN, event, "copy in", 0, count);
     if (small) hdst__opencl_note_small(self, event);
     else hdst__opencl_note_in(self, event);
@@ -271,7 +271,7 @@ hdst_status hdst__opencl_copy(hdst__device *device, hdst__memory *to, uint64_t t
     cl_event event;
     const bool waits = self->last_in && !self->in_awaited;
     TRY(self, error, clEnqueueCopyBuffer, self->compute, from->object, to->object, from_offset, to_offset, count, waits ? 1 : 0,
-        waits ? &self->last_in : NULL, &event);
+        waits ? &self->last_in : NULL, hdst__opencl_event(self, &event));
     hdst__opencl_record(self, HDST__TRACK_COMPUTE, event, "copy", 0, count);
     return hdst__opencl_launched(self, event, error);
 }
@@ -283,8 +283,8 @@ hdst_status hdst__opencl_fill(hdst__device *device, hdst__memory *memory, uint64
     cl_event event;
     const bool waits = self->last_out && !self->last_out_is_small;      // what is filled may be read still
     TRY(self, error, clEnqueueFillBuffer, self->compute, memory->object, &pattern, sizeof pattern, 0, words * sizeof pattern, waits ? 1 : 0,
-        waits ? &self->last_out : NULL, &event);
+        waits ? &self->last_out : NULL, hdst__opencl_event(self, &event));
     hdst__opencl_record(self, HDST__TRACK_COMPUTE, event, "fill", 0, words * sizeof pattern);
     hdst__opencl_note_small(self, event);
-    return hdst__opencl_flush(self, error);          // it may be for later
+    return hdst__opencl_start(self, error);          // it may be for later
 }

@@ -28,6 +28,8 @@ hdst_status hdst__opencl_flush(hdst__opencl_device *self, hdst_error *error)
     return HDST_OK;
 }
 
+hdst_status hdst__opencl_start(hdst__opencl_device *self, hdst_error *error) { return self->hurries ? HDST_OK : hdst__opencl_flush(self, error); }
+
 void hdst__opencl_note_in(hdst__opencl_device *self, cl_event event)
 {
     hdst__opencl_replace_event(self, &self->last_in, event);
@@ -48,7 +50,7 @@ hdst_status hdst__opencl_launched(hdst__opencl_device *self, cl_event event, hds
     self->in_awaited = true;
     self->has_new[HDST__OPENCL_COMPUTE] = true;
     self->launches++;
-    return hdst__opencl_flush(self, error);
+    return hdst__opencl_start(self, error);
 }
 
 static void CL_CALLBACK on_finished(cl_event event, cl_int code, void *user)
@@ -66,11 +68,45 @@ void hdst__opencl_finish(hdst__device *device)
     for (int i = HDST__OPENCL_IN; i <= HDST__OPENCL_OUT && !hdst__given_up(device); i++) hdst__opencl_await_queue(self, queues[i], NULL);
 }
 
+// What was submitted has ended, so no command of the one queue waits for one of the other.
+static void forget_events(hdst__opencl_device *self)
+{
+    cl_event *const events[] = {&self->last_in, &self->last_launch, &self->last_out, &self->last_small, &self->begun};
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++) hdst__opencl_release_event(self, events[i]);
+    self->in_awaited = true;
+}
+
+// A timeline is made of the times of commands. Without a second queue the device goes on as ever.
+void hdst__opencl_hurry(hdst__device *device, bool hurries)
+{
+    hdst__opencl_device *self = (hdst__opencl_device *)device;
+    cl_int code;
+    hdst__opencl_finish(device);
+    if (hdst__given_up(device) || self->timeline || hurries == self->hurries) return;
+    if (!self->other) self->other = self->cl->clCreateCommandQueue(self->context, self->device, 0, &code);
+    if (!self->other) return;
+    forget_events(self);
+    cl_command_queue before = self->compute;
+    self->compute = self->other;
+    self->other = before;
+    self->hurries = hurries;
+}
+
+// Of a device that hurries no command has an event but a read.
+static hdst_status mark_launches(hdst__opencl_device *self, hdst_error *error)
+{
+    if (!self->hurries || self->last_out) return HDST_OK;
+    TRY(self, error, clEnqueueMarkerWithWaitList, self->compute, 0, NULL, &self->last_out);
+    self->has_new[HDST__OPENCL_COMPUTE] = true;
+    return HDST_OK;
+}
+
 // The last read stands for the launches before it; without one the last launch does. With neither, earlier marks stand for all there was: the ticket has ended.
 hdst_status hdst__opencl_mark(hdst__device *device, hdst__ticket *ticket, hdst_error *error)
 {
     hdst__opencl_device *self = (hdst__opencl_device *)device;
-    hdst_status status = hdst__opencl_flush(self, error);
+    hdst_status status = mark_launches(self, error);
+    if (status == HDST_OK) status = hdst__opencl_flush(self, error);
     if (status != HDST_OK) return status;
     atomic_store(&ticket->code, CL_COMPLETE);
     ticket->launches = self->launches;

@@ -362,7 +362,7 @@ static hdst_status enqueue(hdst__opencl_device *self, const hdst__program *progr
     cl_event event;
     const bool waits = self->last_in && !self->in_awaited;
     HDST__CL_TRY(self->cl, self->base.info->name, error, clEnqueueNDRangeKernel, self->compute, kernel, 1, NULL, &global, &local, waits ? 1 : 0,
-                 waits ? &self->last_in : NULL, &event);
+                 waits ? &self->last_in : NULL, hdst__opencl_event(self, &event));
     hdst__opencl_record(self, HDST__TRACK_COMPUTE, event, name_of(program, kernel), records, 0);
     return hdst__opencl_launched(self, event, error);
 }
@@ -372,6 +372,7 @@ static hdst_status begins_here(hdst__opencl_device *self, hdst_error *error)
 {
     if (self->begun) self->cl->clReleaseEvent(self->begun);
     self->begun = self->last_launch;
+    if (!self->begun) return HDST_OK;           // it hurries
     HDST__CL_TRY(self->cl, self->base.info->name, error, clRetainEvent, self->begun);
     return HDST_OK;
 }

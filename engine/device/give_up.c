@@ -62,6 +62,7 @@ static void release(hdst__device *device, hdst__memory *memory) { (void)device, 
 static void unload(hdst__device *device, hdst__program *program) { (void)device, (void)program; }
 static void release_sub_buffer(hdst__device *device, hdst__memory *part) { (void)device, (void)part; }
 static void finish(hdst__device *device) { (void)device; }
+static void hurry(hdst__device *device, bool hurries) { (void)device, (void)hurries; }
 static bool proven(hdst__device *device, hdst__program *program) { return (void)device, (void)program, false; }
 static hdst_status unwrap(hdst__device *device, hdst__memory *memory, hdst_error *error) { return (void)memory, told(device, error); }
 static hdst_status hand_over(hdst__device *device, hdst__memory *memory, hdst_error *error) { return (void)memory, told(device, error); }
@@ -126,7 +127,7 @@ static const hdst__device_ops given_up = {
         .release_sub_buffer = release_sub_buffer,
     .wrap = wrap, .unwrap = unwrap, .copy = copy, .fill = fill, .load = load, .unload = unload, .launch = launch, .finish_table = launch,
         .work = work, .mark = mark,
-    .settle = mark, .finish = finish, .proven = proven,
+    .settle = mark, .finish = finish, .hurry = hurry, .proven = proven,
 };
 
 bool hdst__given_up(const hdst__device *device) { return device->ops == &given_up; }

@@ -52,10 +52,10 @@ static uint64_t records_for_tables(const hdst__pass *pass)
     return waits && pass->came < HDST__CPU_COMBINE_WAITS ? HDST__CPU_COMBINE_LEAST : UINT64_MAX;
 }
 
-// Where records stay where kernels write them, slices end on borders of parts.
-static uint64_t end_in_place(const hdst__pass *pass, uint64_t records)
+// Where records stay where kernels write them, slices end on borders of parts. The last one of a segment ends where that does: at one, or with the input.
+static uint64_t end_in_place(const hdst__pass *pass, uint64_t records, uint64_t left)
 {
-    if (!pass->in_place) return records;
+    if (!pass->in_place || records >= left) return records;
     return records < HDST__SUB_BUFFER_RECORDS ? HDST__SUB_BUFFER_RECORDS : records / HDST__SUB_BUFFER_RECORDS * HDST__SUB_BUFFER_RECORDS;
 }
 
@@ -68,10 +68,10 @@ hdst__slice_limits hdst__pass_slice_limits(const hdst__pass *pass, uint64_t left
     const uint64_t most = within(limit, pass->slice_least, pass->slice_most), most_asked = fit < pass->slice_most ? fit : pass->slice_most,
                    asked = within(pass->slice_records / 64 * 64, 64, most_asked);
     if (pass->slice_records)
-        return (hdst__slice_limits){.left = left, .unit = 64, .least = end_in_place(pass, asked), .most = end_in_place(pass, asked)};
+        return (hdst__slice_limits){.left = left, .unit = 64, .least = end_in_place(pass, asked, left), .most = end_in_place(pass, asked, left)};
     return (hdst__slice_limits){
         .left = left, .unit = pass->in_place ? HDST__SUB_BUFFER_RECORDS : 64,
-        .least = end_in_place(pass, least < fit ? least : fit), .most = end_in_place(pass, most < fit ? most : fit),
+        .least = end_in_place(pass, least < fit ? least : fit, left), .most = end_in_place(pass, most < fit ? most : fit, left),
         .seconds = tries ? HDST__HOST_TRY_SECONDS : pass->slice_seconds,
     };
 }

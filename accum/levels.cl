@@ -169,6 +169,9 @@ void OF(levels_to_cell)(volatile __global long *cell, uint last, int lowest, REA
 // Rare: the levels do not hold all of the block. `values` is used up.
 __attribute__((noinline)) void OF(levels_exceptions)(LEVELS *s, REAL *values, uint records, volatile __global long *cell, uint last, int lowest)
 {
+    BITS any = 0;
+    for (uint r = 0; r < records; r++) any |= AS_BITS(values[r]) & (BITS)MAGNITUDE;
+    if (!any) return;           // before the first addend there are no levels, and zeros need none
     OF(levels_empty)(s);
     if (OF(double_path_exceptions)(s, values, records, cell, last, lowest)) return;
     OF(levels_fit)(s, values, records, cell, last, lowest);

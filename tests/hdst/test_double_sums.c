@@ -95,6 +95,18 @@ Test(double_sums, of_which_the_small_addends_remain)
     for (int kind = 4; kind < 20; kind++) expect_equal_bits(make_rows(kind), "a small one");
 }
 
+// Blocks of zeros alone, of either sign, before the first addend and behind it; and a block whose only other one is an infinity.
+Test(double_sums, of_zeros_with_few_others)
+{
+    static row rows[RECORDS];
+    for (int i = 0; i < RECORDS; i++) rows[i] = (row){i % 3 ? 0 : -0.0, i % 2 ? 0 : -0.0, 2};
+    expect_equal_bits(rows, "zeros alone");
+    rows[20000].x = 0x1.8p-1074, rows[20001].x = 0x1p900, rows[25000].y = 1e-300;
+    expect_equal_bits(rows, "few others");
+    rows[11].y = INFINITY;
+    expect_equal_bits(rows, "an infinity among zeros");
+}
+
 Test(double_sums, with_infinities_and_nan)
 {
     row *rows = make_rows(0);

@@ -86,6 +86,7 @@ hdst_status hdst__join_keys(const char *call, hdst_dataset *dataset, const char 
 typedef struct join_node {
     hdst__join_spec spec;
     hdst__join *join;               // made at the first run
+    uint64_t version[2];            // hdst__node_version of the inputs in the last run
 } join_node;
 
 static void describe_key(const hdst_dataset *dataset, int side, hdst__buffer *out)
@@ -125,13 +126,26 @@ hdst_status hdst__join_node_build(hdst__arena *arena, hdst__node *node, hdst_err
     return HDST_OK;
 }
 
+// Which sides have the records of the last run, and notes those of this one.
+static void look_at_versions(const hdst__node *node, bool same[2])
+{
+    join_node *own = node->own;
+    for (int i = 0; i < 2; i++) {
+        const uint64_t version = hdst__node_version(node->inputs[i]);
+        same[i] = version && version == own->version[i];
+        own->version[i] = version;
+    }
+}
+
 hdst_status hdst__join_node_run(hdst__plan *plan, hdst__node *node, hdst_error *error)
 {
     join_node *own = node->own;
     node->ran = false;
     if (!own->join) own->join = hdst__join_create(node->dataset->object.context->engine, &own->spec, error);
     if (!own->join) return HDST_E_MEMORY;
-    const hdst_status status = hdst__join_run(own->join, &node->inputs[0]->reader, &node->inputs[1]->reader, error);
+    bool same[2];
+    look_at_versions(node, same);
+    const hdst_status status = hdst__join_run(own->join, (const hdst__reader *[]){&node->inputs[0]->reader, &node->inputs[1]->reader}, same, error);
     hdst__plan_add_stats(&plan->stats, hdst__join_stats(own->join));
     if (status != HDST_OK) return status;
     node->ran = true;

@@ -22,6 +22,8 @@ struct hdst__join {
     uint64_t read[2];               // records of the sides in the last run
     int filtered;                   // the side of which only records were ordered that may have a partner; -1: neither
     uint64_t ordered;               // how many
+    bool held;                      // results can be read
+    bool kept[2];                   // sides that were ordered by an earlier run
     hdst__run_stats stats;
 };
 
@@ -68,6 +70,7 @@ void hdst__join_forget(hdst__join *join)
 {
     for (int i = 0; i < 2; i++) hdst__join_side_forget(&join->side[i]);
     forget_places(join);
+    join->held = false;
 }
 
 void hdst__join_destroy(hdst__join *join)
@@ -138,30 +141,50 @@ static hdst_status order_filtered(hdst__join *join, const hdst__reader *input, h
     return status;
 }
 
-static hdst_status order_sides(hdst__join *join, const hdst__reader *const input[2], hdst_error *error)
+// A side of which only some were ordered last time, for the other one's sake, is of no use with others there. If it is the same again it is ordered in whole
+// now, so that it need not be a third time.
+static void choose_kept(hdst__join *join, const bool same[2])
 {
-    const int large = join->filtered = choose_filtered(join, input);
+    for (int i = 0; i < 2; i++) {
+        join->kept[i] = join->held && same[i] && join->filtered != i;
+        if (!join->kept[i]) hdst__join_side_forget(&join->side[i]);
+    }
+}
+
+static hdst_status order_sides(hdst__join *join, const hdst__reader *const input[2], const bool same[2], hdst_error *error)
+{
+    const int before = join->filtered, large = choose_filtered(join, input);
     hdst_status status = HDST_OK;
+    choose_kept(join, same);
+    join->filtered = large >= 0 && !join->kept[large] && !(join->held && same[large] && before == large) ? large : -1;
+    join->held = false;
     for (int i = 0; i < 2 && status == HDST_OK; i++)
-        if (i != large) status = hdst__join_side_order(&join->side[i], input[i], &join->stats, error);
-    if (status == HDST_OK && large >= 0) status = order_filtered(join, input[large], error);
+        if (i != join->filtered && !join->kept[i]) status = hdst__join_side_order(&join->side[i], input[i], &join->stats, error);
+    if (status == HDST_OK && join->filtered >= 0) status = order_filtered(join, input[large], error);
     for (int i = 0; i < 2; i++) join->read[i] = input[i]->records;
     join->walk.end_left = join->side[0].count;
     join->walk.end_right = join->side[1].count;
     return status;
 }
 
-hdst_status hdst__join_run(hdst__join *join, const hdst__reader *left, const hdst__reader *right, hdst_error *error)
+static hdst_status order_and_count(hdst__join *join, const hdst__reader *const input[2], const bool same[2], hdst_error *error)
 {
-    const hdst__reader *const input[] = {left, right};
+    forget_places(join);
+    const hdst_status status = order_sides(join, input, same, error);
+    return status == HDST_OK ? count_results(join, error) : status;
+}
+
+hdst_status hdst__join_run(hdst__join *join, const hdst__reader *const input[2], const bool same[2], hdst_error *error)
+{
     const double start = hdst__now();
-    hdst__join_forget(join);
+    hdst_status status = HDST_OK;
     join->stats = (hdst__run_stats){0};
-    hdst_status status = order_sides(join, input, error);
-    if (status == HDST_OK) status = count_results(join, error);
+    if (join->held && same[0] && same[1]) join->kept[0] = join->kept[1] = true;
+    else status = order_and_count(join, input, same, error);
     join->stats.records = join->read[0] + join->read[1];
     join->stats.total_seconds = hdst__now() - start;
     if (status != HDST_OK) hdst__join_forget(join);
+    join->held = status == HDST_OK;
     return status;
 }
 
@@ -254,6 +277,9 @@ void hdst__join_explain(const hdst__join *join, hdst__buffer *out)
 {
     hdst__buffer_printf(out, "  last run: %" PRIu64 " of %" PRIu64 " records (%s) and %" PRIu64 " (%s)\n", join->results, join->read[0],
                         join->side[0].way, join->read[1], join->side[1].way);
+    static const char *const kept[] = {"the left side", "the right side", "both sides"};
+    if (join->kept[0] || join->kept[1])
+        hdst__buffer_printf(out, "  %s in the order in which an earlier run left them\n", kept[join->kept[0] && join->kept[1] ? 2 : join->kept[1]]);
     if (join->filtered < 0) return;
     hdst__buffer_printf(out, "  of the %s side only %" PRIu64 " records were ordered, whose hashes the other one has\n", join->filtered ? "right" : "left",
                         join->ordered);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Joins: pairs of records of two inputs with equal keys, or records of one by whether the other has such. Both sides are ordered (join_side.h), of one that
-// is much larger only what may have a partner (join_filter.h). Then they are walked through side by side (join_walk.h), once to count the results and again
-// where they are read; only the sides are ever held.
+// is much larger only what may have a partner (join_filter.h), unless it keeps the order of an earlier run. Then they are walked through side by side
+// (join_walk.h), once to count the results and again where they are read; only the sides are ever held.
 //
 // Order of the results: (hash of the key, key, place in the left input, place in the right one). Keys are equal where their bits are, as in reductions by key.
 #ifndef HDST_SHUFFLE_JOIN_JOIN_H
@@ -35,8 +35,9 @@ typedef struct hdst__join hdst__join;
 hdst__join *hdst__join_create(hdst__engine *engine, const hdst__join_spec *spec, hdst_error *error);
 void hdst__join_forget(hdst__join *join);       // gives the records back; how it ran stays
 void hdst__join_destroy(hdst__join *join);      // NULL is fine
-// Reads both inputs. The results are then what hdst__join_reader reads, from any thread, until the next run or the end.
-hdst_status hdst__join_run(hdst__join *join, const hdst__reader *left, const hdst__reader *right, hdst_error *error);
+// Reads both inputs, the left one first. The results are then what hdst__join_reader reads, from any thread, until the next run or the end. same: the input
+// has the records that it had in the last run, which need not be ordered again then.
+hdst_status hdst__join_run(hdst__join *join, const hdst__reader *const input[2], const bool same[2], hdst_error *error);
 hdst__reader hdst__join_reader(hdst__join *join);
 const hdst__run_stats *hdst__join_stats(const hdst__join *join);
 void hdst__join_explain(const hdst__join *join, hdst__buffer *out);     // of the last run, appended

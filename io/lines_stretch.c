@@ -2,13 +2,23 @@
 // Lines that are counted as they are read (io/lines_source.h). Nobody knows yet where the lines end that are asked for, so a stretch of bytes that is about as
 // long as they are comes to where it stays: all threads read pieces of it and count their line ends, which says where each piece's lines go, and then make
 // spans of them. What was counted stays in the index, and what lies behind the last line that was asked for comes again with those behind it.
+//
+// Where lines alone matter that have a text (bound->search), pieces without it only go by, through memory that stays in a core's cache: of their bytes those
+// come again, to their place, that a line with the text has in front of it or behind.
 #define _GNU_SOURCE     // memrchr
 #include "io/lines_source.h"
 
 #include "base/costs_host.h"
 #include "io/newlines.h"
+#include "record/needed_records.h"
 
+#include <stdatomic.h>
 #include <string.h>
+
+typedef struct piece_state {
+    bool is_read;                   // its bytes are where they stay
+    bool found, found_open;         // a line that ends in it, or the one behind those, has the text that is looked for, or may have
+} piece_state;
 
 typedef struct stretch {
     const hdst__bound_source *bound;
@@ -22,6 +32,8 @@ typedef struct stretch {
     char *bytes, *own;
     uint64_t *ends;                 // of each block of the index; then of those before it
     uint64_t blocks;
+    piece_state *piece;             // where a text is looked for as bytes go by; NULL: all are read
+    _Atomic uint64_t looked_through, dense;     // pieces: so many were; so many of them had the text
     uint64_t lines, cut;            // that go to records; where the last one of them ends, from the first byte on
     pthread_mutex_t mutex;          // of the three below
     uint64_t failed;                // the first piece that did, so far
@@ -69,6 +81,73 @@ static void note_failure(stretch *s, uint64_t piece, hdst_status status, const h
     pthread_mutex_unlock(&s->mutex);
 }
 
+static hdst_status read_bytes(const stretch *s, uint64_t begin, uint64_t end, char *to, hdst_error *error)
+{
+    return hdst__text_input_read(state_of(s)->input, s->from.file, s->from.offset + begin, to, end - begin, error);
+}
+
+static hdst_status read_whole(stretch *s, uint64_t begin, uint64_t end, hdst_error *error)
+{
+    const hdst_status status = read_bytes(s, begin, end, s->bytes + begin, error);
+    for (uint64_t at = begin; at < end && status == HDST_OK; at = block_end(s, block_of(s, at)))
+        s->ends[block_of(s, at)] = hdst__newlines_count(s->bytes + at, block_end(s, block_of(s, at)) - at);
+    return status;
+}
+
+// Reads a piece a little at a time, each time to the same place, so that the bytes stay in the cache of a core; each time with as many bytes from before as a
+// text needs that is there in part. *found: it is there, or there is no room for that, and not all was looked at.
+static hdst_status look_through(stretch *s, uint64_t begin, uint64_t end, bool *found, hdst_error *error)
+{
+    const hdst__line_search *search = s->bound->search;
+    char *window = s->bytes + begin;
+    hdst_status status = HDST_OK;
+    for (uint64_t at = begin, behind; at < end && status == HDST_OK; at = behind) {
+        const uint64_t before = at < search->text.length - 1 ? at : search->text.length - 1, block = block_of(s, at);
+        behind = block_end(s, block);
+        const uint64_t count = before + behind - at;
+        *found = count > end - begin;
+        if (*found) return HDST_OK;
+        status = read_bytes(s, at - before, behind, window, error);
+        *found = status == HDST_OK && hdst__line_search_find(search, window, 0, count) < count;
+        if (*found) return HDST_OK;
+        s->ends[block] = hdst__newlines_count(window + before, behind - at);
+        if (behind == end) s->bytes[end - 1] = window[count - 1];       // whether the last line of a file is open
+    }
+    return status;
+}
+
+// Where a text is all over the place, looking for it as bytes go by only costs: some pieces still try.
+static bool pays_to_look(stretch *s, uint64_t piece)
+{
+    enum { TRIED = 8, AT_LEAST = 2, SHARE = 4 };
+    return piece % TRIED == 0 || atomic_load(&s->dense) * SHARE <= atomic_load(&s->looked_through) + AT_LEAST * SHARE;
+}
+
+// Whether the line that no line end of the piece ends has the text in it.
+static bool open_line_has_text(const stretch *s, uint64_t begin, uint64_t end)
+{
+    const char *newline = memrchr(s->bytes + begin, '\n', end - begin);
+    const uint64_t from = newline ? (uint64_t)(newline - s->bytes) + 1 : begin;
+    return !newline || hdst__line_search_find(s->bound->search, s->bytes, from, end) < end;
+}
+
+static hdst_status search_piece(stretch *s, uint64_t piece, uint64_t begin, uint64_t end, hdst_error *error)
+{
+    piece_state *p = &s->piece[piece];
+    hdst_status status = HDST_OK;
+    *p = (piece_state){.found = true};
+    if (pays_to_look(s, piece)) {
+        status = look_through(s, begin, end, &p->found, error);
+        atomic_fetch_add(&s->looked_through, 1);
+        if (p->found) atomic_fetch_add(&s->dense, 1);
+    }
+    if (!p->found || status != HDST_OK) return status;
+    status = read_whole(s, begin, end, error);
+    p->is_read = status == HDST_OK;
+    p->found_open = p->is_read && open_line_has_text(s, begin, end);
+    return status;
+}
+
 static void read_piece(void *user, uint64_t piece)
 {
     stretch *s = user;
@@ -76,10 +155,7 @@ static void read_piece(void *user, uint64_t piece)
     hdst_error error = HDST_ERROR_INIT;
     piece_at(s, piece, &begin, &end);
     hdst_status status = hdst__cancel_check(state_of(s)->options.cancel, 0, 0, &error);
-    if (status == HDST_OK)
-        status = hdst__text_input_read(state_of(s)->input, s->from.file, s->from.offset + begin, s->bytes + begin, end - begin, &error);
-    for (uint64_t at = begin; at < end && status == HDST_OK; at = block_end(s, block_of(s, at)))
-        s->ends[block_of(s, at)] = hdst__newlines_count(s->bytes + at, block_end(s, block_of(s, at)) - at);
+    if (status == HDST_OK) status = s->piece ? search_piece(s, piece, begin, end, &error) : read_whole(s, begin, end, &error);
     if (status != HDST_OK) note_failure(s, piece, status, &error);
 }
 
@@ -101,21 +177,48 @@ static bool has_open_line(const stretch *s)
     return s->end == hdst__text_input_bytes(state_of(s)->input, s->from.file) && s->bytes[count - 1] != '\n';
 }
 
+static uint64_t block_begin(const stretch *s, uint64_t block) { return block ? block_end(s, block - 1) : 0; }
+
+static uint64_t piece_of(const stretch *s, uint64_t at) { return (s->from.offset + at) / piece_bytes(s) - s->from.offset / piece_bytes(s); }
+
+// Where none of its bytes mattered they went by.
+static hdst_status want_block(const stretch *s, uint64_t block, hdst_error *error)
+{
+    const uint64_t begin = block_begin(s, block);
+    if (!s->piece || s->piece[piece_of(s, begin)].is_read) return HDST_OK;
+    return read_bytes(s, begin, block_end(s, block), s->bytes + begin, error);
+}
+
 // From line ends in blocks to those before them.
-static void cut(stretch *s)
+static hdst_status cut(stretch *s, hdst_error *error)
 {
     uint64_t all = 0;
+    hdst_status status = HDST_OK;
     s->cut = s->end - s->from.offset;
-    for (uint64_t i = 0; i < s->blocks; i++) {
-        const uint64_t here = s->ends[i], begin = i ? block_end(s, i - 1) : 0;
+    for (uint64_t i = 0; i < s->blocks && status == HDST_OK; i++) {
+        const uint64_t here = s->ends[i], begin = block_begin(s, i);
+        const bool is_cut = all < s->wanted && all + here >= s->wanted;
         s->ends[i] = all;
-        if (all < s->wanted && all + here >= s->wanted)
-            s->cut = begin + hdst__newlines_find(s->bytes + begin, block_end(s, i) - begin, s->wanted - all);
+        if (is_cut) status = want_block(s, i, error);
+        if (is_cut && status == HDST_OK) s->cut = begin + hdst__newlines_find(s->bytes + begin, block_end(s, i) - begin, s->wanted - all);
         all += here;
     }
     s->ends[s->blocks] = all;
     all += has_open_line(s);
     s->lines = all < s->wanted ? all : s->wanted;
+    return status;
+}
+
+// Those that end in the piece, counted from the stretch's first one; one that nothing ends is the last piece's. False: there are none.
+static bool piece_lines(const stretch *s, uint64_t piece, uint64_t *begin, uint64_t *end, uint64_t *first, uint64_t *behind)
+{
+    piece_at(s, piece, begin, end);
+    if (*begin >= s->cut) return false;
+    const bool is_last = *end >= s->cut;
+    *first = s->ends[block_of(s, *begin)];
+    *behind = is_last ? s->lines : s->ends[block_of(s, *end)];
+    if (is_last) *end = s->cut;
+    return *first < *behind;
 }
 
 // --- Spans ---
@@ -134,26 +237,91 @@ static void begin_filling(const stretch *s, uint64_t before, uint64_t left, hdst
     f->left = left;
 }
 
-// Of the lines that end in the piece; one that nothing ends is the last piece's.
+static bool matters(const stretch *s, uint64_t piece) { return !s->piece || s->piece[piece].found; }
+
+static bool is_wanted(const stretch *s, uint64_t line)
+{
+    const hdst__needed_records *needed = s->storage->needed;
+    return !needed || !s->bound->search || (s->to + line >= needed->first && s->to + line < needed->behind);
+}
+
+// Those that end in bytes [begin, end), of which the first may begin before. Bytes that were read twice may be others the second time.
+static hdst_status note_lines(const stretch *s, hdst__line_filling *f, uint64_t begin, uint64_t end, uint64_t first, hdst_error *error)
+{
+    const char *newline = first ? memrchr(s->bytes, '\n', begin) : NULL;
+    uint64_t from = newline ? (uint64_t)(newline - s->bytes) + 1 : 0;
+    if (first && !newline) return hdst__lines_changed(f, error);
+    hdst_status status = hdst__lines_note(f, s->bytes, begin, end, &from, error);
+    // What follows the last line end of another piece is the next one's, as is what is no line of the stretch.
+    const bool ends_open = end == s->cut && f->noted < f->left;
+    return status == HDST_OK ? hdst__lines_end(f, s->bytes, ends_open ? from : end, end, error) : status;
+}
+
 static void note_piece(void *user, uint64_t piece)
 {
     stretch *s = user;
     hdst__line_filling f;
-    uint64_t begin, end, from = 0;
+    uint64_t begin, end, first, behind;
     hdst_error error = HDST_ERROR_INIT;
-    piece_at(s, piece, &begin, &end);
-    if (begin >= s->cut) return;
-    const bool is_last = end >= s->cut;
-    const uint64_t before = s->ends[block_of(s, begin)], behind = is_last ? s->lines : s->ends[block_of(s, end)];
-    if (before == behind) return;
-    if (is_last) end = s->cut;
-    begin_filling(s, before, behind - before, &f);
-    if (before) from = (uint64_t)((const char *)memrchr(s->bytes, '\n', begin) - s->bytes) + 1;
-    hdst_status status = hdst__lines_note(&f, s->bytes, begin, end, &from, &error);
-    // What follows the last line end of another piece is the next one's, as is what is no line of the stretch.
-    const bool ends_open = is_last && f.noted < f.left;
-    if (status == HDST_OK) status = hdst__lines_end(&f, s->bytes, ends_open ? from : end, end, &error);
+    if (!piece_lines(s, piece, &begin, &end, &first, &behind) || !is_wanted(s, first)) return;
+    begin_filling(s, first, behind - first, &f);
+    const hdst_status status = matters(s, piece) ? note_lines(s, &f, begin, end, first, &error) : hdst__lines_leave_out(&f, behind - first, &error);
     if (status != HDST_OK) note_failure(s, piece, status, &error);
+}
+
+// --- Lines that matter ---
+
+// The bytes of a line that ends behind `begin`, back to the line end before it.
+static hdst_status want_line_start(const stretch *s, uint64_t begin, hdst_error *error)
+{
+    hdst_status status = HDST_OK;
+    for (uint64_t block = begin ? block_of(s, begin) : 0; block-- > 0 && status == HDST_OK;) {
+        status = want_block(s, block, error);
+        if (s->ends[block + 1] > s->ends[block]) break;
+    }
+    return status;
+}
+
+// A line that begins in a piece with the text ends in a later one; of those with lines that matter all bytes are wanted.
+static hdst_status want_lines(stretch *s, hdst_error *error)
+{
+    hdst_status status = HDST_OK;
+    bool open = false;
+    for (uint64_t piece = 0; piece < pieces(s) && status == HDST_OK; piece++) {
+        piece_state *p = &s->piece[piece];
+        uint64_t begin, end;
+        piece_at(s, piece, &begin, &end);
+        const bool goes_on = open && s->ends[block_of(s, begin)] == (end == s->end - s->from.offset ? s->ends[s->blocks] : s->ends[block_of(s, end)]);
+        p->found |= open;
+        open = p->found_open || goes_on;
+        if (!p->found || begin >= s->cut) continue;
+        if (!p->is_read) status = read_bytes(s, begin, end, s->bytes + begin, error);
+        p->is_read = true;
+        if (status == HDST_OK) status = want_line_start(s, begin, error);
+    }
+    return status;
+}
+
+// The lines from the first piece that matters to the last one; what an earlier stretch has and those between them.
+static hdst_status note_needed(const stretch *s, hdst_error *error)
+{
+    hdst__needed_records *needed = s->storage->needed;
+    uint64_t first = UINT64_MAX, behind = 0, begin, end, from, to;
+    for (uint64_t piece = 0; piece < pieces(s); piece++) {
+        if (!matters(s, piece) || !piece_lines(s, piece, &begin, &end, &from, &to)) continue;
+        if (first == UINT64_MAX) first = from;
+        behind = to;
+    }
+    if (first == UINT64_MAX) return HDST_OK;
+    hdst_status status = HDST_OK;
+    hdst__line_filling between;
+    begin_filling(s, first, 0, &between);
+    if (needed->first == needed->behind) needed->first = needed->behind = between.to;
+    const uint64_t left_out = between.to - needed->behind;
+    between.to = needed->behind;
+    if (left_out) status = hdst__lines_fill_nothing(&between, left_out, error);
+    needed->behind = s->to + behind;
+    return status;
 }
 
 // --- Stretches ---
@@ -226,7 +394,10 @@ static hdst_status take(stretch *s, hdst_error *error)
     if (status != HDST_OK) return status;
     s->blocks = block_of(s, s->end - 1 - s->from.offset) + 1;
     s->ends = hdst__alloc(s->bound->source->allocator, (s->blocks + 1) * sizeof *s->ends);
-    return s->ends ? HDST_OK : hdst__error_memory(error, "the lines of a text");
+    // Where lines may be too long, each is looked at.
+    const bool searches = s->bound->search && s->end - s->from.offset <= state_of(s)->options.longest;
+    if (searches) s->piece = hdst__alloc_zero(s->bound->source->allocator, pieces(s) * sizeof *s->piece);
+    return s->ends && (s->piece || !searches) ? HDST_OK : hdst__error_memory(error, "the lines of a text");
 }
 
 static hdst_status lines_are_others(const stretch *s, hdst_error *error)
@@ -241,9 +412,11 @@ static hdst_status read_stretch(stretch *s, hdst_error *error)
     hdst_status status = for_pieces(s, read_piece, error);
     if (status != HDST_OK) return status;
     hdst__line_index_note(state_of(s)->index, &s->from, s->end, s->ends, has_open_line(s));
-    cut(s);
-    if (s->exact && s->lines != s->wanted) return lines_are_others(s, error);
-    return s->lines ? for_pieces(s, note_piece, error) : HDST_OK;
+    status = cut(s, error);
+    if (status == HDST_OK && s->exact && s->lines != s->wanted) return lines_are_others(s, error);
+    if (status == HDST_OK && s->piece) status = want_lines(s, error);
+    if (status == HDST_OK && s->bound->search && s->storage->needed) status = note_needed(s, error);
+    return status == HDST_OK && s->lines ? for_pieces(s, note_piece, error) : status;
 }
 
 // Lines from s->row on, `wanted` or fewer: *done of them.
@@ -253,6 +426,9 @@ static hdst_status fill_stretch(stretch *s, uint64_t *done, hdst_error *error)
     hdst_status status = bound_stretch(s, error);
     s->own = NULL;
     s->ends = NULL;
+    s->piece = NULL;
+    atomic_store(&s->looked_through, 0);
+    atomic_store(&s->dense, 0);
     s->lines = 0;
     s->failed = UINT64_MAX;
     s->status = HDST_OK;
@@ -263,6 +439,7 @@ static hdst_status fill_stretch(stretch *s, uint64_t *done, hdst_error *error)
     }
     hdst__free(s->bound->source->allocator, s->own);
     hdst__free(s->bound->source->allocator, s->ends);
+    hdst__free(s->bound->source->allocator, s->piece);
     *done = s->lines;
     return status;
 }
@@ -308,6 +485,7 @@ hdst_status hdst__lines_fill_open(const hdst__bound_source *bound, uint64_t firs
     stretch s = {.bound = bound, .storage = storage, .buffers = buffers, .failed = UINT64_MAX};
     hdst__line_filling rest;
     uint64_t done = 0;
+    if (bound->search && storage->needed) *storage->needed = (hdst__needed_records){0};
     pthread_mutex_init(&s.mutex, NULL);
     pthread_mutex_lock(&state->growing);
     hdst_status status = fill_all(&s, first, count, to_first, &done, error);
@@ -316,5 +494,6 @@ hdst_status hdst__lines_fill_open(const hdst__bound_source *bound, uint64_t firs
     s.row = first + done;
     s.to = to_first + done;
     begin_filling(&s, 0, 0, &rest);
+    if (bound->search && storage->needed) return status;
     return status == HDST_OK && done < count ? hdst__lines_fill_nothing(&rest, count - done, error) : status;
 }

@@ -24,6 +24,7 @@ typedef struct hdst__storage {
     uint32_t buffers;           // 1, or the number of leaves for AoP
     const uint64_t *buffer_bytes;       // one per buffer
     const struct hdst__bytes_place *text;       // record/text_bytes.h: of records with texts, set by who wants it filled from elsewhere; else NULL
+    struct hdst__needed_records *needed;        // record/needed_records.h: all; who fills it may set it to fewer, and writes no others. NULL: all
 } hdst__storage;
 
 // Arrays of SoA and AoP start at multiples of 64 bytes (a cache line, and the widest vector). Lives in the arena. For

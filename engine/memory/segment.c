@@ -118,6 +118,12 @@ static hdst_status call_reader(hdst__segment *segment, hdst__device *device, con
     if (!buffers) return hdst__error_memory(error, "addresses of a segment");
     for (uint32_t i = 0; i < storage->buffers; i++) buffers[i] = segment->memory[i]->host;
     const double begin = hdst__timeline_begin(device->runtime->timeline);
+    hdst__storage lacking;
+    if (segment->may_lack) {
+        lacking = *storage;
+        lacking.needed = &segment->needed;
+        storage = &lacking;
+    }
     hdst_status status = hdst__text_room_open(&segment->texts, device->runtime, HDST__OWNER_SEGMENTS, reader, &storage, error);
     if (status == HDST_OK && reader->copies_texts) status = hdst__text_mirror_open(&segment->mirror, device, reader, count, &storage, error);
     if (status == HDST_OK) status = hdst__reader_fill(reader, device->runtime->threads, first, count, storage, buffers, 0, error);

@@ -8,6 +8,7 @@
 #include "engine/memory/text_mirror.h"
 #include "engine/memory/text_room.h"
 #include "base/costs_host.h"
+#include "record/needed_records.h"
 
 typedef struct hdst__segment {
     const hdst__storage *storage;   // how the records lie in the memory now; it may be larger
@@ -16,6 +17,8 @@ typedef struct hdst__segment {
     uint64_t first, count;          // the records that it holds, of the whole input
     _Atomic uint32_t users;         // slices of it that are in flight, and whoever submits them
     bool loaded;                    // of a cache that stays in part: it holds its records
+    bool may_lack;                  // while it is filled: records that the reader knows nothing to come of may be left out
+    hdst__needed_records needed;    // of one that streams, the others
     hdst__text_room texts;          // of its records, where the reader makes some
     hdst__text_mirror mirror;       // what they refer to, where kernels look at a copy of it
     struct hdst__segment *copied;   // of the ring: a copy on the host that goes to the device from where it lies, of which this is a user; NULL

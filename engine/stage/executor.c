@@ -491,11 +491,8 @@ static hdst_status room_in_place(hdst__executor *executor, hdst__pass *pass, uin
     return status;
 }
 
-// Those records of the segment that belong to the share.
-hdst_status hdst__executor_submit(hdst__executor *executor, hdst__pass *pass, hdst__segment *segment, const hdst__share *share, hdst_error *error)
+static hdst_status submit_records(hdst__executor *executor, hdst__pass *pass, hdst__segment *segment, uint64_t begin, uint64_t end, hdst_error *error)
 {
-    const uint64_t begin = share->first > segment->first ? share->first - segment->first : 0, behind = share->first + share->count - segment->first;
-    const uint64_t end = behind < segment->count ? behind : segment->count;
     for (uint64_t skip = begin; skip < end && !hdst__pass_stops(executor, pass);) {
         while (executor->in_flight == executor->slots || awaits_limit(executor, pass)) {
             hdst_status status = hdst__executor_finish_oldest(executor, pass, true, error);
@@ -512,4 +509,28 @@ hdst_status hdst__executor_submit(hdst__executor *executor, hdst__pass *pass, hd
         skip += count;
     }
     return HDST_OK;
+}
+
+// Records that nothing comes of: they are done.
+static void pass_over(const hdst__executor *executor, hdst__pass *pass, uint64_t count)
+{
+    if (!count || hdst__pass_stops(executor, pass)) return;
+    pass->stats->device[0].records += count;
+    hdst__progress_add(executor->device->runtime->progress, executor->device->info, count);
+    hdst__progress_look(executor->device->runtime->progress);
+}
+
+static uint64_t within(uint64_t at, uint64_t begin, uint64_t end) { return at < begin ? begin : at < end ? at : end; }
+
+// Those records of the segment that belong to the share.
+hdst_status hdst__executor_submit(hdst__executor *executor, hdst__pass *pass, hdst__segment *segment, const hdst__share *share, hdst_error *error)
+{
+    const uint64_t begin = share->first > segment->first ? share->first - segment->first : 0, behind = share->first + share->count - segment->first;
+    const uint64_t end = behind < segment->count ? behind : segment->count;
+    if (pass->cache) return submit_records(executor, pass, segment, begin, end, error);
+    const uint64_t first = within(segment->needed.first, begin, end), last = within(segment->needed.behind, first, end);
+    pass_over(executor, pass, first - begin);
+    const hdst_status status = submit_records(executor, pass, segment, first, last, error);
+    if (status == HDST_OK) pass_over(executor, pass, end - last);
+    return status;
 }

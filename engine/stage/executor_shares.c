@@ -48,6 +48,13 @@ static void count_cached(hdst__pass *pass, const hdst__segment *segment, bool hi
     *(hit ? &pass->stats->cache_hit_bytes : &pass->stats->cache_miss_bytes) += segment->count * segment->storage->record->size;
 }
 
+// Whether records of which nothing comes may be missing in the segments: nobody has a place for their output, or goes by them to find the last slice.
+static bool may_lack(const hdst__pass *pass)
+{
+    const bool has_places = pass->in_place || pass->wraps || pass->group > 1 || (pass->output && pass->way == IR_OUTPUT_DENSE);
+    return !pass->team && !pass->cache && pass->reads_at_end && !has_places;
+}
+
 // Records of the input from `at` on, as many as a segment has room for, but not beyond `behind`. Behind the end of an input that has an open one there are
 // none, which nobody knew before.
 static hdst_status streamed_segment(hdst__executor *executor, hdst__pass *pass, uint64_t at, uint64_t behind, hdst__segment **out, hdst_error *error)
@@ -59,7 +66,10 @@ static hdst_status streamed_segment(hdst__executor *executor, hdst__pass *pass, 
     hdst_status status = free_segment(executor, pass, &segment, error);
     if (status != HDST_OK) return status;
     double start = hdst__now();
+    segment->may_lack = may_lack(pass);
+    segment->needed = (hdst__needed_records){0, count};
     status = hdst__segment_stream(segment, executor->device, reader, is_last ? pass->last : pass->piece, at, count, &pass->stats->bytes_to_device, error);
+    segment->may_lack = false;
     pass->stats->read_seconds += hdst__now() - start;
     if (status != HDST_OK) return status;
     segment->users++;

@@ -105,6 +105,7 @@ class Plan:
         self.dice, self.seed, self.folder = random.Random(seed * 2 + 1), seed, folder
         self.kernel, self.script, self.names = PRELUDE, [], 0
         self.skipped, self.error = 0, None
+        self.parted = False             # by a text: other keys' records lie in several parts, which reductions by key refuse
         self.skip = self.dice.random() < 0.5
         records = self.source()
         self.rows, self.ordered = self.first(records), True
@@ -208,7 +209,7 @@ class Plan:
             self.add("map", before, "keyed")
             self.add("reduce_by_key", self.name, "add")
             made.append(("sum_", "lookup int64_t sum_[text]", f"bind sum_ {self.name} {dice.choice(['t', '-'])}", self.sums(lambda r: r[1])))
-        if dice.random() < 0.5:
+        if dice.random() < 0.5 and not self.parted:
             self.add("map", before, "keyed_place")
             self.add("reduce_by_key", self.name, "add")
             rows = self.sums(lambda r: (i32(r[0]), len(r[1]) & 255))
@@ -295,6 +296,7 @@ class Plan:
     def do_partition(self):
         self.add("partition", self.name, "part_of", 5)
         self.rows.sort(key=lambda r: text_values.hash_of(r[1]) % 5)
+        self.parted = True
 
     def by_key(self, key, value, combine, front, reduce, back, make):
         found = {}

@@ -41,6 +41,8 @@ static const char kernels[] =
     "struct place { uint64_t line; uint64_t offset; };\n"
     "filter has(row r, broadcast text pattern) { return r.offset >= 100 && find(r.text, pattern) >= 0; }\n"
     "map where(row r) -> place { return (place){r.line, r.offset}; }\n"
+    "map line_of(row r) -> uint64_t { return r.line; }\n"
+    "reduce add(uint64_t a, uint64_t b) { return a + b; }\n"
     "map byte_30(row r) -> uint8_t { return r.text[30]; }\n";
 
 typedef struct place { uint64_t line, offset; } place;
@@ -106,7 +108,7 @@ static bool is_searched(hdst_result *result)
 // The text changes from run to run: one that few lines have, one that a third has, one longer than a span holds, none, any.
 static void right_in(const char *form, hdst_layout layout)
 {
-    static const char *const patterns[] = {"needle", "NEEDLE", "much that nobody finds", "needless", "", "\n", "eedle"};
+    static const char *const patterns[] = {"needle", "NEEDLE", "much that nobody finds", "needless", "20003 ", "", "\n", "eedle"};
     job j;
     open_job(&j, context_in_form(form), layout);
     hdst_result *result = hdst_result_create(hdst_map_function(hdst_filter(j.read, j.spec), j.module, "where"));
@@ -153,6 +155,32 @@ Test(searched_lines, are_whole_for_all_others)
     hdst_result_destroy(found);
     close_job(&j);
 }
+
+// Lines that no kernel sees count as any, in statistics and for what comes of the others.
+static void counted_in(const char *form)
+{
+    static const char *const patterns[] = {"needless", "20003 ", "39999 ", "needle"};
+    job j;
+    open_job(&j, context_in_form(form), HDST_AOS);
+    hdst_result *result = hdst_result_create(hdst_reduce(hdst_map_function(hdst_filter(j.read, j.spec), j.module, "line_of"), j.module, "add"));
+    for (size_t p = 0; p < sizeof patterns / sizeof *patterns; p++) {
+        hdst_error error = HDST_ERROR_INIT;
+        uint64_t wanted = 0, count;
+        for (uint64_t i = 0; i < LINES; i++) wanted += is_found(i, patterns[p]) ? i + 1 : 0;
+        set_pattern(&j, patterns[p]);
+        cr_assert_eq(hdst_run(result, &error), HDST_OK, "%s", error.message);
+        const uint64_t *sum = hdst_result_rows(result, NULL, &count);
+        cr_assert(count == 1 && *sum == wanted, "'%s': %d records", patterns[p], (int)count);
+        const hdst_run_stats stats = hdst_result_stats(result);
+        cr_assert_eq(stats.records, LINES, "'%s': %d", patterns[p], (int)stats.records);
+        if (!wanted) cr_assert_eq(stats.device[0].slices, 0);
+    }
+    hdst_result_destroy(result);
+    close_job(&j);
+}
+
+Test(searched_lines, count_in_the_interpreter) { counted_in("interp"); }
+Test(searched_lines, count_on_a_cpu) { if (have_cpu()) counted_in("cpu"); }
 
 // Of the lines that are found, those of up to 30 bytes fail behind the filter.
 static uint64_t short_lines(uint64_t *first)

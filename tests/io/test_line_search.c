@@ -4,6 +4,7 @@
 
 #include "base/thread_pool.h"
 #include "io/bound.h"
+#include "record/needed_records.h"
 #include "record/text_bytes.h"
 
 TestSuite(line_search, .init = set_up, .fini = tear_down);
@@ -138,9 +139,24 @@ static found expect_rows(const row *rows, uint64_t count, const char *text, size
     return f;
 }
 
-// In pieces, in the layout, by all threads of the source.
-static row *fill_rows(hdst__bound_source *bound, uint64_t rows, uint64_t piece, int which, bytes_place *place)
+// Records that nobody needs were left as they were: they become records of nothing.
+static void clear_others(const hdst__storage *storage, void *const *buffers, uint64_t first, uint64_t behind)
 {
+    const hdst__needed_records *needed = storage->needed;
+    const size_t size = storage->record->size;
+    cr_assert(needed->first <= needed->behind && (needed->first == needed->behind || (needed->first >= first && needed->behind <= behind)));
+    for (uint64_t i = first; i < behind; i++) {
+        char *at = (char *)buffers[0] + i * size;
+        if (i >= needed->first && i < needed->behind) continue;
+        for (size_t b = 0; b < size; b++) cr_assert_eq((unsigned char)at[b], 0xAA, "record %zu", (size_t)i);
+        memset(at, 0, size);
+    }
+}
+
+// In pieces, in the layout, by all threads of the source. `lacks`: those that nobody needs may be missing.
+static row *fill_rows(hdst__bound_source *bound, uint64_t rows, uint64_t piece, int which, bool lacks, bytes_place *place)
+{
+    hdst__needed_records needed;
     hdst__storage storage = *hdst__storage_make(&arena, bound->record, layouts[which].layout, layouts[which].block, rows);
     hdst_error error = HDST_ERROR_INIT;
     void *buffers[4];
@@ -148,7 +164,10 @@ static row *fill_rows(hdst__bound_source *bound, uint64_t rows, uint64_t piece, 
     for (uint32_t b = 0; b < storage.buffers; b++) memset(buffers[b] = malloc(storage.buffer_bytes[b]), 0xAA, storage.buffer_bytes[b]);
     for (uint64_t at = 0; at < rows; at += piece) {
         const uint64_t count = rows - at < piece ? rows - at : piece;
+        needed = (hdst__needed_records){at, at + count};
+        if (lacks) storage.needed = &needed;
         cr_assert_eq(hdst__bound_source_fill(bound, at, count, &storage, buffers, at, &error), HDST_OK, "%s", error.message);
+        if (lacks) clear_others(&storage, buffers, at, at + count);
     }
     row *out = calloc(rows, sizeof *out);
     const hdst__storage *structs = hdst__storage_make(&arena, bound->record, HDST__AOS, 0, rows);
@@ -157,7 +176,8 @@ static row *fill_rows(hdst__bound_source *bound, uint64_t rows, uint64_t piece, 
     return out;
 }
 
-static found look(hdst__source *source, const char *text, size_t bytes, uint64_t rows, uint64_t piece, int which, const hdst__line_search *search)
+static found look(hdst__source *source, const char *text, size_t bytes, uint64_t rows, uint64_t piece, int which, bool lacks,
+                  const hdst__line_search *search)
 {
     hdst__bound_source *bound, *all;
     hdst_error error = HDST_ERROR_INIT;
@@ -166,7 +186,7 @@ static found look(hdst__source *source, const char *text, size_t bytes, uint64_t
     cr_assert_eq(hdst__source_bind_uncounted(source, scalars_record(4, names, kinds), &all, &error), HDST_OK, "%s", error.message);
     cr_assert(hdst__bound_source_finds(all));
     cr_assert_eq(hdst__source_bind_search(all, search, &bound, &error), HDST_OK, "%s", error.message);
-    row *got = fill_rows(bound, rows, piece, which, place);
+    row *got = fill_rows(bound, rows, piece, which, lacks, place);
     const found f = expect_rows(got, rows, text, bytes, search);
     free(got);
     for (size_t i = 0; i < place->blocks; i++) free(place->block[i]);
@@ -196,13 +216,56 @@ Test(line_search, lines_that_have_it_come_as_they_are)
         uint64_t rows = turn % 2 ? 20000 : 20001;
         if (turn < 4) cr_assert_eq(hdst__source_count(source, NULL, &error), HDST_OK);
         const hdst__line_search search = search_of(wanted[turn % 5], strlen(wanted[turn % 5]), turn % 4 == 3);
-        const found f = look(source, text, bytes, rows, turn % 2 ? 30000 : 977, turn % LAYOUTS, &search);
+        const found f = look(source, text, bytes, rows, turn % 2 ? 30000 : 977, turn % LAYOUTS, false, &search);
         empty += f.empty;
         with += f.with;
         if (turn % 5 == 4) cr_assert_geq(f.empty + 1, f.without, "lines without a rare text are none");
         hdst__source_close(source);
     }
     cr_assert(empty > 50000 && with > 50000, "%zu, %zu", (size_t)empty, (size_t)with);
+    hdst__thread_pool_destroy(pool);
+}
+
+// Lines in which a text stands at few places, of which those at ends of what is read at once are likely ones.
+static char *make_rare_text(size_t bytes, const char *wanted, uint64_t *lines)
+{
+    enum { READ = 1 << 16, LONGEST = 600000 };
+    const size_t length = strlen(wanted);
+    char *text = hdst__arena_alloc(&arena, bytes + 1);
+    for (size_t i = 0, left = 0; i < bytes; i++, left--) {
+        if (left == 0) left = draw(20000) == 0 ? LONGEST : 1 + draw(200);
+        text[i] = left == 1 ? '\n' : "xyz "[draw(4)];
+    }
+    for (uint32_t places = draw(6); places; places--) {
+        size_t at = draw(2) ? (1 + draw((uint32_t)(bytes / READ) - 2)) * READ - draw((uint32_t)length + 2) : draw((uint32_t)(bytes - length));
+        if (draw(8) == 0) at = bytes - length;
+        memcpy(text + at, wanted, length);
+    }
+    *lines = text[bytes - 1] != '\n';
+    for (size_t i = 0; i < bytes; i++) *lines += text[i] == '\n';
+    return text;
+}
+
+// Whoever says that records may be missing gets those between the first and the last place of a call, at most by a piece too many.
+Test(line_search, lines_without_it_are_not_written_where_nobody_needs_them)
+{
+    static const char *const wanted[] = {"needle", "n", "a longer needle than a span has room for"};
+    hdst__thread_pool *pool = hdst__thread_pool_create(NULL, 3);
+    uint64_t with = 0, without = 0, empty = 0;
+    for (int turn = 0; turn < 30; turn++) {
+        const char *what = wanted[turn % 3];
+        uint64_t rows;
+        const size_t bytes = 2000000 + draw(200000);
+        const char *text = make_rare_text(bytes, what, &rows), *path = write_file("t", text, bytes);
+        hdst__source *source = open_text(path, turn % 4 ? pool : NULL);
+        const hdst__line_search search = search_of(what, strlen(what), false);
+        const found f = look(source, text, bytes, rows, turn % 2 ? rows : 3000, 0, turn % 5 != 0, &search);
+        with += f.with;
+        without += f.without;
+        empty += f.empty;
+        hdst__source_close(source);
+    }
+    cr_assert(with > 30 && empty > without / 2, "%zu; %zu of %zu", (size_t)with, (size_t)empty, (size_t)without);
     hdst__thread_pool_destroy(pool);
 }
 

@@ -251,10 +251,10 @@ HDST_API hdst_source *hdst_source_open_raw(hdst_context *context, const char *pa
 HDST_API hdst_source *hdst_source_from_memory(hdst_context *context, const void *rows, uint64_t count, uint64_t row_bytes);
 HDST_API hdst_source *hdst_source_from_floats(hdst_context *context, const float *table, uint64_t rows, uint32_t columns);  // row-major; not copied either
 // Has the devices of the context read `bytes` bytes from `memory` on where they lie: records of hdst_source_from_memory and _from_floats that are C structs
-// of the record in layout aos, without a bool, are then not copied on the host on their way to a device; others are, as without. GPUs pin the pages when
-// they are first read (33 ms a GiB): register memory that is read more than once, whole and once. It stays the program's: it must not be freed or unmapped
-// before hdst_memory_unregister, nor be written to while a call reads it. HDST_E_USAGE: NULL, no bytes, or a range that meets one that is registered.
-// Where the system lets no more pages be pinned that is logged, and they are copied.
+// of the record in layout aos, without a bool, are then not copied on the host on their way to a device, nor are their texts that lie in such memory without
+// large gaps; others are, as without. GPUs pin the pages when they are first read (33 ms a GiB): register memory that is read more than once, whole and once.
+// It stays the program's: it must not be freed or unmapped before hdst_memory_unregister, nor be written to while a call reads it. HDST_E_USAGE: NULL, no
+// bytes, or a range that meets one that is registered. Where the system lets no more pages be pinned that is logged, and they are copied.
 HDST_API hdst_status hdst_memory_register(hdst_context *context, const void *memory, uint64_t bytes, hdst_error *error);
 // `memory`: the begin of a range that was registered, else HDST_E_USAGE. Waits for the call that runs on the context. hdst_context_destroy does it for all.
 HDST_API hdst_status hdst_memory_unregister(hdst_context *context, const void *memory, hdst_error *error);

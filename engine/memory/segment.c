@@ -162,12 +162,17 @@ hdst_status hdst__segment_load(hdst__segment *segment, hdst__device *device, con
 
 // --- Registered memory ---
 
-const char *hdst__segment_registered_rows(hdst__device *device, const hdst__reader *reader, const hdst__storage *storage, uint64_t first, uint64_t count)
+static const char *registered_rows(hdst__device *device, const hdst__reader *reader, const hdst__storage *storage, uint64_t first, uint64_t count)
 {
     const uint64_t size = storage->record->size;
-    if (!reader->rows || reader->copies_texts || storage->layout != HDST__AOS || count == 0) return NULL;
+    if (!reader->rows || storage->layout != HDST__AOS || count == 0) return NULL;
     const char *rows = (const char *)reader->rows + first * size;
     return hdst__registered_holds(device->runtime->registered, device, rows, count * size) ? rows : NULL;
+}
+
+const char *hdst__segment_registered_rows(hdst__device *device, const hdst__reader *reader, const hdst__storage *storage, uint64_t first, uint64_t count)
+{
+    return reader->copies_texts ? NULL : registered_rows(device, reader, storage, first, count);
 }
 
 // On a unified device kernels read the rows themselves, elsewhere they are copied from where they lie.
@@ -188,12 +193,14 @@ hdst_status hdst__segment_stream(hdst__segment *segment, hdst__device *device, c
                                  uint64_t first, uint64_t count, uint64_t *moved, hdst_error *error)
 {
     give_back_lent(segment, device);
-    const char *rows = hdst__segment_registered_rows(device, reader, storage, first, count);
+    const char *rows = registered_rows(device, reader, storage, first, count);
+    if (rows && reader->copies_texts && !hdst__text_mirror_lend(&segment->mirror, device, storage, rows, count)) rows = NULL;
     if (!rows) return hdst__segment_load(segment, device, reader, storage, first, count, moved, error);
     segment->storage = storage;
     segment->first = first;
     segment->count = count;
-    return lend_rows(segment, device, rows, count * storage->record->size, moved, error);
+    const hdst_status status = lend_rows(segment, device, rows, count * storage->record->size, moved, error);
+    return status == HDST_OK && reader->copies_texts ? hdst__text_mirror_write(&segment->mirror, device, moved, error) : status;
 }
 
 // --- Copies on the host ---

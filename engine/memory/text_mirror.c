@@ -2,6 +2,8 @@
 // Texts of a segment in one stretch of memory (engine/memory/text_mirror.h).
 #include "engine/memory/text_mirror.h"
 
+#include "base/thread_pool.h"
+#include "engine/memory/registered.h"
 #include "record/text_bytes.h"
 #include "record/text_span.h"
 
@@ -37,6 +39,7 @@ hdst_status hdst__text_mirror_open(hdst__text_mirror *mirror, hdst__device *devi
                                  hdst_error *error)
 {
     atomic_store(&mirror->used, 0);
+    mirror->lent = NULL;
     if (!reader->makes_texts || !(*storage)->text) return HDST_OK;
     const uint64_t about = count * reader->text_bytes;
     const hdst_status status = provide(mirror, device, about + about / SPARE_SHARE + LEAST_BYTES, error);
@@ -119,18 +122,104 @@ hdst_status hdst__text_mirror_gather(hdst__text_mirror *mirror, hdst__device *de
     return status;
 }
 
+// --- Texts that stay where they are ---
+
+enum { PART_RECORDS = 1 << 16, MOST_PARTS = 64, ALIGNED = 8 };
+
+typedef struct extent { uint64_t low, high, bytes; } extent;    // of texts that are not in their spans: where they lie, and how many bytes they have
+
+typedef struct looking {
+    const hdst__storage *storage;
+    const char *rows;
+    uint64_t count, parts;
+    extent part[MOST_PARTS];
+} looking;
+
+static void look_at_part(void *user, uint64_t part)
+{
+    looking *l = user;
+    extent found = {UINT64_MAX, 0, 0};
+    const uint64_t first = l->count * part / l->parts, end = l->count * (part + 1) / l->parts;
+    for (uint32_t leaf = 0; leaf < l->storage->record->leaf_count; leaf++) {
+        const hdst__leaf *texts = &l->storage->record->leaves[leaf];
+        for (uint64_t i = first; i < end && texts->kind == HDST__TEXT; i++)
+            for (uint64_t e = 0; e < texts->elements; e++) {
+                hdst__text_span span;
+                memcpy(&span, l->rows + hdst__storage_offset(l->storage, leaf, i, e), sizeof span);
+                if (hdst__text_is_inline(&span)) continue;
+                const uint64_t at = span.address & address_bits;
+                found.bytes += span.length;
+                if (at < found.low) found.low = at;
+                if (at + span.length > found.high) found.high = at + span.length;
+            }
+    }
+    l->part[part] = found;
+}
+
+static extent extent_of(hdst__device *device, const hdst__storage *storage, const char *rows, uint64_t count)
+{
+    looking l = {.storage = storage, .rows = rows, .count = count, .parts = count / PART_RECORDS + 1};
+    if (l.parts > MOST_PARTS) l.parts = MOST_PARTS;
+    hdst__thread_pool_run(device->runtime->threads, l.parts, look_at_part, &l);
+    extent all = l.part[0];
+    for (uint64_t p = 1; p < l.parts; p++) {
+        all.bytes += l.part[p].bytes;
+        if (l.part[p].low < all.low) all.low = l.part[p].low;
+        if (l.part[p].high > all.high) all.high = l.part[p].high;
+    }
+    return all;
+}
+
+static bool provide_copy(hdst__text_mirror *mirror, hdst__device *device, uint64_t bytes)
+{
+    if (mirror->copy && mirror->copy->bytes >= bytes) return true;
+    device->ops->release(device, mirror->copy);
+    mirror->copy = NULL;
+    const uint64_t room = bytes + bytes / SPARE_SHARE + LEAST_BYTES;
+    return device->ops->alloc(device, HDST__MEMORY_DEVICE, HDST__OWNER_SEGMENTS, room, "the texts of a segment", &mirror->copy, NULL) == HDST_OK;
+}
+
+// The device's copy begins at a whole word, as the addresses of texts say where in a word their bytes are.
+bool hdst__text_mirror_lend(hdst__text_mirror *mirror, hdst__device *device, const hdst__storage *storage, const char *rows, uint64_t count)
+{
+    const extent all = extent_of(device, storage, rows, count);
+    const uint64_t bytes = all.high - all.low, before = all.low % ALIGNED;
+    mirror->lent = NULL;
+    atomic_store(&mirror->used, 0);
+    if (!all.bytes) return true;
+    const char *from = (const char *)(uintptr_t)all.low;
+    if (bytes / 2 > all.bytes + LEAST_BYTES || !hdst__registered_holds(device->runtime->registered, device, from, bytes)) return false;
+    if (!provide_copy(mirror, device, before + bytes + SLACK)) return false;
+    mirror->lent = from;
+    atomic_store(&mirror->used, before + bytes);
+    return true;
+}
+
 // --- To the device ---
+
+hdst__memory *hdst__text_mirror_copy(const hdst__text_mirror *mirror) { return mirror->lent ? mirror->copy : mirror->memory; }
+
+uint64_t hdst__text_mirror_host(const hdst__text_mirror *mirror)
+{
+    if (mirror->lent) return (uint64_t)(uintptr_t)mirror->lent / ALIGNED * ALIGNED;
+    return mirror->memory ? (uint64_t)(uintptr_t)mirror->memory->host : 0;
+}
 
 hdst_status hdst__text_mirror_write(const hdst__text_mirror *mirror, hdst__device *device, uint64_t *moved, hdst_error *error)
 {
     const uint64_t used = atomic_load(&mirror->used);
     if (!used) return HDST_OK;
     *moved += used;
+    if (mirror->lent) {
+        const uint64_t before = (uint64_t)(uintptr_t)mirror->lent % ALIGNED;
+        return device->ops->write(device, mirror->copy, before, mirror->lent, used - before, false, error);
+    }
     return device->ops->write(device, mirror->memory, 0, mirror->memory->host, used, false, error);
 }
 
 void hdst__text_mirror_close(hdst__text_mirror *mirror, hdst__device *device)
 {
     device->ops->release(device, mirror->memory);
+    device->ops->release(device, mirror->copy);
     *mirror = (hdst__text_mirror){0};
 }

@@ -189,9 +189,9 @@ static hdst_status start_slice(hdst__executor *executor, hdst__pass *pass, hdst_
     launch.storage = segment->storage;
     launch.input = segment->memory;
     launch.output = slot->output;
-    launch.texts = segment->mirror.memory;
+    launch.texts = hdst__text_mirror_copy(&segment->mirror);
     launch.text_bytes = segment->mirror.used;
-    launch.text_host = launch.texts ? (uint64_t)(uintptr_t)launch.texts->host : 0;
+    launch.text_host = hdst__text_mirror_host(&segment->mirror);
     launch.places = slot->places;
     launch.room = pass->room;
     if (pass->combined) hdst__combined_tables_offer(pass->combined, pass->came, &launch);

@@ -215,8 +215,8 @@ bool hdst__slot_combines(const hdst__slot *slot, const hdst__pass *pass)
 static hdst__slice_records records_of(const hdst__slot *slot, const hdst__pass *pass)
 {
     const hdst__text_mirror *mirror = &slot->segment->mirror;
-    return (hdst__slice_records){.device = slot->executor->device, .memory = slot->output, .texts = mirror->memory, .text_bytes = mirror->used,
-                                 .text_host = mirror->memory ? (uint64_t)(uintptr_t)mirror->memory->host : 0,
+    return (hdst__slice_records){.device = slot->executor->device, .memory = slot->output, .texts = hdst__text_mirror_copy(mirror),
+                                 .text_bytes = mirror->used, .text_host = hdst__text_mirror_host(mirror),
                                  .own_texts = pass->launch.text_constants, .own_host = pass->launch.text_constants_host};
 }
 

@@ -21,6 +21,8 @@ static const char kernels[] = "struct point { float x; float y; int32_t n; };\n"
                               "{ x += p.x; y += p.y; n += p.n; at += record_index() * p.n; }\n"
                               "map turn(point p) -> point { return (point){p.y * 2, p.x, p.n + 1}; }\n"
                               "filter few(point p) { return p.n % 3 == 0; }\n"
+                              "struct line { uint32_t n; text t; };\n"
+                              "flat_map words(line l) -> (text word, uint32_t n) { for (text w : tokens(l.t, WORD)) if (len(w) > 2) emit(w, l.n); }\n"
                               "map flags(flagged f, accum int64_t n) { n += f.b; }\n";
 
 // Rows that end where a page begins that nobody may touch.
@@ -169,4 +171,68 @@ Test(registered_memory, wrong_use_is_an_error)
     expect_refused(hdst_memory_unregister(context, bytes + 100, &error), &error, "no memory that is registered");
     cr_expect_eq(hdst_memory_register(context, bytes + 150, 50, &error), HDST_OK);
     hdst_context_destroy(context);
+}
+
+// --- Texts ---
+
+enum { LINES = 3000, LINE_BYTES = 100 };
+
+typedef struct line { uint32_t n; hdst_text_span t; } line;
+typedef struct word { hdst_text_span word; uint32_t n; } word;
+
+// Lines one behind the other that end where a page begins that nobody may touch; a few are short.
+static char *make_lines(const guarded *g, line *lines)
+{
+    char *text = (char *)g->rows;
+    for (uint32_t i = 0; i < LINES * LINE_BYTES; i++) text[i] = i * 2654435761u >> 29 ? "abcdefgh"[i * 40503u >> 9 & 7] : ' ';
+    for (uint32_t i = 0; i < LINES; i++) {
+        const uint32_t length = i + 1 == LINES ? LINE_BYTES : i % 9 ? LINE_BYTES - i % 30 : 9;
+        lines[i] = (line){i, hdst_text_span_of(text + i * LINE_BYTES, length)};
+    }
+    return text;
+}
+
+static hdst_result *words_of(hdst_context *context, const line *lines, hdst_layout layout)
+{
+    hdst_module *m = module_of(context, kernels);
+    hdst_dataset *d = hdst_with_layout(hdst_read(hdst_source_from_memory(context, lines, LINES, sizeof *lines), m, "line"), layout);
+    hdst_result *r = hdst_result_create(hdst_flat_map_function(d, m, "words"));
+    RUN(r);
+    return r;
+}
+
+static void expect_same_words(hdst_result *a, hdst_result *b)
+{
+    uint64_t n, m;
+    const word *x = hdst_result_rows(a, NULL, &n), *y = hdst_result_rows(b, NULL, &m);
+    cr_assert(n == m && n > LINES);
+    for (uint64_t i = 0; i < n; i++)
+        cr_assert(x[i].n == y[i].n && x[i].word.length == y[i].word.length &&
+                  !memcmp(hdst_text_bytes(&x[i].word), hdst_text_bytes(&y[i].word), x[i].word.length), "word %d", (int)i);
+}
+
+// Of rows and texts, of rows alone, of texts alone, of rows and a part of the texts, of both in another layout.
+Test(registered_memory, of_texts_gives_the_same_and_nothing_beside_them_is_read)
+{
+    static line lines[LINES];
+    guarded g = make_rows(LINES * LINE_BYTES / sizeof(point));
+    char *text = make_lines(&g, lines);
+    const uint64_t all = LINES * LINE_BYTES;
+    const struct { uint64_t rows, text; } ways[] = {{sizeof lines, all}, {sizeof lines, 0}, {0, all}, {sizeof lines, 9000}, {sizeof lines, all}};
+    hdst_context *interp = context_on("interp");
+    hdst_result *right = words_of(interp, lines, HDST_AOS);
+    if (have_cpu())
+        for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+            hdst_context *context = context_in_form("gpu-form");
+            context->engine->limits.slice_records = i % 2 ? 640 : 0;
+            if (ways[i].rows) cr_assert_eq(hdst_memory_register(context, lines, ways[i].rows, NULL), HDST_OK);
+            if (ways[i].text) cr_assert_eq(hdst_memory_register(context, text, ways[i].text, NULL), HDST_OK);
+            hdst_result *r = words_of(context, lines, i == 4 ? HDST_SOA : HDST_AOS);
+            expect_same_words(right, r);
+            RUN(r);
+            expect_same_words(right, r);
+            hdst_context_destroy(context);
+        }
+    hdst_context_destroy(interp);
+    free_rows(&g);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Texts of a segment in one stretch: those that a reader puts there, those for which there was no room, and those that lie anywhere; what spans then say.
 #include "engine/engine_state.h"
+#include "engine/memory/registered.h"
 #include "engine/memory/text_heap.h"
 #include "engine/memory/text_mirror.h"
 #include "record/text_bytes.h"
@@ -158,4 +159,62 @@ Test(text_mirror, without_room_in_the_budget_it_says_so)
     cr_assert_eq(hdst__text_mirror_open(&mirror, device, &reader, 1, &storage, &error), HDST_OK);
     cr_assert_eq(hdst__text_mirror_gather(&mirror, device, storage, buffers, 1, &error), HDST_E_MEMORY);
     cr_assert_not_null(strstr(error.message, "the texts of a segment"));
+}
+
+// --- Texts that stay where they are ---
+
+enum { STRETCH = 200000 };
+
+// Two texts a record, of `step` bytes at most, from an odd address on; every fifth one is short, and in its span.
+static row *rows_over(const char *from, uint32_t step)
+{
+    row *rows = calloc(COUNT, sizeof *rows);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        rows[i].a = hdst__text_span_of(from + 2 * i * step, i % 5 ? step : 7);
+        rows[i].b = hdst__text_span_of(from + (2 * i + 1) * step, 13);
+    }
+    return rows;
+}
+
+static bool lends(const row *rows)
+{
+    const hdst__storage *storage = hdst__storage_make(&arena, &record, HDST__AOS, 0, COUNT);
+    return hdst__text_mirror_lend(&mirror, device, storage, (const char *)rows, COUNT);
+}
+
+Test(text_mirror, registered_texts_go_to_the_device_from_where_they_lie)
+{
+    static char bytes[STRETCH];
+    uint64_t moved = 0;
+    for (int i = 0; i < STRETCH; i++) bytes[i] = (char)(i * 7 + i / 251);
+    row *rows = rows_over(bytes + 13, 300);
+    cr_assert_not(lends(rows), "nobody registered them");
+    cr_assert_eq(hdst__registered_add(engine->runtime.registered, bytes + 13, 2 * COUNT * 300 - 287, &error), HDST_OK);
+    cr_assert(lends(rows));
+    cr_assert_eq(hdst__text_mirror_write(&mirror, device, &moved, &error), HDST_OK);
+    cr_assert_eq(moved, mirror.used);
+    const char *copy = hdst__text_mirror_copy(&mirror)->host;       // the interpreter's
+    const uint64_t host = hdst__text_mirror_host(&mirror);
+    cr_assert(host == rows[0].b.address / 8 * 8, "from the first text that is not in its span");
+    for (uint32_t i = 0; i < COUNT; i++) {
+        if (i % 5) cr_assert(!memcmp(copy + (rows[i].a.address - host), (const char *)(uintptr_t)rows[i].a.address, 300), "record %u", i);
+        cr_assert(!memcmp(copy + (rows[i].b.address - host), (const char *)(uintptr_t)rows[i].b.address, 13), "record %u", i);
+    }
+    rows[COUNT - 1].b.length = 14;                                  // ends a byte behind what was registered
+    cr_assert_not(lends(rows));
+    free(rows);
+}
+
+Test(text_mirror, registered_texts_that_are_few_of_many_bytes_are_gathered)
+{
+    static char bytes[STRETCH * 5];
+    row *rows = rows_over(bytes, 1000);
+    cr_assert_eq(hdst__registered_add(engine->runtime.registered, bytes, sizeof bytes, &error), HDST_OK);
+    cr_assert(lends(rows));
+    for (uint32_t i = 1; i < COUNT; i++) rows[i].a = hdst__text_span_of(bytes, 20);
+    cr_assert_not(lends(rows));
+    for (uint32_t i = 0; i < COUNT; i++) rows[i].a = rows[i].b = hdst__text_span_of("in the span", 11);
+    cr_assert(lends(rows));
+    cr_assert(mirror.used == 0 && !mirror.lent);
+    free(rows);
 }

@@ -2,6 +2,9 @@
 // Records that change rows of a value (plan/row_changes.h).
 #include "plan/row_changes.h"
 
+#include "base/thread_pool.h"
+#include "record/key_field.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -43,17 +46,30 @@ hdst_status hdst__row_changes_make(hdst__arena *arena, const hdst__record *chang
 
 // --- Rows ---
 
-enum { BETWEEN_LOOKS = 65536 };     // records between two looks at whether the call was cancelled
+enum {
+    BLOCK = 512,                    // records whose numbers are read at once
+    BETWEEN_LOOKS = 128 * BLOCK,    // records between two looks at whether the call was cancelled
+    SHARED = 1 << 14,               // so many are worth several threads
+    MOST_PARTS = 8,                 // each of which looks at all records
+};
 
-// Numbers that are negative are larger than any row.
-static uint64_t row_of(const hdst__row_changes *changes, const char *record)
+typedef struct numbers {            // of rows, as a block of records has them
+    hdst__key_field field;
+    uint64_t size;                  // of a record
+    uint64_t row[BLOCK];            // negative ones are larger than any row
+} numbers;
+
+static numbers numbers_of(const hdst__row_changes *changes)
 {
     const hdst__leaf *leaf = &changes->record->leaves[0];
-    const uint64_t bytes = hdst__scalar_size(leaf->kind);
-    uint64_t row = 0;
-    memcpy(&row, record + leaf->offset, (size_t)bytes);
-    const unsigned unused = 64 - 8 * (unsigned)bytes;
-    return hdst__kind_is_signed(leaf->kind) ? (uint64_t)((int64_t)(row << unused) >> unused) : row;
+    return (numbers){.field = {leaf->offset, leaf->kind}, .size = changes->record->size};
+}
+
+static uint64_t read_block(numbers *n, const char *records, uint64_t first, uint64_t count)
+{
+    const uint64_t some = count - first < BLOCK ? count - first : BLOCK;
+    hdst__key_field_read_all(&n->field, records + first * n->size, n->size, some, n->row);
+    return some;
 }
 
 static hdst_status tell_row(const hdst__row_changes *changes, const hdst_value *value, uint64_t number, uint64_t row, hdst_error *error)
@@ -69,21 +85,52 @@ static hdst_status tell_row(const hdst__row_changes *changes, const hdst_value *
 static hdst_status check(const hdst__row_changes *changes, const hdst_value *value, const char *records, uint64_t count, hdst_error *error)
 {
     hdst_status status = HDST_OK;
-    for (uint64_t i = 0; i < count && status == HDST_OK; i++) {
-        const uint64_t row = row_of(changes, records + i * changes->record->size);
-        if (row >= value->rows) status = tell_row(changes, value, i, row, error);
-        else if (i % BETWEEN_LOOKS == 0) status = hdst__cancel_check(&value->object.context->cancel, i, count, error);
+    numbers n = numbers_of(changes);
+    for (uint64_t first = 0, some; first < count && status == HDST_OK; first += some) {
+        some = read_block(&n, records, first, count);
+        for (uint64_t i = 0; i < some && status == HDST_OK; i++)
+            if (n.row[i] >= value->rows) status = tell_row(changes, value, first + i, n.row[i], error);
+        if (status == HDST_OK && first % BETWEEN_LOOKS == 0) status = hdst__cancel_check(&value->object.context->cancel, first, count, error);
     }
     return status;
 }
 
-static void put(const hdst__row_changes *changes, uint64_t row_bytes, const char *records, uint64_t count, char *rows)
+typedef struct putting {
+    const hdst__row_changes *changes;
+    const char *records;
+    char *rows;
+    uint64_t count, row_count, row_bytes, parts;
+} putting;
+
+static void put_row(const putting *p, const char *record, char *row)
 {
-    for (uint64_t i = 0; i < count; i++, records += changes->record->size) {
-        char *row = rows + row_of(changes, records) * row_bytes;
-        for (size_t p = 0; p < changes->piece_count; p++)
-            memcpy(row + changes->pieces[p].to, records + changes->pieces[p].from, (size_t)changes->pieces[p].bytes);
+    const hdst__row_piece *piece = p->changes->pieces;
+    const size_t pieces = p->changes->piece_count;
+    if (pieces == 1 && piece->bytes == 4) memcpy(row + piece->to, record + piece->from, 4);
+    else if (pieces == 1 && piece->bytes == 8) memcpy(row + piece->to, record + piece->from, 8);
+    else
+        for (size_t i = 0; i < pieces; i++) memcpy(row + piece[i].to, record + piece[i].from, (size_t)piece[i].bytes);
+}
+
+// Those of the changes that are of its part of the rows, in their order.
+static void put_part(void *user, uint64_t part)
+{
+    const putting *p = user;
+    const uint64_t low = p->row_count / p->parts * part, high = part + 1 == p->parts ? p->row_count : p->row_count / p->parts * (part + 1);
+    numbers n = numbers_of(p->changes);
+    for (uint64_t first = 0, some; first < p->count; first += some) {
+        some = read_block(&n, p->records, first, p->count);
+        for (uint64_t i = 0; i < some; i++)
+            if (n.row[i] - low < high - low) put_row(p, p->records + (first + i) * n.size, p->rows + n.row[i] * p->row_bytes);
     }
+}
+
+static void put(const hdst__row_changes *changes, const hdst_value *value, const char *records, uint64_t count, char *rows)
+{
+    hdst__thread_pool *threads = hdst__engine_threads(value->object.context->engine);
+    const uint64_t size = hdst__thread_pool_size(threads), most = size < MOST_PARTS ? size : MOST_PARTS;
+    putting p = {changes, records, rows, count, value->rows, value->record->size, count < SHARED ? 1 : most};
+    hdst__thread_pool_run(threads, p.parts, put_part, &p);
 }
 
 // Rows that lie in memory which the host does not share become the host's.
@@ -104,7 +151,7 @@ hdst_status hdst__row_changes_put(const hdst__row_changes *changes, hdst_value *
     if (status != HDST_OK || !count) return status;
     status = open_rows(value, &shared, error);
     if (status != HDST_OK) return status;
-    put(changes, value->record->size, records, count, shared ? shared : value->data);
+    put(changes, value, records, count, shared ? shared : value->data);
     value->version++;
     status = shared ? hdst__value_rows_close(value->resident, error) : HDST_OK;
     return status == HDST_OK ? status : hdst__object_fail(&value->object, error);

@@ -25,6 +25,7 @@ static const hdst__piece_file files[] = {
     {&hdst__kernel_pieces, "combine_cpu.cl"},
     {&hdst__kernel_pieces, "combine_gpu.cl"},
     {&hdst__kernel_pieces, "pick.cl"},
+    {&hdst__kernel_pieces, "streamed.cl"},
     {&hdst__kernel_pieces, "pick_double.cl"},
     {&hdst__accum_pieces, "integer_words.cl"},
     {&hdst__accum_pieces, "minmax_keys.cl"},

@@ -63,6 +63,14 @@ void hdst__plan_words(hdst__printer *p)
     }
 }
 
+// Records that no kernel of the function reads again, beside rows that many of them look up.
+static bool are_streamed(const ir_func *func)
+{
+    bool looks_up = false;
+    for (size_t i = 0; i < func->param_count; i++) looks_up |= func->params[i].is_lookup;
+    return looks_up && !func->emits;
+}
+
 static void print_record(hdst__printer *p, uint32_t param, uint32_t record)
 {
     const uint32_t words = p->word_count[param], vector = vector_of(words);
@@ -71,8 +79,9 @@ static void print_record(hdst__printer *p, uint32_t param, uint32_t record)
         if (!(read >> w & ((1u << vector) - 1))) continue;
         const char *at = hdst__arena_printf(p->arena, "%sAt + (%s) * %" PRIu32 " + %" PRIu32, p->param_name[param], hdst__record_text(p, record),
             words * 4, w * 4);
-        hdst__write_line(&p->out, "const uint%" PRIu32 " %s = *(__global const uint%" PRIu32 " *)(%s);", vector,
-            vector_name(p, param, record, w), vector, at);
+        const char *from = hdst__arena_printf(p->arena, "(__global const uint%" PRIu32 " *)(%s)", vector, at), *name = vector_name(p, param, record, w);
+        if (are_streamed(p->func)) hdst__write_line(&p->out, "const uint%" PRIu32 " %s = streamed_uint%" PRIu32 "(%s);", vector, name, vector, from);
+        else hdst__write_line(&p->out, "const uint%" PRIu32 " %s = *%s;", vector, name, from);
     }
 }
 

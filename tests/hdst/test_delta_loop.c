@@ -32,6 +32,8 @@ static const char kernels[] =
     "map less(int64_t i, accum int64_t sum) -> int64_t { sum += i; return i - 1; }\n"
     "filter positive(int64_t i) { return i > 0; }\n"
     "map twice(int64_t i) -> (int64_t at, int64_t value) { return (i / 2, i); }\n"
+    "map spread(int64_t i) -> (int64_t at, int64_t value) { return (i * 7919 % 20011, i); }\n"
+    "filter negative(int64_t i) { return i < 0; }\n"
     "map shifted(int64_t i, broadcast int64_t by) -> (int64_t at, int64_t value) { return (i + by, i); }\n"
     "map as_odd(reached r) -> odd { return (odd){ .row = r.row, .cost = r.cost, .depth = r.depth }; }\n"
     "map name(reached r) -> named { return (named){ .name = \"a\" }; }\n"
@@ -270,6 +272,30 @@ Test(delta_loop, the_last_change_counts_and_loops_nest)
         }
         cr_assert(got && count == 10);
         for (int i = 0; i < 10; i++) cr_assert_eq(got[i], right[i], "row %d on %s: %lld, not %lld", i, forms[form], (long long)got[i], (long long)right[i]);
+        hdst_context_destroy(s.context);
+    }
+}
+
+// So many that threads share them: of the records with one number, some of which come after 20,000 others, the last one counts.
+Test(delta_loop, many_changes_of_one_turn)
+{
+    enum { ROWS = 30000, CHANGES = 50001 };
+    static int64_t right[ROWS];
+    for (int64_t i = 0; i < ROWS; i++) right[i] = i;
+    for (int64_t i = 0; i < CHANGES; i++) right[i * 7919 % 20011] = i;
+    ON_EACH_FORM {
+        setting s = {.context = context_in_form(forms[form])};
+        s.module = module_of(s.context, kernels);
+        hdst_value *state = hdst_value_create(s.module, "int64_t", 1), *work = hdst_value_create(s.module, "int64_t", 1);
+        const hdst_loop_step steps[] = {{.dataset = hdst_map_function(hdst_read_value(work), s.module, "spread"), .value = state},
+                                        {.dataset = hdst_filter_function(hdst_read_value(work), s.module, "negative"), .value = work}};
+        hdst_result *result = hdst_result_create(hdst_delta_loop(numbers(&s, ROWS), state, numbers(&s, CHANGES), work, steps, 2, NULL));
+        RUN(result);
+        uint64_t count;
+        const int64_t *got = hdst_result_rows(result, NULL, &count);
+        cr_assert(got && count == ROWS);
+        for (int i = 0; i < ROWS; i++)
+            cr_assert_eq(got[i], right[i], "row %d on %s: %lld, not %lld", i, forms[form], (long long)got[i], (long long)right[i]);
         hdst_context_destroy(s.context);
     }
 }

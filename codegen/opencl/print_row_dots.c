@@ -48,6 +48,15 @@ static void print_step(hdst__printer *p, const tile *t, const char *e, uint64_t 
     }
 }
 
+// Asks memory for rows of a tile of records that is yet to come, another one with each rows of the broadcast: the processor's own prefetching does not keep
+// up with four rows at once.
+static void print_ahead(hdst__printer *p, const tile *t)
+{
+    if (t->records == 1) return;
+    const char *row = hdst__arena_printf(p->arena, "%" PRIu32 " + unit / %" PRIu32 " %% %" PRIu32, HDST__CPU_ROW_DOT_AHEAD * t->records, t->units, t->records);
+    hdst__write_line(&p->out, "PREFETCH_BYTES((const uchar *)(ulong)(at + (%s) * %" PRIu64 "UL + e), %d)", row, t->record_bytes, LANES * 4);
+}
+
 // The dots of records r, r + 1 ... with the broadcast's rows `unit`, unit + 1 ...
 static void print_tile(hdst__printer *p, const tile *t)
 {
@@ -57,6 +66,7 @@ static void print_tile(hdst__printer *p, const tile *t)
         for (uint32_t s = 0; s < t->records; s++) hdst__write_line(&p->out, "float16 %s = 0;", sum_name(p, u, s));
     hdst__write_line(&p->out, "for (ulong e = 0; e < %" PRIu64 "; e += %d) {", whole * 4, LANES * 4);
     p->out.indent++;
+    print_ahead(p, t);
     print_step(p, t, "e", LANES);
     p->out.indent--;
     hdst__write_line(&p->out, "}");

@@ -101,7 +101,9 @@ class Plan:
     """A program: `kernel`, `script` (commands of run_plans.c, without the context's), and `answer`: ("rows", rows, in order) or ("error", record, word); of
     records that are left out there are `skipped`."""
 
-    def __init__(self, seed, folder):
+    def __init__(self, seed, folder, small=False):
+        """small: functions of few statements, for forms of kernels whose compilation takes long. Those of odd seeds are in any case."""
+        self.small = small or seed % 2 == 1
         self.dice, self.seed, self.folder = random.Random(seed * 2 + 1), seed, folder
         self.kernel, self.script, self.names = PRELUDE, [], 0
         self.skipped, self.error = 0, None
@@ -175,7 +177,7 @@ class Plan:
 
     def function(self, name, kind, bound=False, **arguments):
         # Small ones for those that run in the GPU form, whose kernels a CPU's compiler takes many times as long for.
-        function = Function(self.seed * 8 + self.names, name, kind, small=self.seed % 2 == 1, **arguments)
+        function = Function(self.seed * 8 + self.names, name, kind, small=self.small, **arguments)
         self.kernel += function.kernel_text()
         self.add(kind, self.name, "bound" if bound else name)
         return function.compiled()

@@ -1,68 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words of 200 texts made at random, counted by every kind of device: none, empty lines and nothing else, no newline at the end, CRLF, NUL bytes, bytes that
-// are not ASCII, tokens of one byte up to thousands and of 12 and 13, lines of none up to hundreds of tokens; slices that end within them, tables with a place
-// for few keys, and hashes of a few values. Rows are those of the interpreter; how many words there are, and how many bytes they have, is counted here.
+// Words of 200 texts made at random (fuzzed_text.h), counted by every kind of device: slices that end within lines, tables with a place for few keys, and
+// hashes of a few values. Rows are those of the interpreter; how many words there are, and how many bytes they have, is counted here. bench/text_bits.c does
+// the same with any devices.
+#include "tests/hdst/fuzzed_text.h"
 #include "tests/hdst/support.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { TEXTS = 200, FORMS = 5, MOST = 1 << 16 };
+enum { FORMS = 5 };
 
 static const char functions[] =
     "flat_map words(text line) -> (key text word, uint64_t n, uint64_t bytes) { for (text w : tokens(line, SPACE)) emit(lower(w), 1, len(w)); }\n"
     "struct counts { uint64_t n, bytes; };\n"
     "reduce add(counts a, counts b) { return (counts){ .n = a.n + b.n, .bytes = a.bytes + b.bytes }; }\n";
 
-static char path[64], text[MOST];
-static size_t length;
-static uint32_t state;
-
-static uint32_t next(uint32_t below)
-{
-    state ^= state << 13, state ^= state >> 17, state ^= state << 5;
-    return state % below;
-}
-
-static void put(char c) { if (length < MOST) text[length++] = c; }
-
-static void put_token(uint32_t kind)
-{
-    static const char letters[] = "abAB\0\x80\xff\r,;._";
-    uint32_t bytes = next(4) ? 1 + next(4) : 11 + next(4);
-    if (kind == 3 && next(30) == 0) bytes = next(6000);
-    if (kind == 4) bytes = 1 + next(40);
-    for (uint32_t i = 0; i < bytes; i++) put(letters[next(kind == 1 ? 2 : kind == 2 ? 12 : 4)]);
-}
-
-// Kind 0 is nothing but newlines, or nothing at all.
-static void make_text(uint32_t seed)
-{
-    state = 2463534242u + seed * 7919u;
-    for (int i = 0; i < 8; i++) next(2);
-    length = 0;
-    const uint32_t kind = seed % 5, lines = seed % 11 == 0 ? 0 : next(seed % 10 ? 40 : 300);
-    for (uint32_t line = 0; line < lines && length < MOST - 8000; line++) {
-        const uint32_t tokens = kind == 0 ? 0 : next(20) ? next(9) : next(300);
-        for (uint32_t t = 0; t < tokens && length < MOST - 8000; t++) {
-            put_token(kind);
-            for (uint32_t blanks = next(8) ? 1 : next(70); blanks--;) put(" \t"[next(9) == 0]);
-        }
-        if (seed % 3 == 0) put('\r');
-        if (line + 1 < lines || seed % 2) put('\n');
-    }
-}
-
-static bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-
-static void count_text(uint64_t *words, uint64_t *bytes)
-{
-    *words = *bytes = 0;
-    for (size_t i = 0; i < length; i++) {
-        *bytes += !is_blank(text[i]);
-        *words += !is_blank(text[i]) && (i == 0 || is_blank(text[i - 1]));
-    }
-}
+static char path[64];
 
 typedef struct form {
     hdst_context *context;
@@ -144,7 +97,7 @@ Test(fuzzed_texts, have_the_same_words_on_every_device)
         strcpy(path, "/tmp/hdst-fuzzed-XXXXXX");
         const int file = mkstemp(path);
         make_text(seed);
-        cr_assert(file >= 0 && write(file, text, length) == (ssize_t)length && close(file) == 0);
+        cr_assert(file >= 0 && write(file, fuzzed.bytes, fuzzed.length) == (ssize_t)fuzzed.length && close(file) == 0);
         for (int i = 0; i < FORMS; i++) {
             run_form(&f[i], i, seed);
             if (i) expect_same(&f[0], &f[i], i, seed);

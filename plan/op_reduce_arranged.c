@@ -50,13 +50,21 @@ static bool has_integer_key(const hdst_dataset *dataset, uint32_t *key, hdst__ar
     return hdst__kind_is_integer(dataset->record->leaves[*key].kind) && dataset->record->leaves[*key].elements == 1;
 }
 
+// What a reduction by key on a GPU gives stays in its memory; these rows the host puts in order.
+static bool has_gpu(const hdst__engine *engine)
+{
+    for (uint32_t i = 0; i < hdst__engine_workers(engine); i++)
+        if (hdst__engine_worker_info(engine, i)->class_ == HDST__DEVICE_GPU) return true;
+    return false;
+}
+
 // Records that fail and are left out may be all that a key has, which is no key of the result then.
 static bool suits(const hdst__plan *plan, const hdst_dataset *dataset)
 {
     hdst__engine *engine = dataset->object.context->engine;
     const hdst__aggregate_own *own = dataset->own;
     if (!plan->may_run_again || plan->keeps_partials || own->by_hash || own->container != HDST__CONTAINER_AUTO) return false;
-    if (!hdst__engine_runs_kernels(engine) || hdst__engine_settings(engine)->skip_failed) return false;
+    if (!hdst__engine_runs_kernels(engine) || hdst__engine_settings(engine)->skip_failed || has_gpu(engine)) return false;
     return hdst__engine_settings(engine)->hpr == HDST__HPR_CLUSTER && may_be_arranged(dataset->parent);
 }
 

@@ -239,7 +239,17 @@ static void print_group_records(hdst__printer *p, ir_block *body, uint32_t recor
     end_tile(p, body);
 }
 
-// One turn of loop `jam` (NULL: of the only loop) again, each addition with a test.
+static void make_again(hdst__printer *p, ir_block *turn)
+{
+    hdst__begin_tested_group_sums(p, p->cooperative->sizes, turn);
+    hdst__write_line(&p->out, "for (uint at = 0; at < there; at++) {");
+    p->out.indent++;
+    print_records(p, turn, 1);
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+}
+
+// One turn of loop `jam` (NULL: of the only loop) once more: made again, each addition with a test. A plain sum is what it is, and is only settled.
 static void print_again(hdst__printer *p, const ir_stmt *jam, ir_block *turn, uint32_t turns)
 {
     hdst__write_line(&p->out, "for (uint again = 0; rare >> again; again++) {");
@@ -252,12 +262,8 @@ static void print_again(hdst__printer *p, const ir_stmt *jam, ir_block *turn, ui
         p->out.indent++;
         hdst__write_line(&p->out, "const %s %s = turn;", type, name);
     }
-    hdst__begin_tested_group_sums(p, p->cooperative->sizes, turn);
-    hdst__write_line(&p->out, "for (uint at = 0; at < there; at++) {");
-    p->out.indent++;
-    print_records(p, turn, 1);
-    p->out.indent--;
-    hdst__write_line(&p->out, "}");
+    if (hdst__group_sums_fast(p, turn)) hdst__take_fast_group_sums(p, turn, turns);
+    else make_again(p, turn);
     hdst__end_group_sums(p, p->cooperative->sizes, turn);
     if (jam) {
         p->out.indent--;

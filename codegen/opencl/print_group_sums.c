@@ -187,6 +187,18 @@ void hdst__begin_group_sums(hdst__printer *p, hdst__group_sizes *sizes, const ir
     if (sizes->fast) sizes->sums = fast_sums(p, turn);
 }
 
+void hdst__take_fast_group_sums(hdst__printer *p, const ir_block *turn, uint32_t turns)
+{
+    const uint32_t sums = fast_sums(p, turn);
+    for (uint32_t i = 0; i < sums; i++) {
+        const char *taken = hdst__group_sum_name(p, i);
+        for (uint32_t k = 1; k < turns; k++)
+            taken = hdst__arena_printf(p->arena, "again == %" PRIu32 " ? %s : %s", k, hdst__group_sum_name(p, k * sums + i), taken);
+        hdst__write_line(&p->out, "const float taken%" PRIu32 " = %s;", i, taken);
+    }
+    for (uint32_t i = 0; i < sums; i++) hdst__write_line(&p->out, "const float %s = taken%" PRIu32 ";", hdst__group_sum_name(p, i), i);
+}
+
 void hdst__print_sizes_seen(hdst__printer *p, hdst__group_sizes *sizes, ir_stmt *const *additions)
 {
     for (uint32_t i = 0; i < sizes->sums && !sizes->fast; i++)

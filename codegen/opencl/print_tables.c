@@ -13,6 +13,7 @@
 #include "accum/first_level.h"
 #include "accum/fixed_point.h"
 #include "base/costs_cpu.h"
+#include "base/costs_gpu.h"
 
 #include <inttypes.h>
 
@@ -482,17 +483,34 @@ void hdst__print_merge_bases(hdst__printer *p)
     else hdst__write_line(&p->out, "const ulong tables = min((ulong)get_num_groups(0), (count + SPAN - 1) / SPAN);    // of work-groups that had records");
 }
 
+static const char *combined_text(hdst__printer *p, const hdst__cell *cell, int one)
+{
+    if (cell->op == HDST__WORD_MAX) return hdst__arena_printf(p->arena, "(long)max((ulong)all, (ulong)one%d)", one);
+    return hdst__arena_printf(p->arena, "all %s one%d", cell->op == HDST__WORD_ADD ? "+" : cell->op == HDST__WORD_OR ? "|" : "^", one);
+}
+
+// Several tables at once: a load that may meet a store before it waits for that one.
 static void print_tables_word(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, uint32_t w)
 {
-    static const char *const combine[] = {"all + one", "(long)max((ulong)all, (ulong)one)", "all | one", "all ^ one"};
     const hdst__cell *cell = &plan->accum->cell[leaf];
-    hdst__write_line(&p->out, "all = 0;");
-    hdst__write_line(&p->out, "for (ulong from = n / cells; from < tables; from += parts) {");
-    hdst__write_line(&p->out, "    __global long *word = %sOwn + from * private_words + row * %" PRIu64 " + e * %" PRIu32 " + %" PRIu64 ";", plan->name,
-                     plan->accum->private_row_words, cell->private_words, cell->private_first + w);
-    hdst__write_line(&p->out, "    const long one = *word;");
-    hdst__write_line(&p->out, "    all = %s;", combine[cell->op]);
-    hdst__write_line(&p->out, "    if (one != 0) *word = 0;");
+    hdst__write_line(&p->out, "all = 0;\nfrom = n / cells;");
+    hdst__write_line(&p->out, "word = %sOwn + row * %" PRIu64 " + e * %" PRIu32 " + %" PRIu64 ";", plan->name, plan->accum->private_row_words,
+                     cell->private_words, cell->private_first + w);
+    hdst__write_line(&p->out, "for (; from + %d * parts < tables; from += %d * parts) {", HDST__GPU_MERGED_TABLES - 1, HDST__GPU_MERGED_TABLES);
+    p->out.indent++;
+    for (int k = 0; k < HDST__GPU_MERGED_TABLES; k++)
+        hdst__write_line(&p->out, "const long one%d = word[(from + %d * parts) * private_words];", k, k);
+    for (int k = 0; k < HDST__GPU_MERGED_TABLES; k++) hdst__write_line(&p->out, "all = %s;", combined_text(p, cell, k));
+    for (int k = 0; k < HDST__GPU_MERGED_TABLES; k++)
+        hdst__write_line(&p->out, "if (one%d != 0) word[(from + %d * parts) * private_words] = 0;", k, k);
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+    hdst__write_line(&p->out, "for (; from < tables; from += parts) {");
+    p->out.indent++;
+    hdst__write_line(&p->out, "const long one0 = word[from * private_words];");
+    hdst__write_line(&p->out, "all = %s;", combined_text(p, cell, 0));
+    hdst__write_line(&p->out, "if (one0 != 0) word[from * private_words] = 0;");
+    p->out.indent--;
     hdst__write_line(&p->out, "}");
     const char *to = hdst__arena_printf(p->arena, "%sTotal + row * %" PRIu64 " + e * %" PRIu32 " + %" PRIu64, plan->name,
         plan->accum->device_row_words, cell->device_words, cell->device_first);
@@ -508,7 +526,7 @@ static void print_tables_leaf(hdst__printer *p, const hdst__accum_plan *plan, ui
     hdst__write_line(&p->out, "for (ulong n = get_global_id(0); n < cells * parts; n += get_global_size(0)) {");
     p->out.indent++;
     hdst__write_line(&p->out, "const ulong row = n %% cells / %" PRIu64 ", e = n %% cells %% %" PRIu64 ";", cell->elements, cell->elements);
-    hdst__write_line(&p->out, "long all;");
+    hdst__write_line(&p->out, "__global long *word;\nulong from;\nlong all;");
     for (uint32_t w = 0; w < cell->private_words; w++) print_tables_word(p, plan, leaf, w);
     p->out.indent--;
     hdst__write_line(&p->out, "}");

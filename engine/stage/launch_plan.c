@@ -207,10 +207,12 @@ static hdst_status choose_items(hdst__launch_plan *plan, hdst_error *error)
     }
     if (plan->kernel->one_group_per_strip) return hdst__plan_choose_strips(plan, error);
     if (plan->kernel->merges && !plan->kernel->group_tables) {
+        const bool few = plan->kernel->fast_sums && plan->kernel->shape.span;      // a lane's plain sums and tiles leave room for no more at once
         const uint64_t fit = hdst__budget_left(&plan->device->budget) / HDST__GPU_TABLE_SHARE / (plan->private_words * sizeof(int64_t)),
-            most = (uint64_t)plan->device->info->compute_units * HDST__GPU_TABLE_GROUPS_PER_UNIT;
+            most = (uint64_t)plan->device->info->compute_units * (few ? HDST__GPU_FAST_TILE_GROUPS_PER_UNIT : HDST__GPU_TABLE_GROUPS_PER_UNIT);
         plan->items = (uint32_t)(fit < 1 ? 1 : fit < most ? fit : most) * plan->kernel->local_size;
-        plan->items_why = "8 work-groups per compute unit, as far as their tables have room";
+        plan->items_why = few ? "2 work-groups per compute unit, as far as their tables have room"
+                              : "8 work-groups per compute unit, as far as their tables have room";
         return HDST_OK;
     }
     if (plan->kernel->tuple_kernel_count) {

@@ -15,6 +15,16 @@ inline void strided_add64(volatile __local uint *low, uint stride, long v)
 }
 inline void local_add32(volatile __local uint *word, long v) { atomic_add(word, (uint)v); }
 inline void local_max32(volatile __local uint *word, ulong key) { if ((uint)key > LOOK_LOCAL(word)) atomic_max(word, (uint)key); }
+// Of a word in one piece, as two words apart cannot have their maximum taken.
+inline void whole_max64(volatile __local ulong *word, ulong key)
+{
+    ulong old = (ulong)LOOK(word);
+    while (key > old) {
+        const ulong seen = atom_cmpxchg(word, old, key);
+        if (seen == old) return;
+        old = seen;
+    }
+}
 inline void local_or32(volatile __local uint *word, ulong bits) { atomic_or(word, (uint)bits); }
 inline void local_xor32(volatile __local uint *word, ulong bits) { atomic_xor(word, (uint)bits); }
 inline void local_or64(volatile __local uint *low, ulong bits)

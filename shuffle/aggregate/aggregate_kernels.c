@@ -15,6 +15,9 @@ static bool is_two(const hdst__value_column *column) { return column->cell.digit
 // Whether the sum is done with floats: nothing of it needs doubles.
 static bool is_narrow(const hdst__value_column *column) { return column->cell.kind == HDST__F32 && !is_two(column); }
 
+// A minimum or maximum of doubles.
+static bool is_double_key(const hdst__value_column *column) { return hdst__is_key(column->cell.acc) && column->cell.kind == HDST__F64; }
+
 // --- Shape ---
 
 static const char *why_not_value(const hdst__value_column *column, const hdst__target_facts *facts)
@@ -23,7 +26,7 @@ static const char *why_not_value(const hdst__value_column *column, const hdst__t
     if (cell->digits && cell->precision == HDST__CLASS_SUPERACCUMULATOR) return "no two words hold most addends";
     if (cell->digits && !is_narrow(column) && !facts->has_double) return "the device has no doubles";
     if (cell->op == HDST__WORD_ADD && cell->kind == HDST__BOOL) return "it adds up bools";
-    if (cell->op == HDST__WORD_MAX && column->bytes > 4) return "it takes the minimum or maximum of values of 64 bits";
+    if (is_double_key(column) && !facts->has_double) return "the device has no doubles";
     return NULL;
 }
 
@@ -49,7 +52,7 @@ const char *hdst__aggregate_kernels_why_not(const hdst__aggregation_layout *layo
 static uint32_t units_of(const hdst__value_column *column)
 {
     if (column->cell.digits) return is_two(column) ? 2 : 1;
-    return column->bytes > 4 && column->cell.op != HDST__WORD_ADD ? 2 : 1;
+    return column->bytes > 4 && column->cell.op != HDST__WORD_ADD && column->cell.op != HDST__WORD_MAX ? 2 : 1;       // bits go by halves
 }
 
 static uint32_t cells_of(const hdst__value_column *column)
@@ -66,6 +69,7 @@ static void place_values(const hdst__aggregation_layout *layout, hdst__aggregate
         shape->payload += column->bytes > 4 ? 2 : 1;
         shape->units += units_of(column);
         shape->cells += cells_of(column);
+        shape->doubles |= is_double_key(column);
         if (!column->cell.digits) continue;
         shape->sums++;
         shape->doubles |= !is_narrow(column);
@@ -165,7 +169,7 @@ static const char *key_type(hdst__kind kind)
 {
     static const char *const names[] = {[HDST__BOOL] = "bool", [HDST__I8] = "char", [HDST__U8] = "uchar", [HDST__I16] = "short",
         [HDST__U16] = "ushort", [HDST__I32] = "int", [HDST__U32] = "uint",
-                                        [HDST__F32] = "float"};
+                                        [HDST__F32] = "float", [HDST__I64] = "long", [HDST__U64] = "ulong", [HDST__F64] = "double"};
     return names[kind];
 }
 
@@ -174,9 +178,10 @@ static void print_payload(hdst__writer *out, const hdst__aggregation_layout *lay
     const hdst__cell *cell = &layout->value[v].cell;
     const unsigned word = shape->value[v].payload, x = (unsigned)(layout->key_count + v);
     if (hdst__is_key(cell->acc)) {
-        const char *as = cell->kind == HDST__F32 ? "as_float" : cell->kind == HDST__BOOL ? "0 != " : "";
-        hdst__write(out, "    tuple.s%u = (uint)%s_key_%s((%s)%s(x%u));\n", word, cell->acc == HDST__MIN ? "min" : "max", key_type(cell->kind),
-            key_type(cell->kind), as, x);
+        const char *as = cell->kind == HDST__F32 ? "as_float" : cell->kind == HDST__F64 ? "as_double" : cell->kind == HDST__BOOL ? "0 != " : "";
+        hdst__write(out, "    const ulong k%u = %s_key_%s((%s)%s(x%u));\n    tuple.s%u = (uint)k%u;\n", x, cell->acc == HDST__MIN ? "min" : "max",
+            key_type(cell->kind), key_type(cell->kind), as, x, word, x);
+        if (layout->value[v].bytes > 4) hdst__write(out, "    tuple.s%u = (uint)(k%u >> 32);\n", word + 1, x);
         return;
     }
     const char *inverted = cell->acc == HDST__AND ? "~" : "";
@@ -244,31 +249,34 @@ static void print_word(hdst__writer *out, const hdst__aggregation_layout *layout
     else hdst__write(out, "    words.w%u = word_of_double(%s, scales.up%u, scales.down%u, scales.limit, %uu, &exceptions);\n", u, value, s, s, 1u << s);
 }
 
-typedef enum unit_op { ADD64, ADD32, MAX32, OR32, XOR32 } unit_op;
+typedef enum unit_op { ADD64, ADD32, MAX64, MAX32, OR32, XOR32 } unit_op;
 
 static unit_op op_of(const hdst__value_column *column)
 {
     switch (column->cell.op) {
     case HDST__WORD_ADD: return column->cell.digits || column->bytes > 4 ? ADD64 : ADD32;
-    case HDST__WORD_MAX: return MAX32;
+    case HDST__WORD_MAX: return column->bytes > 4 ? MAX64 : MAX32;
     case HDST__WORD_OR: return OR32;
     case HDST__WORD_XOR: break;
     }
     return XOR32;
 }
 
-static const char *const atomic_name[] = {"strided_add64", "atomic_add", "local_max32", "atomic_or", "atomic_xor"};
-
+// Words of a table's row lie `stride` apart, from `at` on, but for those of 64 bits that one operation changes: they are whole.
 static void print_unit(hdst__writer *out, unit_op op, unsigned unit, unsigned cell, int which)
 {
-    const char *const global_name[] = {"", "atomic_add", "atomic_max", "atomic_or", "atomic_xor"};
-    if (which == 0 && op == ADD64) hdst__write(out, "    strided_add64(to + %u * stride, stride, words.w%u);\n", cell, unit);
-    if (which == 0 && op != ADD64) hdst__write(out, "    %s(to + %u * stride, (uint)words.w%u);\n", atomic_name[op], cell, unit);
-    if (which == 1 && op == ADD64) hdst__write(out, "    words.w%u = (long)(at[%u * stride] | (ulong)at[%u * stride] << 32);\n", unit, cell, cell + 1);
-    if (which == 1 && op != ADD64) hdst__write(out, "    words.w%u = at[%u * stride];\n", unit, cell);
-    if (which == 2 && op == ADD64) hdst__write(out, "    device_add((volatile __global long *)to + %u, words.w%u);\n", unit, unit);
-    if (which == 2 && op != ADD64) hdst__write(out, "    if (words.w%u) %s((volatile __global uint *)(to + %u), (uint)words.w%u);\n", unit,
-        global_name[op], unit, unit);
+    const char *const local_name[] = {"", "atomic_add", "whole_max64", "local_max32", "atomic_or", "atomic_xor"},
+               *const global_name[] = {"device_add", "atomic_add", "device_max", "atomic_max", "atomic_or", "atomic_xor"};
+    const char *whole = "(volatile __local ulong *)(cells + %u * stride)";
+    char row[80];
+    snprintf(row, sizeof row, op == MAX64 ? whole : "cells + %u * stride", cell);
+    if (which == 0 && op == ADD64) hdst__write(out, "    strided_add64(%s + at, stride, words.w%u);\n", row, unit);
+    if (which == 0 && op != ADD64) hdst__write(out, "    %s(%s + at, (%s)words.w%u);\n", local_name[op], row, op == MAX64 ? "ulong" : "uint", unit);
+    if (which == 1 && op == ADD64)
+        hdst__write(out, "    words.w%u = (long)(cells[%u * stride + at] | (ulong)cells[%u * stride + at] << 32);\n", unit, cell, cell + 1);
+    if (which == 1 && op != ADD64) hdst__write(out, "    words.w%u = (long)(%s)[at];\n", unit, row);
+    if (which == 2 && (op == ADD64 || op == MAX64)) hdst__write(out, "    %s((volatile __global long *)to + %u, words.w%u);\n", global_name[op], unit, unit);
+    else if (which == 2) hdst__write(out, "    if (words.w%u) %s((volatile __global uint *)(to + %u), (uint)words.w%u);\n", unit, global_name[op], unit, unit);
 }
 
 static void print_units(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__aggregate_kernel_shape *shape, int which)
@@ -287,9 +295,9 @@ static void print_words(hdst__writer *out, const hdst__aggregation_layout *layou
     hdst__write_text(out, "} words_t;\ninline words_t words_of(TUPLE tuple, scales_t scales)\n{\n    words_t words;\n    uint exceptions = 0;\n");
     for (uint64_t v = 0; v < layout->value_count; v++) print_word(out, layout, shape, v);
     hdst__write_text(out, "    words.exceptions = exceptions;\n    return words;\n}\n// To a row of a table, whose words lie `stride` apart; and from there.\n"
-                           "inline void add_cells(volatile __local uint *to, uint stride, words_t words)\n{\n");
+                           "inline void add_cells(volatile __local uint *cells, uint at, uint stride, words_t words)\n{\n");
     print_units(out, layout, shape, 0);
-    hdst__write_text(out, "}\ninline words_t cells_at(volatile __local uint *at, uint stride)\n{\n    words_t words;\n    words.exceptions = 0;\n");
+    hdst__write_text(out, "}\ninline words_t cells_at(volatile __local uint *cells, uint at, uint stride)\n{\n    words_t words;\n    words.exceptions = 0;\n");
     print_units(out, layout, shape, 1);
     hdst__write_text(out, "    return words;\n}\n// To the words of a heavy key, and from there.\ninline void add_words(volatile __global ulong *to, "
         "words_t words)\n{\n");
@@ -489,6 +497,7 @@ void hdst__aggregate_kernels_text(hdst__writer *out, const hdst__aggregation_lay
     const hdst__piece_file files[] = {
         {&hdst__base_pieces, portable ? "dialect_portable.cl" : "dialect_plain.cl"},
         {&hdst__accum_pieces, "minmax_keys.cl"},
+        {&hdst__accum_pieces, "minmax_keys_double.cl"},
         {&hdst__accum_pieces, "superaccumulator.cl"},
         {&hdst__accum_pieces, "fixed_point.cl"},
         {&hdst__accum_pieces, "superaccumulator_double.cl"},

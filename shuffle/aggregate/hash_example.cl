@@ -27,8 +27,8 @@ MIXED mixed_of(TUPLE tuple);
 scales_t scales_of(__global const int *restrict list, uint bits);
 words_t words_of(TUPLE tuple, scales_t scales);
 // To a row of a table, whose words lie `stride` apart, and from there; to the words of a heavy hitter, and from there.
-void add_cells(volatile __local uint *to, uint stride, words_t words);
-words_t cells_at(volatile __local uint *at, uint stride);
+void add_cells(volatile __local uint *cells, uint at, uint stride, words_t words);
+words_t cells_at(volatile __local uint *cells, uint at, uint stride);
 void add_words(volatile __global ulong *to, words_t words);
 words_t words_at(__global const ulong *at);
 void write_row(__global uchar *row, MIXED m, words_t words, scales_t scales);

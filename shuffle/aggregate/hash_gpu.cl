@@ -109,7 +109,7 @@ inline void count_records(bool any_heavy, ulong n, uint shift, uint mask, uint h
                 if (IS_HEAVY(table, at, m)) {
                     const words_t words = words_of(tuples[r], scales);
                     there = words.exceptions != 0;
-                    if (!there) add_cells(cells + HEAVY_AT(table, at, m) * copies + copy, HEAVY_CELLS, words);
+                    if (!there) add_cells(cells, HEAVY_AT(table, at, m) * copies + copy, HEAVY_CELLS, words);
                 }
             }
             TOGETHER();
@@ -132,7 +132,7 @@ __kernel GROUP void hash_count_heavy(ulong n, ulong shift, ulong mask, ulong chu
     ulong seed,
                                    ulong copies, SCALES, __global const MIXED *restrict heavy_keys, __global ulong *restrict heavy_words)
 {
-    __local uint tuples_of[MOST_PARTITIONS], cells[HEAVY_CELLS * CELLS];
+    __local uint tuples_of[MOST_PARTITIONS], cells[HEAVY_CELLS * CELLS] __attribute__((aligned(8)));
     __local MIXED table[HEAVY_CELLS];
     const uint lane = get_local_id(0), group = get_group_id(0);
     const scales_t scales = SCALES_OF;
@@ -143,7 +143,7 @@ __kernel GROUP void hash_count_heavy(ulong n, ulong shift, ulong mask, ulong chu
     count_records(true, n, (uint)shift, (uint)mask, (uint)heavy, (uint)seed, (uint)copies, SRC_ARGS, scales, tuples_of, cells, table);
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint j = lane; j <= mask; j += LANES) counters[j * chunks + chunk + group] = tuples_of[j];
-    for (uint j = lane; j < (uint)heavy * (uint)copies; j += LANES) add_words(heavy_words + j / (uint)copies * UNITS, cells_at(cells + j, HEAVY_CELLS));
+    for (uint j = lane; j < (uint)heavy * (uint)copies; j += LANES) add_words(heavy_words + j / (uint)copies * UNITS, cells_at(cells, j, HEAVY_CELLS));
 }
 
 // Puts the tuples of a tile where they belong: in local memory first, in order of partitions, so that they leave in runs.

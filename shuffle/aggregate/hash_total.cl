@@ -80,7 +80,8 @@ void hash_total(ulong partitions, ulong bits, ulong slots_used, ulong spread, ul
                                __global uint *restrict staged, volatile __global uint *failed)
 {
     __local MIXED tags[SLOTS];
-    __local uint cells[SLOTS * CELLS], marks[TOTAL_LANES], taken[TOTAL_LANES], before[TOTAL_LANES], sums[TOTAL_LANES], lost_memory[1];
+    __local uint cells[SLOTS * CELLS] __attribute__((aligned(8)));
+    __local uint marks[TOTAL_LANES], taken[TOTAL_LANES], before[TOTAL_LANES], sums[TOTAL_LANES], lost_memory[1];
     volatile __local uint *lost = lost_memory;     // not 0: a key found no place, so what the table holds is of no use
     const uint lane = get_local_id(0), shift = 32 - (uint)bits, slots = (uint)slots_used;
     const scales_t scales = SCALES_OF;
@@ -97,7 +98,7 @@ void hash_total(ulong partitions, ulong bits, ulong slots_used, ulong spread, ul
             if (HASH_OF(m) >> shift != partition) break;
             const uint at = find_place(tags, m, mul_hi(HASH_OF(m) << (uint)bits, (uint)spread), slots);
             if (at == NOWHERE) *lost = 1;
-            else add_cells(cells + at, SLOTS, words_at(heavy_words + ranked[h] * UNITS));
+            else add_cells(cells, at, SLOTS, words_at(heavy_words + ranked[h] * UNITS));
         }
         for (uint base = begin; base < end; base += TOTAL_LANES * AT_ONCE) {
             TOGETHER();
@@ -140,7 +141,7 @@ void hash_total(ulong partitions, ulong bits, ulong slots_used, ulong spread, ul
                 TOGETHER();
                 if (!(adds >> r & 1)) continue;
                 const words_t words = words_of(tuples[r], scales);
-                add_cells(cells + at[r], SLOTS, words);
+                add_cells(cells, at[r], SLOTS, words);
                 refused |= (uint)(words.exceptions != 0) << r;
             }
             for (uint r = 0; refused != 0; r++, refused >>= 1) {
@@ -160,7 +161,7 @@ void hash_total(ulong partitions, ulong bits, ulong slots_used, ulong spread, ul
             const bool used = at < SLOTS && tags[at] != 0;
             const ulong row = first + rank_at(tags, taken, before, at, used, MIXED_OF((MIXED)0, partition, bits));
             if (used) {
-                const words_t words = cells_at(cells + at, SLOTS);
+                const words_t words = cells_at(cells, at, SLOTS);
                 write_row(rows + row * ROW_BYTES, MIXED_OF(tags[at], partition, bits), words, scales);
                 if (marks[at / 32] >> at % 32 & 1) finish_exceptions(overflow, rows_of_overflow, (partition * SLOTS + at) * FLOATS, row, words, scales);
             }

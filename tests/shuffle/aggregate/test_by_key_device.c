@@ -131,6 +131,50 @@ Test(by_key_device, wide_keys_and_all_laws)
     free(expected.bytes);
 }
 
+static const char extreme_kernels[] =
+    "struct row { uint32_t key; int64_t low; double high; uint64_t top; };\n"
+    "struct values { int64_t low; double high; uint64_t top; };\n"
+    "reduce extremes(values a, values b) { return (values){ .low = min(a.low, b.low), .high = max(a.high, b.high), .top = max(a.top, b.top) }; }\n";
+typedef struct extreme { uint32_t key; int64_t low; double high; uint64_t top; } extreme;
+
+static double some_double(uint64_t bits)
+{
+    static const double special[] = {0.0, -0.0, INFINITY, -INFINITY, NAN, 0x1p-1074, -0x1.fffffffffffffp1023};
+    return bits % 40 < 7 ? special[bits % 40] : ldexp((double)(int64_t)bits, (int)(bits % 64) - 40);
+}
+
+// In local memory where keys are heavy hitters, and where each partition has a table of its own.
+Test(by_key_device, minima_and_maxima_of_64_bits)
+{
+    if (!have_cpu()) return;
+    static extreme records[N];
+    for (int many = 0; many < 2; many++) {
+        memset(records, 0, sizeof records);
+        for (uint32_t i = 0; i < N; i++) {
+            const uint64_t r = next_random();
+            records[i].key = (uint32_t)r % (many ? 9000 : 60) * 7777777;
+            records[i].low = (int64_t)(next_random() << 20 ^ r), records[i].top = next_random() << 20 ^ r;
+            records[i].high = some_double(next_random() << 17 ^ r);
+        }
+        const hdst_layout layout = many ? HDST_SOA : HDST_AOS;
+        rows_of expected = reduce(&host, extreme_kernels, records, N, sizeof(extreme), layout, "extremes");
+        rows_of got = reduce(&forms[0], extreme_kernels, records, N, sizeof(extreme), layout, "extremes");
+        check_same(&expected, &got, "minima and maxima", many ? "many keys" : "few keys");
+        for (uint64_t k = 0; k < got.count; k++) {      // beside the host's way: plain C
+            const extreme *at = (const extreme *)got.bytes + k;
+            extreme all = {.key = at->key, .low = INT64_MAX};
+            for (uint32_t i = 0; i < N && k % 50 == 0; i++) {
+                if (records[i].key != at->key) continue;
+                if (records[i].low < all.low) all.low = records[i].low;
+                if (records[i].top > all.top) all.top = records[i].top;
+            }
+            if (k % 50 == 0) cr_assert(at->low == all.low && at->top == all.top, "key %u", at->key);
+        }
+        free(got.bytes);
+        free(expected.bytes);
+    }
+}
+
 // Keys alone.
 Test(by_key_device, distinct_records)
 {

@@ -37,6 +37,7 @@ typedef struct hdst__limits {
     // Sorting and reductions by key (shuffle/), which find them here because tests reach an engine.
     uint64_t pick_least;                // records of which a kernel picks candidates for the largest values; fewer pass by on the host
     uint64_t sort_least;                // records that a device sorts; fewer are sorted on the host, without a compiler
+    uint64_t sort_large_least;          // that a GPU sorts in large tiles where they are keys alone
     bool sort_by_kernels;               // CPU devices sort small records as others, in place of the host's threads
     uint64_t by_key_device_least;       // records that a device reduces by key
     uint64_t by_key_slice_least;        // records of a slice with texts in their keys that it does

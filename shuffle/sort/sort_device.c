@@ -15,7 +15,7 @@ typedef struct pass_program {       // of a word, by where keys come from and wh
     struct pass_program *next;
     hdst__sort_word word;
     hdst__sort_source source;
-    bool last;
+    bool last, large;
     hdst__kernel kernel[2];
     hdst__program *count, *move;
 } pass_program;
@@ -28,6 +28,8 @@ struct hdst__device_sort {
     hdst__arena arena;              // of the kernels' texts
     bool gpu;
     bool pairs;                     // an index moves with the keys
+    bool large;                     // of this run: a GPU's tiles
+    uint64_t large_least;
     uint32_t groups;                // of this run
     uint32_t passes;
     pass_program *programs;
@@ -36,7 +38,8 @@ struct hdst__device_sort {
     hdst__memory *counters, *masks, *state, *key[2], *index[2];
 };
 
-hdst__device_sort *hdst__device_sort_create(hdst__device *device, const hdst__record *record, const hdst__sort_field *fields, size_t count)
+hdst__device_sort *hdst__device_sort_create(hdst__device *device, const hdst__record *record, const hdst__sort_field *fields, size_t count,
+                                           uint64_t large_least)
 {
     hdst__device_sort *sort = hdst__alloc_zero(device->runtime->allocator, sizeof *sort);
     if (!sort) return NULL;
@@ -46,6 +49,7 @@ hdst__device_sort *hdst__device_sort_create(hdst__device *device, const hdst__re
     sort->record = record;
     sort->fields = fields;
     sort->field_count = count;
+    sort->large_least = large_least;
     sort->gpu = device->facts.target == HDST__TARGET_GPU;
     sort->pairs = left > 0 || !hdst__sort_is_key(record, &word);
     hdst__arena_init(&sort->arena, device->runtime->allocator, NULL);
@@ -107,17 +111,21 @@ bool hdst__device_sort_moves_keys(const hdst__device_sort *sort) { return !sort-
 
 // --- Programs ---
 
-static hdst_status load(hdst__device_sort *sort, const char *text, const char *name, hdst__kernel *kernel, hdst__program **program, hdst_error *error)
+static hdst_status load(hdst__device_sort *sort, const char *text, const char *name, uint32_t lanes, hdst__kernel *kernel, hdst__program **program,
+                        hdst_error *error)
 {
-    *kernel = (hdst__kernel){.name = name, .source = text, .build_options = "-cl-std=CL1.2 -w", .local_size = sort->gpu ? HDST__GPU_SORT_GROUP : 1};
+    *kernel = (hdst__kernel){.name = name, .source = text, .build_options = "-cl-std=CL1.2 -w", .local_size = lanes};
     return sort->device->ops->load(sort->device, &(hdst__code){.kernel = kernel}, program, error);
 }
+
+static uint32_t lanes_of(const hdst__device_sort *sort) { return sort->gpu ? HDST__GPU_SORT_GROUP : 1; }
+static uint64_t bytes_of(const hdst__sort_word *word) { return word->bits > 32 ? 8 : 4; }
 
 static hdst_status find_program(hdst__device_sort *sort, const hdst__sort_word *word, hdst__sort_source source, bool last, pass_program **out,
                                 hdst_error *error)
 {
     for (pass_program *p = sort->programs; p; p = p->next)
-        if (p->word.fields == word->fields && p->source == source && p->last == last) {
+        if (p->word.fields == word->fields && p->source == source && p->last == last && p->large == sort->large) {
             *out = p;
             return HDST_OK;
         }
@@ -128,14 +136,15 @@ static hdst_status find_program(hdst__device_sort *sort, const hdst__sort_word *
         return hdst__error_memory(error, "kernels of a sort");
     }
     hdst__writer writer = {.arena = &sort->arena};
-    hdst__sort_pass_text(&writer, sort->record, word, source, sort->pairs, last, sort->gpu);
+    const hdst__sort_tile tile = hdst__sort_tile_of(bytes_of(word), sort->large);
+    hdst__sort_pass_text(&writer, sort->record, word, source, sort->pairs, last, sort->gpu ? &tile : NULL);
     const char *text = hdst__writer_text(&writer);
     pass_program *p = HDST__NEW(&sort->arena, pass_program);
     sort->arena.out_of_memory = NULL;
-    *p = (pass_program){sort->programs, *word, source, last};
+    *p = (pass_program){sort->programs, *word, source, last, sort->large};
     sort->programs = *out = p;
-    hdst_status status = load(sort, text, "sort_count", &p->kernel[0], &p->count, error);
-    return status == HDST_OK ? load(sort, text, "sort_move", &p->kernel[1], &p->move, error) : status;
+    hdst_status status = load(sort, text, "sort_count", lanes_of(sort), &p->kernel[0], &p->count, error);
+    return status == HDST_OK ? load(sort, text, "sort_move", sort->gpu ? tile.lanes : 1, &p->kernel[1], &p->move, error) : status;
 }
 
 static hdst_status load_gather(hdst__device_sort *sort, hdst_error *error)
@@ -151,8 +160,8 @@ static hdst_status load_gather(hdst__device_sort *sort, hdst_error *error)
     hdst__sort_gather_text(&writer, sort->record, sort->gpu);
     sort->arena.out_of_memory = NULL;
     const char *text = hdst__writer_text(&writer);
-    hdst_status status = load(sort, text, "sort_scan", &sort->kernel[0], &sort->scan, error);
-    return status == HDST_OK ? load(sort, text, "sort_gather", &sort->kernel[1], &sort->gather, error) : status;
+    hdst_status status = load(sort, text, "sort_scan", lanes_of(sort), &sort->kernel[0], &sort->scan, error);
+    return status == HDST_OK ? load(sort, text, "sort_gather", lanes_of(sort), &sort->kernel[1], &sort->gather, error) : status;
 }
 
 // --- Memory ---
@@ -168,10 +177,11 @@ static hdst_status provide(hdst__device_sort *sort, hdst__memory **memory, uint6
 }
 
 // Tiles of a GPU's pass over keys of so many bytes.
-static uint64_t tiles_of(uint64_t records, uint64_t bytes)
+static uint64_t tiles_of(const hdst__device_sort *sort, uint64_t records, uint64_t bytes)
 {
-    const uint64_t tile = HDST__GPU_SORT_GROUP * (HDST__GPU_SORT_KEY_BYTES / bytes);
-    return (records + tile - 1) / tile;
+    const hdst__sort_tile tile = hdst__sort_tile_of(bytes, sort->large);
+    const uint64_t keys = (uint64_t)tile.lanes * tile.rows;
+    return (records + keys - 1) / keys;
 }
 
 static uint64_t state_words(uint64_t tiles) { return tiles * (DIGITS / 2) + 1; }     // of 64 bits: a half for each digit, and who comes next
@@ -183,7 +193,7 @@ static hdst_status provide_all(hdst__device_sort *sort, uint64_t records, hdst_e
         wanted = (uint64_t)units * (sort->gpu ? HDST__GPU_SORT_GROUPS_PER_UNIT : HDST__CPU_SORT_STRIPS_PER_UNIT);
     sort->groups = (uint32_t)(wanted < most ? wanted : most);
     hdst_status status = provide(sort, &sort->counters, (sort->gpu ? each : (uint64_t)sort->groups) * DIGITS * sizeof(uint32_t), error);
-    if (status == HDST_OK && sort->gpu) status = provide(sort, &sort->state, state_words(tiles_of(records, each)) * sizeof(uint64_t), error);
+    if (status == HDST_OK && sort->gpu) status = provide(sort, &sort->state, state_words(tiles_of(sort, records, each)) * sizeof(uint64_t), error);
     if (status == HDST_OK) status = provide(sort, &sort->masks, (uint64_t)sort->groups * 2 * sizeof(uint64_t), error);
     for (int i = 0; i < (sort->pairs ? 2 : 1) && status == HDST_OK; i++) status = provide(sort, &sort->key[i], records * each, error);
     for (int i = 0; i < 2 && sort->pairs && status == HDST_OK; i++) status = provide(sort, &sort->index[i], records * sizeof(uint32_t), error);
@@ -202,7 +212,7 @@ typedef struct run {
 
 static hdst_status work(run *r, hdst__program *program, const hdst__work_arg *args, size_t count, uint64_t groups, hdst_error *error)
 {
-    return r->sort->device->ops->work(r->sort->device, program, args, count, groups, r->sort->gpu ? HDST__GPU_SORT_GROUP : 1, error);
+    return r->sort->device->ops->work(r->sort->device, program, args, count, groups, lanes_of(r->sort), error);
 }
 
 // What a pass reads, as arguments: the records, an index, or keys of the pass before.
@@ -227,7 +237,7 @@ static hdst_status count_digits(run *r, const pass_program *p, const hdst__memor
 static hdst_status scan(run *r, const hdst__sort_word *word, hdst_error *error)
 {
     const hdst__device_sort *sort = r->sort;
-    const uint64_t rows = !sort->gpu ? sort->groups : word->bits > 32 ? 8 : 4;
+    const uint64_t rows = !sort->gpu ? sort->groups : bytes_of(word);
     const hdst__work_arg args[] = {{.number = rows * DIGITS}, {.memory = sort->counters}};
     return work(r, sort->scan, args, 2, 1, error);
 }
@@ -235,7 +245,7 @@ static hdst_status scan(run *r, const hdst__sort_word *word, hdst_error *error)
 static hdst_status move(run *r, const pass_program *p, const hdst__memory *keys, const hdst__memory *to, uint32_t shift, hdst_error *error)
 {
     hdst__device_sort *sort = r->sort;
-    const uint64_t tiles = tiles_of(r->records, p->word.bits > 32 ? 8 : 4);
+    const uint64_t tiles = tiles_of(sort, r->records, bytes_of(&p->word));
     hdst__work_arg args[8] = {{.number = r->records}, {.number = shift}};
     size_t n = 2 + sources(r, p->source, keys, args + 2);
     args[n++].memory = sort->counters;
@@ -245,7 +255,9 @@ static hdst_status move(run *r, const pass_program *p, const hdst__memory *keys,
     if (sort->pairs) args[n++].memory = sort->index[next];
     sort->passes++;
     hdst_status status = sort->gpu ? sort->device->ops->fill(sort->device, sort->state, state_words(tiles), 0, error) : HDST_OK;
-    if (status == HDST_OK) status = work(r, p->move, args, n, sort->gpu ? tiles : sort->groups, error);
+    const uint64_t groups = sort->gpu ? tiles : sort->groups;
+    const uint32_t lanes = sort->gpu ? hdst__sort_tile_of(bytes_of(&p->word), sort->large).lanes : 1;
+    if (status == HDST_OK) status = sort->device->ops->work(sort->device, p->move, args, n, groups, lanes, error);
     if (sort->pairs) r->index = next;
     return status;
 }
@@ -341,7 +353,10 @@ static hdst_status finish(run *r, hdst_error *error)
 hdst_status hdst__device_sort_run(hdst__device_sort *sort, const hdst__memory *input, uint64_t records, hdst__memory *output, hdst_error *error)
 {
     run r = {sort, records, input, output, -1};
+    const hdst__target_facts *facts = &sort->device->facts;
     sort->passes = 0;
+    sort->large = sort->gpu && !sort->pairs && records >= sort->large_least && facts->max_group >= HDST__GPU_SORT_LARGE_GROUP &&
+        facts->local_bytes >= HDST__GPU_SORT_LARGE_LOCAL_BYTES;
     hdst_status status = provide_all(sort, records, error);
     if (status == HDST_OK) status = load_gather(sort, error);
     for (size_t left = sort->field_count; left > 0 && status == HDST_OK;) {

@@ -10,7 +10,9 @@
 typedef struct hdst__device_sort hdst__device_sort;
 
 // NULL: out of memory. Compiles nothing yet.
-hdst__device_sort *hdst__device_sort_create(hdst__device *device, const hdst__record *record, const hdst__sort_field *fields, size_t count);
+// large_least: records from which on a GPU takes large tiles where they are keys alone (engine/common/limits.h).
+hdst__device_sort *hdst__device_sort_create(hdst__device *device, const hdst__record *record, const hdst__sort_field *fields, size_t count,
+                                            uint64_t large_least);
 void hdst__device_sort_destroy(hdst__device_sort *sort);        // NULL is fine
 // Whether the device can sort so many records at once, its memory aside.
 bool hdst__device_sort_can(const hdst__device_sort *sort, uint64_t records);

@@ -2,6 +2,8 @@
 // The kernels of a device's sort as text, which lies in the writer's arena (shuffle/sort/sort_kernels.h).
 #include "shuffle/sort/sort_kernels.h"
 
+#include "base/costs_gpu.h"
+
 #include <inttypes.h>
 
 size_t hdst__sort_word_of(const hdst__sort_field *fields, size_t count, hdst__sort_word *word)
@@ -69,7 +71,14 @@ static void write_value(hdst__writer *out, const hdst__sort_field *field)
     hdst__write_text(out, "    return (VALUE)x;\n}\n");
 }
 
-void hdst__sort_pass_text(hdst__writer *out, const hdst__record *record, const hdst__sort_word *word, hdst__sort_source source, bool pairs, bool last, bool gpu)
+hdst__sort_tile hdst__sort_tile_of(uint64_t key_bytes, bool large)
+{
+    const uint32_t lanes = large ? HDST__GPU_SORT_LARGE_GROUP : HDST__GPU_SORT_GROUP, bytes = large ? HDST__GPU_SORT_LARGE_KEY_BYTES : HDST__GPU_SORT_KEY_BYTES;
+    return (hdst__sort_tile){lanes, bytes / (uint32_t)key_bytes};
+}
+
+void hdst__sort_pass_text(hdst__writer *out, const hdst__record *record, const hdst__sort_word *word, hdst__sort_source source, bool pairs, bool last,
+                          const hdst__sort_tile *tile)
 {
     const char *key = word->bits > 32 ? "ulong" : "uint";
     hdst__write(out, "#define KEY %s\n#define SRC %d\n#define PAIRS %d\n#define LAST %d\n#define SIZE %" PRIu64 "ul\n",
@@ -86,7 +95,8 @@ void hdst__sort_pass_text(hdst__writer *out, const hdst__record *record, const h
     if (!pairs && last) write_value(out, &word->fields[0]);
     hdst__write(out, "#define OUT16 %s\n", !pairs && last ? "VALUE16" : word->bits > 32 ? "ulong16" : "uint16");
     hdst__write_text(out, hdst__pieces_text(out->arena, &hdst__sort_pieces, "sort_order.cl"));
-    hdst__write_text(out, hdst__pieces_text(out->arena, &hdst__sort_pieces, gpu ? "sort_gpu.cl" : "sort_cpu.cl"));
+    if (tile) hdst__write(out, "#define LANES %uu\n#define ROWS %uu\n", (unsigned)tile->lanes, (unsigned)tile->rows);
+    hdst__write_text(out, hdst__pieces_text(out->arena, &hdst__sort_pieces, tile ? "sort_gpu.cl" : "sort_cpu.cl"));
 }
 
 // The widest words that records can be copied by.

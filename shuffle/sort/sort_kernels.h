@@ -20,9 +20,12 @@ typedef struct hdst__sort_word {    // neighbouring keys as one number of 32 or 
 size_t hdst__sort_word_of(const hdst__sort_field *fields, size_t count, hdst__sort_word *word);
 // A record that is nothing but this word's one key, and the same bits whenever the key is the same.
 bool hdst__sort_is_key(const hdst__record *record, const hdst__sort_word *word);
-// Kernels sort_count and sort_move of a pass; `pairs`: an index moves too.
+// What a GPU's work-group moves at a time: keys of each work-item.
+typedef struct hdst__sort_tile { uint32_t lanes, rows; } hdst__sort_tile;
+hdst__sort_tile hdst__sort_tile_of(uint64_t key_bytes, bool large);
+// Kernels sort_count and sort_move of a pass; `pairs`: an index moves too. tile: NULL on a CPU device.
 void hdst__sort_pass_text(hdst__writer *out, const hdst__record *record, const hdst__sort_word *word, hdst__sort_source source, bool pairs, bool last,
-                           bool gpu);
+                          const hdst__sort_tile *tile);
 // Kernels sort_scan and sort_gather.
 void hdst__sort_gather_text(hdst__writer *out, const hdst__record *record, bool gpu);
 

@@ -113,7 +113,8 @@ static hdst_status prepare(hdst__sort *sort, hdst_error *error)
     hdst_status status = hdst__engine_open(sort->engine, &sort->device, error);
     const bool stays_apart = sort->record->has_text && !sort->device->unified;      // what texts refer to would be out of the device's reach
     if (status != HDST_OK || !sort->device->ops->work || stays_apart) return status;
-    sort->on_device = hdst__device_sort_create(sort->device, sort->record, sort->field, sort->field_count);
+    sort->on_device = hdst__device_sort_create(sort->device, sort->record, sort->field, sort->field_count,
+                                                hdst__engine_limits(sort->engine)->sort_large_least);
     return sort->on_device ? HDST_OK : hdst__error_memory(error, "a sort");
 }
 

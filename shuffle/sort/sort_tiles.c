@@ -181,7 +181,8 @@ static uint32_t open_sorters(tiles *all, sorter *sorters, uint64_t room, hdst_er
         hdst__arena_init(&s->arena, hdst__engine_owned(sort->engine, HDST__OWNER_SORTS), NULL);
         hdst__device_worker *worker = hdst__worker_is_wanted(sort->engine, i) ? hdst__engine_worker(sort->engine, i, error) : NULL;
         if (!worker || !worker->device->ops->work) continue;
-        s->by_device = hdst__device_sort_create(worker->device, sort->record, sort->field, sort->field_count);
+        s->by_device = hdst__device_sort_create(worker->device, sort->record, sort->field, sort->field_count,
+                                                  hdst__engine_limits(sort->engine)->sort_large_least);
         if (!s->by_device) continue;
         s->worker = worker;
         const uint64_t most = most_records(s, room / workers);

@@ -19,6 +19,7 @@ static const char kernels[] =
     "struct row { int8_t a; uint8_t b; int16_t c; uint16_t d; int32_t e; uint32_t f; int64_t g; uint64_t h;\n"
     "             float x; double y; bool t; uint8_t name[5]; int32_t v[3]; uint32_t id; };\n"
     "struct number { uint32_t value; };\n"
+    "struct wide { int64_t value; };\n"
     "struct tagged { int32_t value; uint32_t id; };\n"
     "filter odd_tag(tagged t) { return (t.id & 1u) != 0u; }\n"
     "struct place { uint64_t index; uint32_t id; };\n"
@@ -288,6 +289,37 @@ Test(sort, numbers_in_any_order_before)
         }
         hdst_context_destroy(j.context);
     }
+}
+
+static int compare_wide(const void *a, const void *b) { return order(*(const int64_t *)a, *(const int64_t *)b); }
+
+static void expect_same(const job *j, const void *records, const void *wanted, uint64_t count, uint64_t size, const char *name)
+{
+    uint64_t n;
+    void *out;
+    OK(hdst_collect(hdst_sort(hdst_read(hdst_source_from_memory(j->context, records, count, size), j->module, name), "value"), &out, &n, ERR));
+    cr_assert(n == count && !memcmp(out, wanted, count * size), "%s", name);
+    hdst_rows_destroy(j->context, out);
+}
+
+// Tiles that a GPU takes where keys are very many, several of them and a part of one.
+Test(sort, keys_alone_in_large_tiles)
+{
+    enum { COUNT = 33333 };
+    static uint32_t narrow[COUNT], narrow_in_order[COUNT];
+    static int64_t wide[COUNT], wide_in_order[COUNT];
+    job j;
+    if (!open_job(&j, "gpu-form")) return;
+    j.context->engine->limits.sort_large_least = 1;
+    for (uint32_t i = 0; i < COUNT; i++) {
+        narrow_in_order[i] = narrow[i] = i % 3 ? (uint32_t)rand() * 2654435761u : 5u << 24 | i % 7;
+        wide_in_order[i] = wide[i] = (int64_t)((uint64_t)rand() << 40 ^ (uint64_t)rand() << 15) * (i % 2 ? 1 : -1);
+    }
+    qsort(narrow_in_order, COUNT, 4, compare_numbers);
+    qsort(wide_in_order, COUNT, 8, compare_wide);
+    expect_same(&j, narrow, narrow_in_order, COUNT, 4, "number");
+    expect_same(&j, wide, wide_in_order, COUNT, 8, "wide");
+    hdst_context_destroy(j.context);
 }
 
 // --- Small records: by the host's threads where that pays, else by kernels ---

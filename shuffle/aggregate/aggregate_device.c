@@ -81,16 +81,13 @@ static hdst_status scan(const pass *p, hdst__aggregate_device_memory which, uint
     return status == HDST_OK ? hdst__aggregate_device_work(p->d, HDST__AGGREGATE_SCAN, args, 3, groups, error) : status;
 }
 
-// Counters to places, and where `runs` << bits partitions begin.
-static hdst_status place_partitions(const pass *p, const uint32_t *base, uint64_t runs, uint32_t bits, hdst_error *error)
+// Counters to places, and where so many partitions begin. What follows takes the places.
+static hdst_status place_partitions(const pass *p, uint64_t partitions, hdst_error *error)
 {
-    const uint64_t partitions = runs << bits;
-    hdst_status status = hdst__aggregate_device_put(p->d, HDST__AGGREGATE_BASE, base, (runs + 1) * sizeof *base, error);
-    if (status == HDST_OK) status = hdst__aggregate_device_provide(p->d, HDST__AGGREGATE_OF_STARTS, (partitions + 1) * 4, error);
-    if (status == HDST_OK) status = scan(p, HDST__AGGREGATE_COUNTERS, ((uint64_t)base[runs] << bits) + 1, error);
-    const hdst__work_arg args[] = {number(partitions), number(bits), memory_of(p, HDST__AGGREGATE_COUNTERS), memory_of(p, HDST__AGGREGATE_BASE),
-                                   memory_of(p, HDST__AGGREGATE_OF_STARTS)};
-    return status == HDST_OK ? hdst__aggregate_device_work(p->d, HDST__AGGREGATE_STARTS, args, 5, partitions / HDST__AGGREGATE_LANES + 1, error) : status;
+    hdst_status status = hdst__aggregate_device_provide(p->d, HDST__AGGREGATE_OF_STARTS, (partitions + 1) * 4, error);
+    if (status == HDST_OK) status = scan(p, HDST__AGGREGATE_COUNTERS, partitions + 1, error);
+    const hdst__work_arg args[] = {number(partitions + 1), memory_of(p, HDST__AGGREGATE_COUNTERS), memory_of(p, HDST__AGGREGATE_OF_STARTS)};
+    return status == HDST_OK ? hdst__aggregate_device_work(p->d, HDST__AGGREGATE_STARTS, args, 3, partitions / HDST__AGGREGATE_LANES + 1, error) : status;
 }
 
 static uint64_t segment_groups(const pass *p, const hdst__segment *segment)
@@ -99,34 +96,45 @@ static uint64_t segment_groups(const pass *p, const hdst__segment *segment)
     return groups ? groups : 1;
 }
 
-// Counting or placing, each segment of the input in chunks of its own.
-static hdst_status over_segments(const pass *p, bool counts, hdst_error *error)
+static uint64_t tiles_of(const pass *p, uint64_t tuples)
+{
+    const uint64_t tile = (uint64_t)p->d->shape.tile_rows * HDST__AGGREGATE_LANES;
+    return (tuples + tile - 1) / tile;
+}
+
+// Counting, each segment of the input in chunks of its own, or placing, tile by tile.
+static hdst_status over_segment(const pass *p, bool counts, const hdst__segment *segment, uint64_t chunk, hdst_error *error)
 {
     const hdst__aggregate_device_choice *c = &p->d->choice;
     const hdst__aggregate_device_kernel which = counts ? (c->heavy ? HDST__AGGREGATE_COUNT_HEAVY : HDST__AGGREGATE_COUNT)
         : c->heavy ? HDST__AGGREGATE_PLACE_HEAVY : HDST__AGGREGATE_PLACE;
+    const uint64_t chunks = segment_groups(p, segment);
+    hdst__work_arg args[HDST__AGGREGATE_COLUMNS * 2 + 16] = {number(segment->count), number(32 - c->high_bits), number((1u << c->high_bits) - 1)};
+    size_t n = 3 + hdst__aggregate_device_sources(p->d, segment, args + 3);
+    args[n++] = memory_of(p, HDST__AGGREGATE_COUNTERS);
+    if (!counts) args[n++] = memory_of(p, HDST__AGGREGATE_TUPLES);
+    if (c->heavy) {
+        args[n++] = number(chunk);
+        if (!counts) args[n++] = number(chunks);
+        args[n++] = memory_of(p, HDST__AGGREGATE_LEFT);
+        args[n++] = number(c->heavy_places);
+        args[n++] = number(c->seed);
+        if (counts) args[n++] = number(c->copies);
+        args[n++] = memory_of(p, HDST__AGGREGATE_SCALES);
+        args[n++] = number(c->bits);
+        args[n++] = memory_of(p, HDST__AGGREGATE_HEAVY_KEYS);
+        if (counts) args[n++] = memory_of(p, HDST__AGGREGATE_HEAVY_WORDS);
+    }
+    return hdst__aggregate_device_work(p->d, which, args, n, counts ? chunks : tiles_of(p, segment->count), error);
+}
+
+static hdst_status over_segments(const pass *p, bool counts, hdst_error *error)
+{
     hdst_status status = HDST_OK;
     uint64_t chunk = 0;
     for (uint64_t i = 0; i < p->cache->count && status == HDST_OK; i++) {
-        const hdst__segment *segment = &p->cache->segment[i];
-        const uint64_t groups = segment_groups(p, segment);
-        hdst__work_arg args[HDST__AGGREGATE_COLUMNS * 2 + 16] = {number(segment->count), number(32 - c->high_bits),
-                                                                 number((1u << c->high_bits) - 1), number(chunk),
-                                                            number(p->chunks)};
-        size_t n = 5 + hdst__aggregate_device_sources(p->d, segment, args + 5);
-        args[n++] = memory_of(p, HDST__AGGREGATE_COUNTERS);
-        if (!counts) args[n++] = memory_of(p, HDST__AGGREGATE_TUPLES);
-        if (c->heavy) {
-            args[n++] = number(c->heavy_places);
-            args[n++] = number(c->seed);
-            if (counts) args[n++] = number(c->copies);
-            args[n++] = memory_of(p, HDST__AGGREGATE_SCALES);
-            args[n++] = number(c->bits);
-            args[n++] = memory_of(p, HDST__AGGREGATE_HEAVY_KEYS);
-            if (counts) args[n++] = memory_of(p, HDST__AGGREGATE_HEAVY_WORDS);
-        }
-        status = hdst__aggregate_device_work(p->d, which, args, n, groups, error);
-        chunk += groups;
+        status = over_segment(p, counts, &p->cache->segment[i], chunk, error);
+        chunk += segment_groups(p, &p->cache->segment[i]);
     }
     return status;
 }
@@ -140,15 +148,16 @@ static hdst_status first_time(pass *p, hdst_error *error)
     for (uint64_t i = 0; i < p->cache->count; i++) p->chunks += segment_groups(p, &p->cache->segment[i]);
     for (uint64_t v = 0; v < d->layout->value_count; v++)
         if (d->layout->value[v].cell.digits) scales[d->shape.value[v].sum] = d->layout->value[v].s;
-    const uint64_t counters = (p->chunks << c->high_bits) + 1, row_bytes = d->shape.row_bytes, tuple_bytes = (uint64_t)d->shape.tuple_words * 4;
+    const uint64_t counters = (UINT64_C(1) << c->high_bits) + 1, row_bytes = d->shape.row_bytes, tuple_bytes = (uint64_t)d->shape.tuple_words * 4;
     const uint64_t each = row_bytes > tuple_bytes ? row_bytes : tuple_bytes;
     hdst_status status = hdst__aggregate_device_put(d, HDST__AGGREGATE_SCALES, scales, sizeof scales, error);
     if (status == HDST_OK) status = hdst__aggregate_device_clear(d, HDST__AGGREGATE_COUNTERS, counters * 4, error);
+    if (status == HDST_OK) status = hdst__aggregate_device_provide(d, HDST__AGGREGATE_LEFT, p->chunks * 4, error);
     if (status == HDST_OK) status = hdst__aggregate_device_clear(d, HDST__AGGREGATE_HEAVY_WORDS, ((uint64_t)c->heavy_places + 1) * d->shape.units * 8, error);
     if (status == HDST_OK) status = hdst__aggregate_device_provide(d, HDST__AGGREGATE_TUPLES, (p->records + c->heavy_places) * each, error);
     if (status == HDST_OK) status = hdst__aggregate_device_provide(d, HDST__AGGREGATE_OTHER_TUPLES, (p->records + c->heavy_places) * each, error);
     if (status == HDST_OK) status = over_segments(p, true, error);
-    if (status == HDST_OK) status = place_partitions(p, (const uint32_t[]){0, (uint32_t)p->chunks}, 1, c->high_bits, error);
+    if (status == HDST_OK) status = place_partitions(p, UINT64_C(1) << c->high_bits, error);
     if (status == HDST_OK) status = over_segments(p, false, error);
     if (status == HDST_OK) status = hdst__aggregate_device_read(d, HDST__AGGREGATE_OF_STARTS, 0, p->starts, ((UINT64_C(1) << c->high_bits) + 1) * 4, error);
     p->tuples = HDST__AGGREGATE_TUPLES;
@@ -181,24 +190,18 @@ static hdst_status count_distinct(pass *p, hdst_error *error)
 }
 
 // Chunks of about the same length, of the partitions of the first time.
-static hdst_status write_chunks(const pass *p, uint32_t *base, uint64_t *chunks, hdst_error *error)
+static hdst_status write_chunks(const pass *p, uint64_t *chunks, hdst_error *error)
 {
-    typedef struct chunk { uint32_t first, count, counter, step; } chunk;
+    typedef struct chunk { uint32_t first, count, counter, unused; } chunk;
     const hdst__aggregate_device_choice *c = &p->d->choice;
-    const uint32_t partitions = 1u << c->high_bits, all = p->starts[partitions], each = (uint32_t)(all / groups_for(p, all) + 1),
-                   tile = p->d->shape.tile_rows * HDST__AGGREGATE_LANES;
-    const uint32_t length = (each + tile - 1) / tile * tile;
+    const uint32_t partitions = 1u << c->high_bits, all = p->starts[partitions], tile = p->d->shape.tile_rows * HDST__AGGREGATE_LANES;
+    const uint32_t length = HDST__GPU_KEY_CHUNK_TILES * tile;
     chunk *list = hdst__alloc(hdst__engine_owned(p->d->engine, HDST__OWNER_BY_KEY), ((uint64_t)all / length + partitions + 1) * sizeof *list);
     if (!list) return hdst__error_memory(error, "a reduce by key");
     uint32_t n = 0;
-    for (uint32_t partition = 0; partition < partitions; partition++) {
-        const uint32_t start = p->starts[partition], tuples = p->starts[partition + 1] - start, step = tuples ? (tuples + length - 1) / length : 1;
-        base[partition] = n;
-        for (uint32_t i = 0; i < step; i++)
-            list[n + i] = (chunk){start + i * length, tuples - i * length < length ? tuples - i * length : length, (n << c->low_bits) + i, step};
-        n += step;
-    }
-    base[partitions] = n;
+    for (uint32_t partition = 0; partition < partitions; partition++)
+        for (uint32_t first = p->starts[partition], end = p->starts[partition + 1]; first < end; first += length)
+            list[n++] = (chunk){first, end - first < length ? end - first : length, partition << c->low_bits, 0};
     *chunks = n;
     hdst_status status = hdst__aggregate_device_put(p->d, HDST__AGGREGATE_CHUNKS, list, n * sizeof *list, error);
     hdst__free(hdst__engine_owned(p->d->engine, HDST__OWNER_BY_KEY), list);
@@ -208,10 +211,10 @@ static hdst_status write_chunks(const pass *p, uint32_t *base, uint64_t *chunks,
 static hdst_status second_time(pass *p, hdst_error *error)
 {
     const hdst__aggregate_device_choice *c = &p->d->choice;
-    uint32_t base[HDST__AGGREGATE_PARTITIONS + 1];
+    const uint64_t partitions = UINT64_C(1) << (c->high_bits + c->low_bits);
     uint64_t chunks = 0;
-    hdst_status status = write_chunks(p, base, &chunks, error);
-    if (status == HDST_OK) status = hdst__aggregate_device_clear(p->d, HDST__AGGREGATE_COUNTERS, ((chunks << c->low_bits) + 1) * 4, error);
+    hdst_status status = write_chunks(p, &chunks, error);
+    if (status == HDST_OK) status = hdst__aggregate_device_clear(p->d, HDST__AGGREGATE_COUNTERS, (partitions + 1) * 4, error);
     if (status != HDST_OK) return status;
     const hdst__work_arg args[] = {number(chunks),
                                    number(32 - c->high_bits - c->low_bits),
@@ -220,9 +223,9 @@ static hdst_status second_time(pass *p, hdst_error *error)
                                    memory_of(p, HDST__AGGREGATE_TUPLES),
                                    memory_of(p, HDST__AGGREGATE_COUNTERS),
                                    memory_of(p, HDST__AGGREGATE_OTHER_TUPLES)};
-    status = hdst__aggregate_device_work(p->d, HDST__AGGREGATE_COUNT_LOW, args, 6, chunks, error);
-    if (status == HDST_OK) status = place_partitions(p, base, UINT64_C(1) << c->high_bits, c->low_bits, error);
-    if (status == HDST_OK) status = hdst__aggregate_device_work(p->d, HDST__AGGREGATE_PLACE_LOW, args, 7, chunks, error);
+    if (chunks) status = hdst__aggregate_device_work(p->d, HDST__AGGREGATE_COUNT_LOW, args, 6, chunks, error);
+    if (status == HDST_OK) status = place_partitions(p, partitions, error);
+    if (status == HDST_OK && chunks) status = hdst__aggregate_device_work(p->d, HDST__AGGREGATE_PLACE_LOW, args, 7, chunks, error);
     p->tuples = HDST__AGGREGATE_OTHER_TUPLES;
     p->rows = HDST__AGGREGATE_TUPLES;
     return status;

@@ -248,6 +248,8 @@ void hdst__aggregate_device_choose_partitions(hdst__aggregate_device *d)
                             : c->records > HDST__GPU_KEY_SOME_RECORDS ? some : 1;
     const uint32_t wanted = bits_for(c->distinct / (0.5 * c->spread));
     uint32_t bits = wanted < least ? least : wanted;
+    // Where two rounds are needed anyway tables that are emptier still are quicker, if partitions stay long beside what a table costs.
+    if (bits > MOST_BITS && bits < 2 * MOST_BITS && c->records >> (bits + 1) >= HDST__GPU_KEY_LONG_PARTITION) bits++;
     if (hdst__engine_limits(d->engine)->by_key_partition_bits && !c->known) bits = hdst__engine_limits(d->engine)->by_key_partition_bits;
     c->high_bits = bits <= MOST_BITS ? bits : (bits + 1) / 2;
     c->low_bits = bits - c->high_bits;

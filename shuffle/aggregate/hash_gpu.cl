@@ -9,11 +9,12 @@
 #include "shuffle/aggregate/hash_example.cl"
 // Reduction by key on a GPU, for keys of any range: tuples of a mixed key and what is added are put in order of
 // *partitions*, by the upper bits of the key's hash, once or twice, until the keys of a partition have room in a hash table in
-// local memory (hash_total.cl). A work-group has a *chunk* of the tuples: it counts them by partition; a prefix sum over
-// all counters, which lie [partition][chunk], says where each chunk's tuples of a partition go. (As in radix partitioning;
-// Satish, Harris, Garland, "Designing efficient sorting algorithms for manycore GPUs", 2009.) Keys that the sample
-// met often are *heavy*: a work-group adds them up itself, in local memory, as it counts; so one key that half of all
-// records have keeps nobody waiting, and where there are few keys no tuples are left.
+// local memory (hash_total.cl). Tuples are counted by partition; a prefix sum over the counters says where each
+// partition begins. A work-group with a *tile* of tuples then takes as many places of each partition as it has tuples
+// of it, by one atomic addition, so the order within a partition is anyone's: what is added up does not depend on it.
+// (As in radix partitioning; Satish, Harris, Garland, "Designing efficient sorting algorithms for manycore GPUs", 2009.)
+// Keys that the sample met often are *heavy*: a work-group adds them up itself, in local memory, as it counts; so one key
+// that half of all records have keeps nobody waiting, and where there are few keys no tuples are left.
 #define TILE (LANES * TILE_ROWS)
 #define MOST_PARTITIONS 512u
 #define EACH (MOST_PARTITIONS / LANES)
@@ -63,15 +64,10 @@ __kernel GROUP void hash_scan(ulong n, __global uint *restrict counters, __globa
         before += sums[LANES - 1];
     }
 }
-// Where each partition begins. Parts lie in runs, one for each partition of the round before, whose chunks are `base[run]` to `base[run + 1]`.
-__kernel GROUP void hash_starts(ulong partitions, ulong bits, __global const uint *restrict counters, __global const uint *restrict base,
-    __global uint *restrict starts)
+// Where each partition begins, beside the places that are taken from there on.
+__kernel GROUP void hash_starts(ulong count, __global const uint *restrict places, __global uint *restrict starts)
 {
-    for (ulong partition = get_global_id(0); partition <= partitions; partition += get_global_size(0)) {
-        const ulong run = partition >> bits, at = partition & ((1ul << bits) - 1), first = base[run];
-        const ulong chunks = partition < partitions ? base[run + 1] - first : 0;
-        starts[partition] = counters[(first << bits) + at * chunks];
-    }
+    for (ulong i = get_global_id(0); i < count; i += get_global_size(0)) starts[i] = places[i];
 }
 
 // --- The sample ---
@@ -90,12 +86,14 @@ inline uint heavy_home(MIXED m, uint seed, uint heavy) { return mul_hi((uint)m *
 
 // --- The first time ---
 
+// A work-group of those that count has `tiles_before` ... of its input's tiles.
+inline ulong tiles_before(ulong n, ulong group) { return ((n + TILE - 1) / TILE) * group / get_num_groups(0); }
 inline void count_records(bool any_heavy, ulong n, uint shift, uint mask, uint heavy, uint seed, uint copies, SRC, scales_t scales, __local uint *tuples_of,
                           __local uint *cells, __local MIXED *table)
 {
     const uint lane = get_local_id(0), copy = lane & (copies - 1);
-    const ulong group = get_group_id(0), groups = get_num_groups(0), end = n * (group + 1) / groups;
-    for (ulong base = n * group / groups; base < end; base += LANES * AT_ONCE) {
+    const ulong group = get_group_id(0), end = min(n, tiles_before(n, group + 1) * TILE);
+    for (ulong base = tiles_before(n, group) * TILE; base < end; base += LANES * AT_ONCE) {
         TOGETHER();
         TUPLE tuples[AT_ONCE];
         for (uint r = 0; r < AT_ONCE; r++)
@@ -117,24 +115,30 @@ inline void count_records(bool any_heavy, ulong n, uint shift, uint mask, uint h
         }
     }
 }
-__kernel GROUP void hash_count(ulong n, ulong shift, ulong mask, ulong chunk, ulong chunks, SRC, __global uint *restrict counters)
+inline void add_counts(uint mask, __local const uint *tuples_of, volatile __global uint *restrict counters)
+{
+    for (uint j = get_local_id(0); j <= mask; j += LANES)
+        if (tuples_of[j]) atomic_add(counters + j, tuples_of[j]);
+}
+__kernel GROUP void hash_count(ulong n, ulong shift, ulong mask, SRC, __global uint *restrict counters)
 {
     __local uint tuples_of[MOST_PARTITIONS];
-    const uint lane = get_local_id(0), group = get_group_id(0);
+    const uint lane = get_local_id(0);
     const scales_t scales = {0};
     for (uint j = lane; j < MOST_PARTITIONS; j += LANES) tuples_of[j] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
     count_records(false, n, (uint)shift, (uint)mask, 0, 0, 1, SRC_ARGS, scales, tuples_of, 0, 0);
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint j = lane; j <= mask; j += LANES) counters[j * chunks + chunk + group] = tuples_of[j];
+    add_counts((uint)mask, tuples_of, counters);
 }
-__kernel GROUP void hash_count_heavy(ulong n, ulong shift, ulong mask, ulong chunk, ulong chunks, SRC, __global uint *restrict counters, ulong heavy,
-    ulong seed,
-                                   ulong copies, SCALES, __global const MIXED *restrict heavy_keys, __global ulong *restrict heavy_words)
+// left: of each work-group, from `chunk` on, how many tuples are left for hash_place_heavy.
+__kernel GROUP void hash_count_heavy(ulong n, ulong shift, ulong mask, SRC, __global uint *restrict counters, ulong chunk, __global uint *restrict left,
+                                     ulong heavy, ulong seed, ulong copies, SCALES, __global const MIXED *restrict heavy_keys,
+                                     __global ulong *restrict heavy_words)
 {
-    __local uint tuples_of[MOST_PARTITIONS], cells[HEAVY_CELLS * CELLS] __attribute__((aligned(8)));
+    __local uint tuples_of[MOST_PARTITIONS], cells[HEAVY_CELLS * CELLS] __attribute__((aligned(8))), sums[LANES];
     __local MIXED table[HEAVY_CELLS];
-    const uint lane = get_local_id(0), group = get_group_id(0);
+    const uint lane = get_local_id(0);
     const scales_t scales = SCALES_OF;
     for (uint j = lane; j < MOST_PARTITIONS; j += LANES) tuples_of[j] = 0;
     for (uint j = lane; j < HEAVY_CELLS * CELLS; j += LANES) cells[j] = 0;
@@ -142,99 +146,91 @@ __kernel GROUP void hash_count_heavy(ulong n, ulong shift, ulong mask, ulong chu
     barrier(CLK_LOCAL_MEM_FENCE);
     count_records(true, n, (uint)shift, (uint)mask, (uint)heavy, (uint)seed, (uint)copies, SRC_ARGS, scales, tuples_of, cells, table);
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint j = lane; j <= mask; j += LANES) counters[j * chunks + chunk + group] = tuples_of[j];
+    add_counts((uint)mask, tuples_of, counters);
+    uint own = 0;
+    for (uint j = lane; j <= mask; j += LANES) own += tuples_of[j];
+    const uint all = sum_of_lanes(sums, lane, own);
+    if (lane == 0) left[chunk + get_group_id(0)] = all;
     for (uint j = lane; j < (uint)heavy * (uint)copies; j += LANES) add_words(heavy_words + j / (uint)copies * UNITS, cells_at(cells, j, HEAVY_CELLS));
 }
 
-// Puts the tuples of a tile where they belong: in local memory first, in order of partitions, so that they leave in runs.
-inline void place_tile(const TUPLE *tuples, uint there, uint shift, uint mask, __local uint *tuples_of, __local uint *start, __local uint *to,
-    __local uint *next,
-                       __local uint *sums, __local TUPLE *sorted, __global TUPLE *restrict out)
+// Puts the tuples of a tile where they belong: in local memory first, in order of partitions, so that they leave in runs. `tuples_of` is zero, and is then
+// where each partition begins in the tile.
+inline void place_tile(const TUPLE *tuples, uint there, uint shift, uint mask, __local uint *tuples_of, __local uint *to, __local uint *sums,
+                       __local TUPLE *sorted, volatile __global uint *restrict places, __global TUPLE *restrict out)
 {
     const uint lane = get_local_id(0);
-    uint rank[TILE_ROWS];
+    uint rank[TILE_ROWS], mine[EACH], place[EACH], own = 0;
     for (uint r = 0; r < TILE_ROWS; r++)
         if (there >> r & 1) rank[r] = atomic_inc((volatile __local uint *)(tuples_of + PARTITION_OF(mixed_of(tuples[r]), shift, mask)));
     barrier(CLK_LOCAL_MEM_FENCE);
-    uint own = 0;
-    for (uint k = 0; k < EACH; k++) own += tuples_of[lane * EACH + k];
+    for (uint k = 0; k < EACH; k++) {
+        mine[k] = tuples_of[lane * EACH + k];
+        place[k] = mine[k] ? atomic_add(places + lane * EACH + k, mine[k]) : 0;
+        own += mine[k];
+    }
     uint before = sum_before_lane(sums, lane, own);
     const uint all = sums[LANES - 1];
     for (uint k = 0; k < EACH; k++) {
-        const uint partition = lane * EACH + k, mine = tuples_of[partition];
-        start[partition] = before;
-        to[partition] = next[partition] - before;
-        next[partition] += mine;
-        tuples_of[partition] = 0;
-        before += mine;
+        tuples_of[lane * EACH + k] = before;
+        to[lane * EACH + k] = place[k] - before;
+        before += mine[k];
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint r = 0; r < TILE_ROWS; r++)
-        if (there >> r & 1) sorted[start[PARTITION_OF(mixed_of(tuples[r]), shift, mask)] + rank[r]] = tuples[r];
+        if (there >> r & 1) sorted[tuples_of[PARTITION_OF(mixed_of(tuples[r]), shift, mask)] + rank[r]] = tuples[r];
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint j = lane; j < all; j += LANES) {
         const TUPLE tuple = sorted[j];
         out[to[PARTITION_OF(mixed_of(tuple), shift, mask)] + j] = tuple;
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
 }
-#define TILE_MEMORY __local uint tuples_of[MOST_PARTITIONS], start[MOST_PARTITIONS], to[MOST_PARTITIONS], next[MOST_PARTITIONS], sums[LANES]; \
-    __local TUPLE sorted[TILE]
+#define TILE_MEMORY __local uint tuples_of[MOST_PARTITIONS], to[MOST_PARTITIONS], sums[LANES]; __local TUPLE sorted[TILE]
 
-// The same records are left out as in hash_count_heavy. A work-group without tuples need not look.
-inline void place_records(bool any_heavy, ulong n, uint shift, uint mask, ulong chunk, ulong chunks, uint heavy, uint seed, SRC, scales_t scales,
-                          __global const uint *restrict counters, __global const MIXED *restrict heavy_keys, __global TUPLE *restrict out,
-                              __local uint *tuples_of,
-                          __local uint *start, __local uint *to, __local uint *next, __local uint *sums, __local TUPLE *sorted)
+// A work-group's tile. The same records are left out as in hash_count_heavy.
+inline void place_records(bool any_heavy, ulong n, uint shift, uint mask, uint heavy, uint seed, SRC, scales_t scales,
+                          __global const MIXED *restrict heavy_keys, volatile __global uint *restrict places, __global TUPLE *restrict out,
+                          __local uint *tuples_of, __local uint *to, __local uint *sums, __local TUPLE *sorted)
 {
     const uint lane = get_local_id(0);
-    const ulong group = get_group_id(0), groups = get_num_groups(0);
-    uint own = 0;
-    for (uint j = lane; j < MOST_PARTITIONS; j += LANES) {
-        const ulong at = j * chunks + chunk + group;
-        tuples_of[j] = 0;
-        next[j] = j <= mask ? counters[at] : 0;
-        if (j <= mask) own += counters[at + 1] - counters[at];
+    const ulong first = get_group_id(0) * (ulong)TILE + lane;
+    TUPLE tuples[TILE_ROWS];
+    uint there = 0;
+    for (uint j = lane; j < MOST_PARTITIONS; j += LANES) tuples_of[j] = 0;
+    for (uint r = 0; r < TILE_ROWS; r++) {
+        if (first + r * LANES >= n) continue;
+        tuples[r] = tuple_at(SRC_ARGS, first + r * LANES);
+        there |= 1u << r;
     }
-    const ulong end = sum_of_lanes(sums, lane, own) ? n * (group + 1) / groups : 0;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (ulong tile = n * group / groups; tile < end; tile += TILE) {
-        TUPLE tuples[TILE_ROWS];
-        uint there = 0;
+    if (any_heavy)
         for (uint r = 0; r < TILE_ROWS; r++) {
-            if (tile + r * LANES + lane >= end) continue;
-            tuples[r] = tuple_at(SRC_ARGS, tile + r * LANES + lane);
-            there |= 1u << r;
+            if (!(there >> r & 1)) continue;
+            const MIXED m = mixed_of(tuples[r]);
+            const uint at = heavy_home(m, seed, heavy);
+            if (IS_HEAVY(heavy_keys, at, m) && !words_of(tuples[r], scales).exceptions) there &= ~(1u << r);
         }
-        if (any_heavy)
-            for (uint r = 0; r < TILE_ROWS; r++) {
-                if (!(there >> r & 1)) continue;
-                const MIXED m = mixed_of(tuples[r]);
-                const uint at = heavy_home(m, seed, heavy);
-                if (IS_HEAVY(heavy_keys, at, m) && !words_of(tuples[r], scales).exceptions) there &= ~(1u << r);
-            }
-        place_tile(tuples, there, shift, mask, tuples_of, start, to, next, sums, sorted, out);
-    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    place_tile(tuples, there, shift, mask, tuples_of, to, sums, sorted, places, out);
 }
-__kernel GROUP void hash_place(ulong n, ulong shift, ulong mask, ulong chunk, ulong chunks, SRC, __global const uint *restrict counters,
-    __global TUPLE *restrict out)
+__kernel GROUP void hash_place(ulong n, ulong shift, ulong mask, SRC, __global uint *restrict places, __global TUPLE *restrict out)
 {
     TILE_MEMORY;
     const scales_t scales = {0};
-    place_records(false, n, (uint)shift, (uint)mask, chunk, chunks, 0, 0, SRC_ARGS, scales, counters, 0, out, tuples_of, start, to, next, sums, sorted);
+    place_records(false, n, (uint)shift, (uint)mask, 0, 0, SRC_ARGS, scales, 0, places, out, tuples_of, to, sums, sorted);
 }
-__kernel GROUP void hash_place_heavy(ulong n, ulong shift, ulong mask, ulong chunk, ulong chunks, SRC, __global const uint *restrict counters,
-    __global TUPLE *restrict out,
-                                   ulong heavy, ulong seed, SCALES, __global const MIXED *restrict heavy_keys)
+// Where the work-group that counted the tile, of `chunks` from `chunk` on, left no tuples, nobody need look.
+__kernel GROUP void hash_place_heavy(ulong n, ulong shift, ulong mask, SRC, __global uint *restrict places, __global TUPLE *restrict out,
+                                     ulong chunk, ulong chunks, __global const uint *restrict left, ulong heavy, ulong seed, SCALES,
+                                     __global const MIXED *restrict heavy_keys)
 {
     TILE_MEMORY;
     const scales_t scales = SCALES_OF;
-    place_records(true, n, (uint)shift, (uint)mask, chunk, chunks, (uint)heavy, (uint)seed, SRC_ARGS, scales, counters, heavy_keys, out, tuples_of,
-        start, to, next, sums,
-                  sorted);
+    const ulong counted_by = ((get_group_id(0) + 1) * chunks - 1) / get_num_groups(0);
+    if (left[chunk + counted_by] == 0) return;
+    place_records(true, n, (uint)shift, (uint)mask, (uint)heavy, (uint)seed, SRC_ARGS, scales, heavy_keys, places, out, tuples_of, to, sums, sorted);
 }
 
-// --- The second time, over tuples. A chunk: its first tuple, how many, its first counter, counters from one partition to the next. ---
+// --- The second time, over tuples. A chunk: its first tuple, how many, the first counter of its partition. ---
 
 __kernel GROUP void hash_count_low(ulong chunks, ulong shift, ulong mask, __global const uint4 *restrict chunk_list, __global const TUPLE *restrict in,
                                    __global uint *restrict counters)
@@ -248,31 +244,29 @@ __kernel GROUP void hash_count_low(ulong chunks, ulong shift, ulong mask, __glob
         for (uint i = lane; i < chunk.s1; i += LANES) atomic_inc((volatile __local uint *)(tuples_of + PARTITION_OF(mixed_of(in[chunk.s0 + i]),
             shift, (uint)mask)));
         barrier(CLK_LOCAL_MEM_FENCE);
-        for (uint j = lane; j <= mask; j += LANES) counters[chunk.s2 + j * chunk.s3] = tuples_of[j];
+        add_counts((uint)mask, tuples_of, counters + chunk.s2);
         barrier(CLK_LOCAL_MEM_FENCE);
     }
 }
 __kernel GROUP void hash_place_low(ulong chunks, ulong shift, ulong mask, __global const uint4 *restrict chunk_list, __global const TUPLE *restrict in,
-                                   __global const uint *restrict counters, __global TUPLE *restrict out)
+                                   __global uint *restrict places, __global TUPLE *restrict out)
 {
     TILE_MEMORY;
     const uint lane = get_local_id(0);
     for (uint c = get_group_id(0); c < chunks; c += get_num_groups(0)) {
         const uint4 chunk = chunk_list[c];
-        for (uint j = lane; j < MOST_PARTITIONS; j += LANES) {
-            tuples_of[j] = 0;
-            next[j] = j <= mask ? counters[chunk.s2 + j * chunk.s3] : 0;
-        }
-        barrier(CLK_LOCAL_MEM_FENCE);
         for (uint tile = 0; tile < chunk.s1; tile += TILE) {
             TUPLE tuples[TILE_ROWS];
             uint there = 0;
+            for (uint j = lane; j < MOST_PARTITIONS; j += LANES) tuples_of[j] = 0;
             for (uint r = 0; r < TILE_ROWS; r++) {
                 if (tile + r * LANES + lane >= chunk.s1) continue;
                 tuples[r] = in[chunk.s0 + tile + r * LANES + lane];
                 there |= 1u << r;
             }
-            place_tile(tuples, there, (uint)shift, (uint)mask, tuples_of, start, to, next, sums, sorted, out);
+            barrier(CLK_LOCAL_MEM_FENCE);
+            place_tile(tuples, there, (uint)shift, (uint)mask, tuples_of, to, sums, sorted, places + chunk.s2, out);
+            barrier(CLK_LOCAL_MEM_FENCE);
         }
     }
 }

@@ -121,7 +121,10 @@ void hash_total(ulong partitions, ulong bits, ulong slots_used, ulong spread, ul
                     break;
                 }
                 MIXED now[AT_ONCE];
-                for (uint r = 0; r < AT_ONCE; r++) now[r] = ((volatile __local MIXED *)tags)[at[r]];
+                for (uint r = 0; r < AT_ONCE; r++) {        // few lanes have to look again, and the others' reads would cost as much
+                    now[r] = 0;
+                    if (seeks >> r & 1) now[r] = ((volatile __local MIXED *)tags)[at[r]];
+                }
                 for (uint r = 0; r < AT_ONCE; r++) {
                     const MIXED tag = TAG_OF(mixed_of(tuples[r]));
                     const bool seeking = seeks >> r & 1;

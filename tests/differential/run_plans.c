@@ -41,7 +41,8 @@ typedef struct limit { const char *name; size_t offset, size; } limit;
 #define LIMIT(member) {#member, offsetof(hdst__limits, member), sizeof(((hdst__limits *)0)->member)}
 static const limit known_limits[] = {
     LIMIT(slice_records), LIMIT(combine_least), LIMIT(combine_bits), LIMIT(combine_room), LIMIT(by_key_slice_least), LIMIT(by_key_slice_rows),
-    LIMIT(by_key_slice_homes), LIMIT(by_key_device_least), LIMIT(by_key_table_bits), LIMIT(by_key_partition_bits), LIMIT(sort_least), LIMIT(sort_large_least), LIMIT(pick_least),
+    LIMIT(by_key_slice_homes), LIMIT(by_key_device_least), LIMIT(by_key_table_bits), LIMIT(by_key_partition_bits), LIMIT(sort_least),
+    LIMIT(sort_large_least), LIMIT(pick_least),
 };
 
 static void give_up(const char *why, const char *what)

@@ -65,6 +65,7 @@ typedef struct chain_run {
     hdst__value_rows **values;      // of the steps, each once
     size_t count;
     uint64_t records;               // that went through the stages of a turn
+    const char *function;           // of its last stage, for who wants to know how far it is
     uint64_t sent, taken;           // turns
 } chain_run;
 
@@ -90,6 +91,22 @@ static void add_stats(const hdst__loop *loop, hdst__run_stats *stats, double sec
     }
 }
 
+// A turn is one scan to who is told how far a run is.
+static void begin_scan(const hdst__loop *loop, const chain_run *a, hdst__runtime *runtime, double now)
+{
+    if (!runtime->progress) return;
+    hdst__loop_tell_progress(loop, runtime, now);
+    hdst__progress_begin(runtime->progress, a->function, a->records);
+}
+
+static void end_scan(const hdst__engine *engine, const chain_run *a)
+{
+    hdst__progress *progress = hdst__engine_runtime(engine)->progress;
+    hdst__progress_add(progress, hdst__engine_worker_info(engine, 0), a->records);
+    hdst__progress_look(progress);
+    hdst__progress_end(progress);
+}
+
 static hdst_status send(const hdst__loop *loop, const hdst_dataset *dataset, chain_run *a, hdst_error *error)
 {
     const uint64_t in_flight = a->sent - a->taken;
@@ -102,7 +119,7 @@ static hdst_status send(const hdst__loop *loop, const hdst_dataset *dataset, cha
 // The oldest turn in flight. *alike false: it was none.
 static hdst_status take(hdst__loop *loop, const hdst_dataset *dataset, chain_run *a, double *begin, bool *alike, hdst__run_stats *stats, hdst_error *error)
 {
-    hdst__runtime *runtime = hdst__engine_runtime(dataset->object.context->engine);
+    const hdst__engine *engine = dataset->object.context->engine;
     const void *decision;
     const hdst_status status = hdst__turn_chain_take(loop->ahead.chain, alike, &decision, error);
     a->taken++;
@@ -113,8 +130,8 @@ static hdst_status take(hdst__loop *loop, const hdst_dataset *dataset, chain_run
     const hdst_status ended = hdst__loop_end_turn(loop, dataset, *begin, turn, error);
     *begin = now;
     loop->ahead.turns++;
-    if (runtime->progress) hdst__loop_tell_progress(loop, runtime, now);
-    hdst__progress_look(runtime->progress);
+    end_scan(engine, a);
+    begin_scan(loop, a, hdst__engine_runtime(engine), now);
     return ended;
 }
 
@@ -131,14 +148,17 @@ static void forget_plans(const hdst__loop *loop)
 static hdst_status run_chain(hdst__loop *loop, const hdst_dataset *dataset, chain_run *a, hdst__run_stats *stats, hdst_error *error)
 {
     const uint64_t before = loop->turn_count;
+    hdst__runtime *runtime = hdst__engine_runtime(dataset->object.context->engine);
     double begin = hdst__now();
     bool alike = true;
     hdst_status status = HDST_OK;
+    begin_scan(loop, a, runtime, begin);
     while (status == HDST_OK && alike && !loop->converged && loop->turn_count < loop->limit) {
         while (status == HDST_OK && a->sent - a->taken < HDST__TURNS_AHEAD && loop->turn_count + a->sent - a->taken < loop->limit)
             status = send(loop, dataset, a, error);
         if (status == HDST_OK) status = take(loop, dataset, a, &begin, &alike, stats, error);
     }
+    hdst__progress_end(runtime->progress);
     const bool clear = hdst__turn_chain_end(loop->ahead.chain, loop->turn_count - before);
     for (size_t i = 0; i < loop->step_count; i++) loop->steps[i].value->version++;
     if (!alike || !clear) forget_plans(loop);
@@ -148,7 +168,8 @@ static hdst_status run_chain(hdst__loop *loop, const hdst_dataset *dataset, chai
 
 hdst_status hdst__loop_ahead_run(hdst__loop *loop, const hdst_dataset *dataset, hdst__run_stats *stats, hdst_error *error)
 {
-    chain_run a = {.records = loop->turns[loop->turn_count - 1].records};
+    const hdst__stage_call *last = loop->parts[loop->part_count - 1].plan.target->call;
+    chain_run a = {.records = loop->turns[loop->turn_count - 1].records, .function = last ? last->func->name : "a loop"};
     bool begun = false;
     if (!loop->ahead.chain || loop->converged || loop->turn_count == loop->limit || !list_values(loop, HDST__ALLOCATOR(dataset), &a)) return HDST_OK;
     hdst_status status = hdst__turn_chain_begin(loop->ahead.chain, a.values, a.count, &begun, error);

@@ -1,58 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The commands of a turn, noted and repeated (engine/device/command_tape.h). Noting stands in the place of the device's functions, so that nobody else
 // need know of it: each does what it did, and writes down what that was.
-#include "engine/device/command_tape.h"
+#include "engine/device/command_tape_private.h"
 
 #include "base/costs_gpu.h"
 
 #include <string.h>
-
-typedef enum command_kind { LAUNCH, FINISH, WORK, COPY, FILL, WRITE, READ } command_kind;
-
-typedef struct command {
-    command_kind kind;
-    bool decides, answered;         // a read: see above; `data` is what it gave
-    const char *function;           // of the stage, for the timeline
-    hdst__program *program;
-    hdst__launch launch;
-    hdst__work_arg *args;           // of the engine's own kernels
-    size_t arg_count;
-    uint64_t groups;
-    uint32_t local;
-    const hdst__memory *to, *from;
-    uint64_t to_offset, from_offset, bytes, pattern;        // fill: words
-    void *data;                     // what is written, or was read
-    const void *host;               // where it is read to, and before which mark: until it is answered
-    const hdst__ticket *ticket;
-    uint64_t place;                 // of a read, in the words of a repetition
-} command;
-
-typedef struct part {               // of a memory, the place of a kernel's output; the tape's once its user gives it back
-    struct part *next;
-    hdst__memory memory;
-    const hdst__memory *of;
-    uint64_t offset, bytes;
-    bool held;
-} part;
-
-typedef struct block {
-    struct block *next;
-    max_align_t data[];
-} block;
-
-struct hdst__tape {
-    hdst__device *device;
-    const hdst__device_ops *real;   // what the device does, while it notes
-    hdst__device_ops noting;        // the same, noted
-    hdst__tape *before;             // of a loop around this one, which misses what is noted here
-    const char *why;                // it cannot be repeated; NULL: it can
-    bool decides;
-    command *command[HDST__TAPE_RING];      // [0]: as noted; each of them with the rows where they are in its turns
-    size_t count, capacity;
-    uint64_t word_bytes;
-    part *parts;
-    block *blocks;                  // memory of arrays and data
-};
 
 // --- Memory ---
 
@@ -65,9 +18,9 @@ const char *hdst__tape_refusal(const hdst__tape *tape) { return tape->why; }
 
 void hdst__tape_decide(hdst__tape *tape, bool decides) { tape->decides = decides; }
 
-static void *take(hdst__tape *tape, size_t bytes)
+void *hdst__tape_take(hdst__tape *tape, size_t bytes)
 {
-    block *made = hdst__alloc_zero(tape->device->runtime->allocator, sizeof *made + bytes);
+    hdst__tape_block *made = hdst__alloc_zero(tape->device->runtime->allocator, sizeof *made + bytes);
     if (!made) {
         hdst__tape_refuse(tape, "there was no memory to note them");
         return NULL;
@@ -78,9 +31,9 @@ static void *take(hdst__tape *tape, size_t bytes)
 }
 
 // A copy that is the tape's; NULL of nothing, and where memory is out.
-static void *keep(hdst__tape *tape, const void *from, size_t bytes)
+void *hdst__tape_keep(hdst__tape *tape, const void *from, size_t bytes)
 {
-    void *to = from && bytes ? take(tape, bytes) : NULL;
+    void *to = from && bytes ? hdst__tape_take(tape, bytes) : NULL;
     if (to) memcpy(to, from, bytes);
     return to;
 }
@@ -88,12 +41,12 @@ static void *keep(hdst__tape *tape, const void *from, size_t bytes)
 static void forget(hdst__tape *tape)
 {
     const hdst__allocator *allocator = tape->device->runtime->allocator;
-    for (part *p = tape->parts, *next; p; p = next) {
+    for (hdst__tape_part *p = tape->parts, *next; p; p = next) {
         next = p->next;
         if (p->held) tape->device->ops->release_sub_buffer(tape->device, &p->memory);
         hdst__free(allocator, p);
     }
-    for (block *b = tape->blocks, *next; b; b = next) {
+    for (hdst__tape_block *b = tape->blocks, *next; b; b = next) {
         next = b->next;
         hdst__free(allocator, b);
     }
@@ -122,9 +75,9 @@ void hdst__tape_destroy(hdst__tape *tape)
 
 // --- Noting ---
 
-static part *part_of(const hdst__tape *tape, const hdst__memory *memory)
+hdst__tape_part *hdst__tape_part_of(const hdst__tape *tape, const hdst__memory *memory)
 {
-    part *found = memory && memory->object ? tape->parts : NULL;
+    hdst__tape_part *found = memory && memory->object ? tape->parts : NULL;
     while (found && found->memory.object != memory->object) found = found->next;
     return found;
 }
@@ -132,24 +85,24 @@ static part *part_of(const hdst__tape *tape, const hdst__memory *memory)
 // A part's struct is its user's, and soon gone; others stay as long as their memory.
 static const hdst__memory *hold(const hdst__tape *tape, const hdst__memory *memory)
 {
-    const part *p = part_of(tape, memory);
+    const hdst__tape_part *p = hdst__tape_part_of(tape, memory);
     return p ? &p->memory : memory;
 }
 
 static hdst__memory **hold_all(hdst__tape *tape, hdst__memory *const *memories, size_t count)
 {
-    hdst__memory **held = keep(tape, memories, count * sizeof *held);
+    hdst__memory **held = hdst__tape_keep(tape, memories, count * sizeof *held);
     for (size_t i = 0; held && i < count; i++) held[i] = (hdst__memory *)hold(tape, held[i]);
     return held;
 }
 
-static command *add(hdst__tape *tape, command_kind kind)
+static hdst__command *add(hdst__tape *tape, hdst__command_kind kind)
 {
     const hdst__allocator *allocator = tape->device->runtime->allocator;
     if (tape->why) return NULL;         // it is of no use any more
     if (tape->count == tape->capacity) {
         const size_t capacity = tape->capacity * 2 + 32;
-        command *grown = hdst__realloc(allocator, tape->command[0], capacity * sizeof *grown);
+        hdst__command *grown = hdst__realloc(allocator, tape->command[0], capacity * sizeof *grown);
         if (!grown) {
             hdst__tape_refuse(tape, "there was no memory to note them");
             return NULL;
@@ -157,8 +110,8 @@ static command *add(hdst__tape *tape, command_kind kind)
         tape->command[0] = grown;
         tape->capacity = capacity;
     }
-    command *c = &tape->command[0][tape->count++];
-    *c = (command){.kind = kind, .function = tape->device->function};
+    hdst__command *c = &tape->command[0][tape->count++];
+    *c = (hdst__command){.kind = kind, .function = tape->device->function};
     return c;
 }
 
@@ -168,16 +121,16 @@ static void hold_launch(hdst__tape *tape, hdst__launch *at)
     at->input = hold_all(tape, at->input, at->storage ? at->storage->buffers : 0);
     at->broadcast = hold_all(tape, at->broadcast, at->param_count);
     at->finished = hold_all(tape, at->finished, at->accum_count);
-    at->rows = keep(tape, at->rows, at->param_count * sizeof *at->rows);
+    at->rows = hdst__tape_keep(tape, at->rows, at->param_count * sizeof *at->rows);
     at->values = NULL;              // rows in the host's memory are for functions that run there
     at->output = (hdst__memory *)hold(tape, at->output);
     at->error = (hdst__memory *)hold(tape, at->error);
     at->table = (hdst__memory *)hold(tape, at->table);
 }
 
-static hdst_status note_kernel(hdst__device *device, command_kind kind, hdst__program *program, const hdst__launch *at, hdst_status status)
+static hdst_status note_kernel(hdst__device *device, hdst__command_kind kind, hdst__program *program, const hdst__launch *at, hdst_status status)
 {
-    command *c = status == HDST_OK ? add(device->tape, kind) : NULL;
+    hdst__command *c = status == HDST_OK ? add(device->tape, kind) : NULL;
     if (!c) return status;
     c->program = program;
     c->launch = *at;
@@ -187,12 +140,12 @@ static hdst_status note_kernel(hdst__device *device, command_kind kind, hdst__pr
 
 static hdst_status launch(hdst__device *device, hdst__program *program, const hdst__launch *at, hdst_error *error)
 {
-    return note_kernel(device, LAUNCH, program, at, device->tape->real->launch(device, program, at, error));
+    return note_kernel(device, HDST__COMMAND_LAUNCH, program, at, device->tape->real->launch(device, program, at, error));
 }
 
 static hdst_status finish_table(hdst__device *device, hdst__program *program, const hdst__launch *at, hdst_error *error)
 {
-    return note_kernel(device, FINISH, program, at, device->tape->real->finish_table(device, program, at, error));
+    return note_kernel(device, HDST__COMMAND_FINISH, program, at, device->tape->real->finish_table(device, program, at, error));
 }
 
 static hdst_status work(hdst__device *device, hdst__program *program, const hdst__work_arg *args, size_t count, uint64_t groups, uint32_t local,
@@ -200,12 +153,12 @@ static hdst_status work(hdst__device *device, hdst__program *program, const hdst
 {
     hdst__tape *tape = device->tape;
     hdst_status status = tape->real->work(device, program, args, count, groups, local, error);
-    command *c = status == HDST_OK ? add(tape, WORK) : NULL;
+    hdst__command *c = status == HDST_OK ? add(tape, HDST__COMMAND_WORK) : NULL;
     if (!c) return status;
     c->program = program;
     c->groups = groups;
     c->local = local;
-    c->args = keep(tape, args, count * sizeof *args);
+    c->args = hdst__tape_keep(tape, args, count * sizeof *args);
     c->arg_count = c->args ? count : 0;
     for (size_t i = 0; i < c->arg_count; i++) c->args[i].memory = hold(tape, c->args[i].memory);
     return status;
@@ -216,7 +169,7 @@ static hdst_status copy(hdst__device *device, hdst__memory *to, uint64_t to_offs
 {
     hdst__tape *tape = device->tape;
     hdst_status status = tape->real->copy(device, to, to_offset, from, from_offset, bytes, error);
-    command *c = status == HDST_OK ? add(tape, COPY) : NULL;
+    hdst__command *c = status == HDST_OK ? add(tape, HDST__COMMAND_COPY) : NULL;
     if (!c) return status;
     c->to = hold(tape, to), c->to_offset = to_offset;
     c->from = hold(tape, from), c->from_offset = from_offset;
@@ -228,7 +181,7 @@ static hdst_status fill(hdst__device *device, hdst__memory *memory, uint64_t wor
 {
     hdst__tape *tape = device->tape;
     hdst_status status = tape->real->fill(device, memory, words, pattern, error);
-    command *c = status == HDST_OK ? add(tape, FILL) : NULL;
+    hdst__command *c = status == HDST_OK ? add(tape, HDST__COMMAND_FILL) : NULL;
     if (!c) return status;
     c->to = hold(tape, memory);
     c->bytes = words;
@@ -240,20 +193,20 @@ static hdst_status write(hdst__device *device, hdst__memory *memory, uint64_t of
 {
     hdst__tape *tape = device->tape;
     if (count > HDST__GPU_SMALL_COPY_BYTES) hdst__tape_refuse(tape, "records or values go from the host to the device in each");
-    command *c = count ? add(tape, WRITE) : NULL;
+    hdst__command *c = count ? add(tape, HDST__COMMAND_WRITE) : NULL;
     if (c) {
         c->to = hold(tape, memory);
         c->to_offset = offset;
         c->bytes = count;
-        c->data = keep(tape, bytes, count);
+        c->data = hdst__tape_keep(tape, bytes, count);
     }
     return tape->real->write(device, memory, offset, bytes, count, wait, error);
 }
 
 // What a read gives is there when it has waited, or when the ticket of a mark behind it has ended.
-static void answer(hdst__tape *tape, command *c)
+static void answer(hdst__tape *tape, hdst__command *c)
 {
-    c->data = keep(tape, c->host, c->bytes);
+    c->data = hdst__tape_keep(tape, c->host, c->bytes);
     c->answered = true;
 }
 
@@ -262,7 +215,7 @@ static hdst_status read(hdst__device *device, hdst__memory *memory, uint64_t off
     hdst__tape *tape = device->tape;
     if (count > HDST__GPU_SMALL_COPY_BYTES) hdst__tape_refuse(tape, "results come to the host in each");
     hdst_status status = tape->real->read(device, memory, offset, bytes, count, wait, error);
-    command *c = status == HDST_OK && count ? add(tape, READ) : NULL;
+    hdst__command *c = status == HDST_OK && count ? add(tape, HDST__COMMAND_READ) : NULL;
     if (!c) return status;
     c->from = hold(tape, memory);
     c->from_offset = offset;
@@ -277,8 +230,8 @@ static hdst_status mark(hdst__device *device, hdst__ticket *ticket, hdst_error *
 {
     hdst__tape *tape = device->tape;
     for (size_t i = 0; i < tape->count; i++) {
-        command *c = &tape->command[0][i];
-        if (c->kind == READ && !c->answered && !c->ticket) c->ticket = ticket;
+        hdst__command *c = &tape->command[0][i];
+        if (c->kind == HDST__COMMAND_READ && !c->answered && !c->ticket) c->ticket = ticket;
     }
     return tape->real->mark(device, ticket, error);
 }
@@ -288,8 +241,8 @@ static hdst_status settle(hdst__device *device, hdst__ticket *ticket, hdst_error
     hdst__tape *tape = device->tape;
     const hdst_status status = tape->real->settle(device, ticket, error);
     for (size_t i = 0; i < tape->count && status == HDST_OK; i++) {
-        command *c = &tape->command[0][i];
-        if (c->kind == READ && !c->answered && c->ticket == ticket) answer(tape, c);
+        hdst__command *c = &tape->command[0][i];
+        if (c->kind == HDST__COMMAND_READ && !c->answered && c->ticket == ticket) answer(tape, c);
     }
     return status;
 }
@@ -298,19 +251,19 @@ static hdst_status sub_buffer(hdst__device *device, const hdst__memory *of, uint
 {
     hdst__tape *tape = device->tape;
     hdst_status status = tape->real->sub_buffer(device, of, offset, bytes, made, error);
-    part *p = status == HDST_OK ? hdst__alloc_zero(device->runtime->allocator, sizeof *p) : NULL;
+    hdst__tape_part *p = status == HDST_OK ? hdst__alloc_zero(device->runtime->allocator, sizeof *p) : NULL;
     if (!p) {
         hdst__tape_refuse(tape, "there was no memory to note them");
         return status;
     }
-    *p = (part){.next = tape->parts, .memory = *made, .of = of, .offset = offset, .bytes = bytes};
+    *p = (hdst__tape_part){.next = tape->parts, .memory = *made, .of = of, .offset = offset, .bytes = bytes};
     tape->parts = p;
     return status;
 }
 
 static void release_sub_buffer(hdst__device *device, hdst__memory *memory)
 {
-    part *p = part_of(device->tape, memory);
+    hdst__tape_part *p = hdst__tape_part_of(device->tape, memory);
     if (!p || p->held) {
         device->tape->real->release_sub_buffer(device, memory);
         return;
@@ -381,8 +334,8 @@ void hdst__tape_end(hdst__tape *tape)
     else hdst__tape_refuse(tape, "the device was given up");
     device->tape = tape->before;
     for (size_t i = 0; i < tape->count; i++)
-        if (tape->command[0][i].kind == READ && !tape->command[0][i].answered) hdst__tape_refuse(tape, "a copy to the host was not waited for");
-    for (const part *p = tape->parts; p; p = p->next)
+        if (tape->command[0][i].kind == HDST__COMMAND_READ && !tape->command[0][i].answered) hdst__tape_refuse(tape, "a copy to the host was not waited for");
+    for (const hdst__tape_part *p = tape->parts; p; p = p->next)
         if (!p->held) hdst__tape_refuse(tape, memory_changes);
 }
 
@@ -395,7 +348,7 @@ typedef struct tapes {
 static bool same_memory(const tapes *t, const hdst__memory *a, const hdst__memory *b)
 {
     if (a == b) return true;
-    const part *p = a ? part_of(t->a, a) : NULL, *q = b ? part_of(t->b, b) : NULL;
+    const hdst__tape_part *p = a ? hdst__tape_part_of(t->a, a) : NULL, *q = b ? hdst__tape_part_of(t->b, b) : NULL;
     return p && q && p->of == q->of && p->offset == q->offset && p->bytes == q->bytes;
 }
 
@@ -426,7 +379,7 @@ static bool same_launch(const tapes *t, const hdst__launch *a, const hdst__launc
            a->texts == b->texts && a->text_constants == b->text_constants && a->combined == b->combined;
 }
 
-static bool same_args(const tapes *t, const command *a, const command *b)
+static bool same_args(const tapes *t, const hdst__command *a, const hdst__command *b)
 {
     bool same = a->arg_count == b->arg_count;
     for (size_t i = 0; same && i < a->arg_count; i++)
@@ -434,11 +387,11 @@ static bool same_args(const tapes *t, const command *a, const command *b)
     return same;
 }
 
-static bool same_command(const tapes *t, const command *a, const command *b)
+static bool same_command(const tapes *t, const hdst__command *a, const hdst__command *b)
 {
     if (a->kind != b->kind || a->program != b->program || a->decides != b->decides) return false;
-    if (a->kind == LAUNCH || a->kind == FINISH) return same_launch(t, &a->launch, &b->launch);
-    if (a->kind == WORK) return a->groups == b->groups && a->local == b->local && same_args(t, a, b);
+    if (a->kind == HDST__COMMAND_LAUNCH || a->kind == HDST__COMMAND_FINISH) return same_launch(t, &a->launch, &b->launch);
+    if (a->kind == HDST__COMMAND_WORK) return a->groups == b->groups && a->local == b->local && same_args(t, a, b);
     const bool same = same_memory(t, a->to, b->to) && same_memory(t, a->from, b->from) && a->to_offset == b->to_offset && a->from_offset == b->from_offset &&
                       a->bytes == b->bytes && a->pattern == b->pattern;
     return same && (a->decides || same_bytes(a->data, b->data, a->bytes));
@@ -450,121 +403,4 @@ bool hdst__tape_alike(const hdst__tape *a, const hdst__tape *b)
     bool same = !a->why && !b->why && a->count == b->count;
     for (size_t i = 0; same && i < a->count; i++) same = same_command(&both, &a->command[0][i], &b->command[0][i]);
     return same;
-}
-
-// --- Repeating ---
-
-// Where rows are that turns make anew: the copy that makes them is the first that writes there.
-typedef struct moving {
-    const hdst__tape_rows *rows;
-    size_t count;
-    const size_t *made;             // by rows: the command that makes them
-    uint64_t turn;
-} moving;
-
-static const hdst__memory *moved(const moving *m, size_t at, const hdst__memory *memory)
-{
-    for (size_t i = 0; memory && i < m->count; i++)
-        if (memory == m->rows[i].ring[0]) return m->rows[i].ring[(m->turn + (at >= m->made[i])) % HDST__TAPE_RING];
-    return memory;
-}
-
-static hdst__memory *const *moved_list(hdst__tape *tape, const moving *m, size_t at, hdst__memory *const *from, size_t count)
-{
-    hdst__memory **to = keep(tape, from, count * sizeof *to);
-    for (size_t i = 0; to && i < count; i++) to[i] = (hdst__memory *)moved(m, at, to[i]);
-    return to;
-}
-
-static void move_command(hdst__tape *tape, const moving *m, size_t at, command *c)
-{
-    hdst__launch *launch = &c->launch;
-    launch->input = moved_list(tape, m, at, launch->input, launch->storage ? launch->storage->buffers : 0);
-    launch->broadcast = moved_list(tape, m, at, launch->broadcast, launch->param_count);
-    c->args = keep(tape, c->args, c->arg_count * sizeof *c->args);
-    for (size_t i = 0; c->args && i < c->arg_count; i++) c->args[i].memory = moved(m, at, c->args[i].memory);
-    c->to = moved(m, at, c->to);
-    c->from = moved(m, at, c->from);
-}
-
-static void place_words(hdst__tape *tape)
-{
-    for (size_t i = 0; i < tape->count; i++) {
-        command *c = &tape->command[0][i];
-        if (c->kind != READ) continue;
-        c->place = tape->word_bytes;
-        tape->word_bytes += (c->bytes + 7) / 8 * 8;
-    }
-}
-
-static void find_makers(const hdst__tape *tape, const hdst__tape_rows *rows, size_t count, size_t *made)
-{
-    for (size_t k = 0; k < count; k++)
-        for (made[k] = 0; made[k] < tape->count; made[k]++) {
-            const command *c = &tape->command[0][made[k]];
-            if (c->kind == COPY && c->to == rows[k].ring[0]) break;
-        }
-}
-
-bool hdst__tape_prepare(hdst__tape *tape, const hdst__tape_rows *rows, size_t count)
-{
-    size_t *made = take(tape, count * sizeof *made);
-    if (!made) return false;
-    place_words(tape);
-    find_makers(tape, rows, count, made);
-    for (uint64_t turn = HDST__TAPE_RING; turn-- > 0;) {        // the first, in place, is the last one made
-        const moving m = {rows, count, made, turn};
-        if (turn) tape->command[turn] = keep(tape, tape->command[0], tape->count * sizeof *tape->command[0]);
-        for (size_t i = 0; tape->command[turn] && i < tape->count; i++) move_command(tape, &m, i, &tape->command[turn][i]);
-    }
-    return !tape->why;
-}
-
-uint64_t hdst__tape_word_bytes(const hdst__tape *tape) { return tape->word_bytes; }
-
-static hdst_status repeat(hdst__device *device, const command *c, char *words, hdst_error *error)
-{
-    const hdst__device_ops *ops = device->ops;
-    hdst__memory *to = (hdst__memory *)c->to, *from = (hdst__memory *)c->from;
-    switch (c->kind) {
-    case LAUNCH: return ops->launch(device, c->program, &c->launch, error);
-    case FINISH: return ops->finish_table(device, c->program, &c->launch, error);
-    case WORK: return ops->work(device, c->program, c->args, c->arg_count, c->groups, c->local, error);
-    case COPY: return ops->copy(device, to, c->to_offset, from, c->from_offset, c->bytes, error);
-    case FILL: return ops->fill(device, to, c->bytes, c->pattern, error);
-    case WRITE: return ops->write(device, to, c->to_offset, c->data, c->bytes, false, error);
-    case READ: return ops->read(device, from, c->from_offset, words + c->place, c->bytes, false, error);
-    }
-    return HDST_OK;
-}
-
-hdst_status hdst__tape_repeat(const hdst__tape *tape, uint64_t turn, bool decides, char *words, hdst_error *error)
-{
-    const command *commands = tape->command[turn % HDST__TAPE_RING];
-    const char *function = tape->device->function;
-    hdst_status status = HDST_OK;
-    for (size_t i = 0; i < tape->count && status == HDST_OK; i++) {
-        if (commands[i].decides && !decides) continue;
-        tape->device->function = commands[i].function;
-        status = repeat(tape->device, &commands[i], words, error);
-    }
-    tape->device->function = function;
-    return status;
-}
-
-bool hdst__tape_is_answered_alike(const hdst__tape *tape, const char *words)
-{
-    bool alike = true;
-    for (size_t i = 0; i < tape->count; i++) {
-        const command *c = &tape->command[0][i];
-        if (c->kind == READ && !c->decides) alike &= !memcmp(words + c->place, c->data, c->bytes);
-    }
-    return alike;
-}
-
-const void *hdst__tape_decision(const hdst__tape *tape, const char *words)
-{
-    for (size_t i = 0; i < tape->count; i++)
-        if (tape->command[0][i].kind == READ && tape->command[0][i].decides) return words + tape->command[0][i].place;
-    return NULL;
 }

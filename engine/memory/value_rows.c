@@ -63,8 +63,8 @@ static hdst_status take(hdst__value_rows *rows, const hdst__dataset_cache *from,
 {
     hdst_error full = HDST_ERROR_INIT;
     if (!lies_on_device(from)) return HDST_OK;
-    const uint64_t bytes = from->reader.records * from->reader.record->size;
-    hdst_status status = make_room(rows, from->device, bytes, &full);
+    const uint64_t bytes = from->reader.records * from->reader.record->size, all = from->segment[0].memory[0]->bytes;
+    hdst_status status = make_room(rows, from->device, from->count == 1 && all > bytes ? all : bytes, &full);      // so one can stand in for the other
     if (status == HDST_E_MEMORY) {
         if (!rows->warned) hdst__log_write(&rows->runtime->log, HDST__LOG_WARN, "records that become a value go through the host: %s", full.message);
         rows->warned = true;

@@ -117,15 +117,20 @@ static void drop(hdst__turn_chain *chain)
     chain->rows = NULL;
 }
 
+// What a row has between its fields is zero, and nobody writes it.
+static hdst_status take_memory(hdst__device *device, uint64_t bytes, hdst__memory **memory, hdst_error *error)
+{
+    const hdst_status status = device->ops->alloc(device, HDST__MEMORY_DEVICE, HDST__OWNER_VALUES, bytes, "a value", memory, error);
+    return status == HDST_OK ? device->ops->fill(device, *memory, (bytes + 7) / 8, 0, error) : status;
+}
+
 static hdst_status take_rows(hdst__turn_chain *chain, hdst_error *error)
 {
-    hdst__device *device = chain->device;
     hdst_status status = HDST_OK;
     for (size_t i = 0; i < chain->count; i++) chain->rows[i].ring[0] = chain->values[i]->memory;
     for (size_t i = 0; i < chain->count && status == HDST_OK; i++)
         for (int k = 1; k < HDST__TAPE_RING && status == HDST_OK; k++)
-            status = device->ops->alloc(device, HDST__MEMORY_DEVICE, HDST__OWNER_VALUES, chain->values[i]->memory->bytes, "a value",
-                                        &chain->rows[i].ring[k], error);
+            status = take_memory(chain->device, chain->values[i]->memory->bytes, &chain->rows[i].ring[k], error);
     return status;
 }
 

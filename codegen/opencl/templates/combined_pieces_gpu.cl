@@ -9,12 +9,10 @@
 #include "codegen/opencl/templates/combine_gpu.cl"
 #include "codegen/opencl/templates/pieces_gpu.cl"
 
-// Of how many turns of a work-group a tile is meant to be.
-#define TILE_TURNS 2
 #define NO_TILE 0xffffffffu
 
 // As combined_gpu.cl, where lanes take pieces of texts. A work-group takes the next tile of records, whose number PLACES[2] says, when it has ended one:
-// as many as come to a few pieces for each lane, by the lengths of some. Where a lane finds no room its group halts behind the tile, and each lane keeps
+// as many as come to a piece for each lane, by the lengths of some. Where a lane finds no room its group halts behind the tile, and each lane keeps
 // the tile, its piece, and how far it came in it, for the next turn.
 __kernel __attribute__((reqd_work_group_size(LANES, 1, 1)))
 void KERNEL_combine(ARGS)
@@ -35,7 +33,7 @@ void KERNEL_combine(ARGS)
     }
     before_lane(sums, lane, min(length, 1u << 23));
     barrier(CLK_LOCAL_MEM_FENCE);
-    const uint mean = sums[LANES - 1] / LANES + 1, tile = max(min(TILE_TURNS * LANES * PIECE_BYTES / mean, (uint)LANES), 1u);
+    const uint mean = sums[LANES - 1] / LANES + 1, tile = max(min(LANES * PIECE_BYTES / mean, (uint)LANES), 1u);
     while (more) {
         if (lane == 0 && number == NO_TILE) next = atomic_inc((volatile __global uint *)(places + 2));
         barrier(CLK_LOCAL_MEM_FENCE);

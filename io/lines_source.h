@@ -14,6 +14,7 @@ typedef struct hdst__lines_state {
     hdst__lines_options options;
     hdst__open_end end;
     pthread_mutex_t growing;        // held while the index grows
+    uint64_t looked_through, dense; // pieces, of late: so many were, for a text, so many of them had it (lines_stretch.c); guarded by `growing`
 } hdst__lines_state;
 
 // Prepares the input, with an index of which nothing needs to be counted yet; again it does nothing. Whoever holds `growing`, or is alone.

@@ -116,11 +116,11 @@ static hdst_status look_through(stretch *s, uint64_t begin, uint64_t end, bool *
     return status;
 }
 
-// Where a text is all over the place, looking for it as bytes go by only costs: some pieces still try.
-static bool pays_to_look(stretch *s, uint64_t piece)
+// Where a text is all over the place, looking for it as bytes go by only costs. What stretches have seen counts half in the next one, so it is tried again.
+static bool pays_to_look(stretch *s)
 {
-    enum { TRIED = 8, AT_LEAST = 2, SHARE = 4 };
-    return piece % TRIED == 0 || atomic_load(&s->dense) * SHARE <= atomic_load(&s->looked_through) + AT_LEAST * SHARE;
+    enum { AT_LEAST = 2, SHARE = 4 };
+    return atomic_load(&s->dense) * SHARE <= atomic_load(&s->looked_through) + AT_LEAST * SHARE;
 }
 
 // Whether the line that no line end of the piece ends has the text in it.
@@ -136,7 +136,7 @@ static hdst_status search_piece(stretch *s, uint64_t piece, uint64_t begin, uint
     piece_state *p = &s->piece[piece];
     hdst_status status = HDST_OK;
     *p = (piece_state){.found = true};
-    if (pays_to_look(s, piece)) {
+    if (pays_to_look(s)) {
         status = look_through(s, begin, end, &p->found, error);
         atomic_fetch_add(&s->looked_through, 1);
         if (p->found) atomic_fetch_add(&s->dense, 1);
@@ -427,8 +427,8 @@ static hdst_status fill_stretch(stretch *s, uint64_t *done, hdst_error *error)
     s->own = NULL;
     s->ends = NULL;
     s->piece = NULL;
-    atomic_store(&s->looked_through, 0);
-    atomic_store(&s->dense, 0);
+    atomic_store(&s->looked_through, state_of(s)->looked_through / 2);
+    atomic_store(&s->dense, state_of(s)->dense / 2);
     s->lines = 0;
     s->failed = UINT64_MAX;
     s->status = HDST_OK;
@@ -437,6 +437,8 @@ static hdst_status fill_stretch(stretch *s, uint64_t *done, hdst_error *error)
         if (status == HDST_OK) status = read_stretch(s, &full);
         if (status != HDST_OK && error) *error = full;
     }
+    state_of(s)->looked_through = atomic_load(&s->looked_through);
+    state_of(s)->dense = atomic_load(&s->dense);
     hdst__free(s->bound->source->allocator, s->own);
     hdst__free(s->bound->source->allocator, s->ends);
     hdst__free(s->bound->source->allocator, s->piece);

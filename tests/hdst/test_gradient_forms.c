@@ -100,6 +100,27 @@ Test(gradient_forms, of_rows_that_are_mostly_zeros)
         if (!form || have_cpu()) expect_sums(forms[form]);
 }
 
+// As many work-groups as have several tables merged at once; twice, since tables are empty again behind a merge.
+Test(gradient_forms, tables_of_many_work_groups_meet)
+{
+    enum { TIMES = 7 };
+    static sample many[TIMES * N];
+    if (!have_cpu()) cr_skip_test("no CPU device");
+    make_samples();
+    for (int r = 0; r < TIMES * N; r++) many[r] = samples[r % N];
+    hdst_context *context = context_of("gpu-form");
+    hdst_module *module = module_of(context, text);
+    hdst_result *result = hdst_result_create(hdst_map_function(hdst_read(hdst_source_from_memory(context, many, TIMES * N, sizeof *many), module, "sample"),
+                                                               module, "f"));
+    for (int run = 0; run < 2; run++) {
+        RUN(result);
+        const net *g = hdst_result_rows(result, "g", NULL);
+        for (uint32_t e = 0; e < UNITS * WIDE; e++)
+            cr_assert_eq(g->w[e / WIDE][e % WIDE], rounded(TIMES * sums[e / WIDE][e % WIDE]), "run %d, row %u, element %u", run, e / WIDE, e % WIDE);
+    }
+    hdst_context_destroy(context);
+}
+
 // The gradient of all samples in a form, run once. Whoever asked lets go of it.
 typedef struct gradient {
     hdst_context *context;

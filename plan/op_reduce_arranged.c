@@ -58,13 +58,12 @@ static bool has_gpu(const hdst__engine *engine)
     return false;
 }
 
-// Records that fail and are left out may be all that a key has, which is no key of the result then.
 static bool suits(const hdst__plan *plan, const hdst_dataset *dataset)
 {
     hdst__engine *engine = dataset->object.context->engine;
     const hdst__aggregate_own *own = dataset->own;
     if (!plan->may_run_again || plan->keeps_partials || own->by_hash || own->container != HDST__CONTAINER_AUTO) return false;
-    if (!hdst__engine_runs_kernels(engine) || hdst__engine_settings(engine)->skip_failed || has_gpu(engine)) return false;
+    if (!hdst__engine_runs_kernels(engine) || has_gpu(engine)) return false;
     return hdst__engine_settings(engine)->hpr == HDST__HPR_CLUSTER && may_be_arranged(dataset->parent);
 }
 
@@ -107,6 +106,7 @@ static uint32_t table_of(const ir_func *func)
     return table;
 }
 
+// Records that functions leave out, those that fail, too, may be all that a key has, which is no key of the result then.
 static bool passes_key_on(hdst__arena *arena, const hdst_dataset *dataset, const hdst_dataset *input)
 {
     const hdst_dataset *parent = dataset->parent;

@@ -227,6 +227,7 @@ Test(reduce_arranged, records_that_are_left_out)
     options.on_error = HDST_ON_ERROR_SKIP;
     hdst_context *context = hdst_context_create(&options);
     expect_as_in_any_order(context, "index", false, false);
+    expect_as_in_any_order(context, "tell", false, true);
     hdst_context_destroy(context);
 }
 

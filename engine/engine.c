@@ -290,6 +290,13 @@ bool hdst__engine_has_others(const hdst__engine *engine)
 }
 const hdst__device_info *hdst__engine_worker_info(const hdst__engine *engine, uint32_t number) { return engine->worker[number].info; }
 
+bool hdst__engine_has_gpu(const hdst__engine *engine)
+{
+    for (uint32_t i = 0; i < engine->workers; i++)
+        if (engine->worker[i].info->class_ == HDST__DEVICE_GPU) return true;
+    return false;
+}
+
 hdst_status hdst__engine_devices(hdst__engine *engine, const hdst__device_info **devices, size_t *count, const char **loader_note, hdst_error *error)
 {
     pthread_mutex_lock(&engine->runtime.mutex);

@@ -41,6 +41,7 @@ hdst_status hdst__engine_open(hdst__engine *engine, struct hdst__device **device
 uint32_t hdst__engine_workers(const hdst__engine *engine);
 struct hdst__device_worker *hdst__engine_worker(hdst__engine *engine, uint32_t number, hdst_error *error);
 const hdst__device_info *hdst__engine_worker_info(const hdst__engine *engine, uint32_t number);
+bool hdst__engine_has_gpu(const hdst__engine *engine);          // among its workers, once they were chosen
 // Whether the first worker alone runs what comes, for there is no memory for several. Switched on, the segments of the others are given back.
 bool hdst__engine_alone(const hdst__engine *engine);
 void hdst__engine_set_alone(hdst__engine *engine, bool alone);

@@ -136,7 +136,7 @@ static hdst_status fill(filling *f, hdst__runtime *runtime, const hdst__reader *
 
 hdst_status hdst__arranged_keys_make(hdst__arranged_keys *keys, hdst__runtime *runtime, const hdst__reader *reader, uint32_t leaf, hdst_error *error)
 {
-    if (!keys->wanted || keys->starts) return HDST_OK;
+    if (keys->starts) return HDST_OK;
     const hdst__leaf *key = &reader->record->leaves[leaf];
     filling f = {.keys = keys, .memory = &runtime->memory, .field = {key->offset, key->kind}, .size = reader->record->size};
     const hdst_status status = fill(&f, runtime, reader, error);
@@ -144,7 +144,6 @@ hdst_status hdst__arranged_keys_make(hdst__arranged_keys *keys, hdst__runtime *r
         hold(keys, reader->records);
         return HDST_OK;
     }
-    keys->wanted = status != HDST_E_MEMORY;
     hdst__arranged_keys_forget(keys, runtime);
     return status;
 }
@@ -155,5 +154,5 @@ void hdst__arranged_keys_forget(hdst__arranged_keys *keys, hdst__runtime *runtim
     give_back(&runtime->memory, keys->bits);
     give_back(&runtime->memory, keys->numbers);
     give_back(&runtime->memory, keys->order);
-    *keys = (hdst__arranged_keys){.wanted = keys->wanted, .rows.version = keys->rows.version};
+    *keys = (hdst__arranged_keys){.rows.version = keys->rows.version};
 }

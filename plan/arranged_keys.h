@@ -7,7 +7,6 @@
 #include "plan/plan.h"
 
 typedef struct hdst__arranged_keys {
-    bool wanted;                // by some plan
     uint64_t count;             // keys; each has its number in the order of the records
     uint64_t *starts;           // the number of its first record, as hdst__key_starts has them. NULL: not made
     uint64_t *bits;             // the key: signed ones extended
@@ -17,8 +16,7 @@ typedef struct hdst__arranged_keys {
     hdst__plan_rows rows;       // of a table that has one for each key, at least one
 } hdst__arranged_keys;
 
-// Reads the records once, unless that has been done. HDST_E_MEMORY: the budget has no room for them, or there are too many records. They are not wanted any
-// more then.
+// Reads the records once, unless that has been done. HDST_E_MEMORY: the budget has no room for them, or there are too many records. There are none then.
 hdst_status hdst__arranged_keys_make(hdst__arranged_keys *keys, hdst__runtime *runtime, const hdst__reader *reader, uint32_t leaf, hdst_error *error);
 void hdst__arranged_keys_forget(hdst__arranged_keys *keys, hdst__runtime *runtime);      // they are made again for who wants them
 

@@ -135,7 +135,7 @@ static hdst_status take(hdst__loop *loop, const hdst_dataset *dataset, chain_run
     return ended;
 }
 
-// A turn that failed, or that was not to be, has left words and tables that the stages would take for clear.
+// A turn that failed, or that was enqueued in part, or that was not to be, has left words and tables that the stages would take for clear.
 static void forget_plans(const hdst__loop *loop)
 {
     for (size_t i = 0; i < loop->part_count; i++)
@@ -161,7 +161,7 @@ static hdst_status run_chain(hdst__loop *loop, const hdst_dataset *dataset, chai
     hdst__progress_end(runtime->progress);
     const bool clear = hdst__turn_chain_end(loop->ahead.chain, loop->turn_count - before);
     for (size_t i = 0; i < loop->step_count; i++) loop->steps[i].value->version++;
-    if (!alike || !clear) forget_plans(loop);
+    if (status != HDST_OK || !alike || !clear) forget_plans(loop);
     if (!alike && ++loop->ahead.chains == MOST_CHAINS) give_up(loop, "they turned out otherwise again and again");
     return status;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cached datasets: below a cache stands a plan of its own, so that what is cached is computed once for all results that read it.
 #include "plan/op_cache.h"
+#include "plan/op_reduce_arranged.h"
 
 typedef hdst__cache_own cache_own;
 
@@ -80,8 +81,9 @@ static hdst_status find_starts(const hdst_dataset *dataset, cache_own *own, hdst
 }
 
 // Who had no memory for them goes another way; the records stay.
-static hdst_status find_keys(const hdst_dataset *dataset, cache_own *own, hdst_error *error)
+static hdst_status find_keys(const hdst__plan *plan, const hdst_dataset *dataset, cache_own *own, hdst_error *error)
 {
+    if (!hdst__plan_wants_keys(plan, &own->keys)) return HDST_OK;
     const hdst__reader reader = reader_of(own);
     return hdst__arranged_keys_make(&own->keys, hdst__engine_runtime(dataset->object.context->engine), &reader, dataset->arranged - 1, error);
 }
@@ -109,7 +111,7 @@ hdst_status hdst__cache_run(hdst__plan *plan, hdst__node *node, hdst_error *erro
     }
     node->reader = reader_of(own);
     node->resident = own->resident;
-    return find_keys(node->dataset, own, error);
+    return find_keys(plan, node->dataset, own, error);
 }
 
 uint64_t hdst__cache_version(const hdst__node *node) { return own_of(node)->filled ? own_of(node)->fills : 0; }

@@ -50,20 +50,13 @@ static bool has_integer_key(const hdst_dataset *dataset, uint32_t *key, hdst__ar
     return hdst__kind_is_integer(dataset->record->leaves[*key].kind) && dataset->record->leaves[*key].elements == 1;
 }
 
-// What a reduction by key on a GPU gives stays in its memory; these rows the host puts in order.
-static bool has_gpu(const hdst__engine *engine)
-{
-    for (uint32_t i = 0; i < hdst__engine_workers(engine); i++)
-        if (hdst__engine_worker_info(engine, i)->class_ == HDST__DEVICE_GPU) return true;
-    return false;
-}
-
+// What a reduction by key on a GPU gives stays in its memory; the rows here are put in order by the host.
 static bool suits(const hdst__plan *plan, const hdst_dataset *dataset)
 {
     hdst__engine *engine = dataset->object.context->engine;
     const hdst__aggregate_own *own = dataset->own;
     if (!plan->may_run_again || plan->keeps_partials || own->by_hash || own->container != HDST__CONTAINER_AUTO) return false;
-    if (!hdst__engine_runs_kernels(engine) || has_gpu(engine)) return false;
+    if (!hdst__engine_runs_kernels(engine) || hdst__engine_has_gpu(engine)) return false;
     return hdst__engine_settings(engine)->hpr == HDST__HPR_CLUSTER && may_be_arranged(dataset->parent);
 }
 
@@ -126,7 +119,6 @@ static const hdst__operator *runs_as(hdst__arena *arena, const hdst__plan *plan,
     (void)plan;
     if (!passes_key_on(arena, dataset, input)) return own->reduce->op;
     own->input = input;
-    keys_of(dataset)->wanted = true;
     return &hdst__op_rows_of_keys;
 }
 
@@ -302,3 +294,10 @@ const hdst__operator hdst__op_rows_of_keys = {
     .name = "rows of the keys of arranged records", .gives = HDST__GIVES_OTHERS, .line = line, .build = build, .run = run, .known = hdst__node_has_run,
     .explain = explain, .drop = drop, .release = release,
 };
+
+bool hdst__plan_wants_keys(const hdst__plan *plan, const hdst__arranged_keys *keys)
+{
+    for (size_t i = 0; i < plan->node_count; i++)
+        if (plan->nodes[i]->op == &hdst__op_rows_of_keys && ((const rows_node *)plan->nodes[i]->own)->keys == keys) return true;
+    return false;
+}

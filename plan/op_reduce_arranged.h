@@ -5,6 +5,9 @@
 
 #include "plan/plan.h"
 
+struct hdst__arranged_keys;
+
+bool hdst__plan_wants_keys(const hdst__plan *plan, const struct hdst__arranged_keys *keys);      // a node of the plan makes its rows by these
 hdst_dataset *hdst__reduce_by_key_stands_in(hdst__arena *arena, const hdst__plan *plan, hdst_dataset *dataset);     // hdst__operator.stands_in
 
 #endif

@@ -23,9 +23,7 @@ static bool has_gpu(hdst__engine *engine)
 {
     hdst_error error = HDST_ERROR_INIT;
     if (hdst__engine_has_device(engine, &error) != HDST_OK) return true;        // the stage tells why
-    for (uint32_t i = 0; i < hdst__engine_workers(engine); i++)
-        if (hdst__engine_worker_info(engine, i)->class_ == HDST__DEVICE_GPU) return true;
-    return false;
+    return hdst__engine_has_gpu(engine);
 }
 
 // The text of this run; one of no bytes: there is none, or it is any text's.

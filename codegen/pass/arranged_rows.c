@@ -30,16 +30,19 @@ static bool is_arranged_variable(search *s, uint32_t var)
     return yes;
 }
 
-// Each integer of one kind becomes another one of the other.
+// Each integer of one kind becomes another one of the other, and a row's number stays what it is: none becomes negative.
 static bool keeps_apart(hdst__kind from, hdst__kind to)
 {
-    return hdst__kind_is_integer(from) && hdst__kind_is_integer(to) && hdst__scalar_size(to) >= hdst__scalar_size(from);
+    const uint64_t before = hdst__scalar_size(from), after = hdst__scalar_size(to);
+    if (!hdst__kind_is_integer(from) || !hdst__kind_is_integer(to)) return false;
+    return hdst__kind_is_signed(to) && !hdst__kind_is_signed(from) ? after > before : after >= before;
 }
 
-// A check's clamp, select(lt(key, length), key, 0): no choice of the user's between the key and another one.
+// A check's clamp, select(lt(key, length), key, 0), by the rows of the table itself: no choice of the user's between the key and another one.
 static bool is_clamp(search *s, const ir_expr *e)
 {
-    return e->a->op == IR_LT && e->a->b->op == IR_LENGTH && only_arranged(s, e->a->a) && only_arranged(s, e->b) && e->c->op == IR_CONST;
+    const bool of_table = e->a->op == IR_LT && e->a->b->op == IR_LENGTH && e->a->b->param == s->param;
+    return of_table && only_arranged(s, e->a->a) && only_arranged(s, e->b) && hdst__ir_is_const(e->c, 0);
 }
 
 static bool only_arranged(search *s, const ir_expr *e)

@@ -38,9 +38,10 @@ static bool look_at(ir_stmt *s, void *user)
 
 static bool is_constant(const ir_stmt *loop) { return loop->lo->op == IR_CONST && loop->hi->op == IR_CONST; }
 
+// A turn that may leave the loop decides whether there are any behind it.
 static bool suits(const ir_func *func, ir_stmt *loop)
 {
-    if (loop->step != 1 || loop->tile || is_constant(loop)) return false;
+    if (loop->step != 1 || loop->tile || is_constant(loop) || hdst__ir_loop_exits(loop)) return false;
     look l = {hdst__ir_first_meetings(func->arena, &loop->body, func->var_count), true};
     hdst__ir_visit_stmts(&loop->body, look_at, &l);
     return l.stands_alone;

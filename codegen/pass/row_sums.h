@@ -13,7 +13,7 @@
 #include "codegen/pass/row_form.h"
 #include "record/layout.h"
 
-enum { HDST__ROW_SUMS_BLOCK = 128 };     // records; strips begin at a multiple of so many
+enum { HDST__ROW_SUMS_BLOCK = 128 };    // records at most: strips begin and end anywhere (cpu_form.h)
 enum { HDST__ROW_UNITS = 1024 };        // factors or dots of a record: 256 KiB of a block
 
 // dots[u] of a record is the dot of its row and row u of the broadcast's leaf, which begins at element broadcast_first + u * stride.

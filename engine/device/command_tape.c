@@ -67,7 +67,7 @@ hdst__tape *hdst__tape_create(hdst__device *device)
 
 void hdst__tape_destroy(hdst__tape *tape)
 {
-    if (!tape) return;
+    if (!tape || hdst__given_up(tape->device)) return;      // whose driver may still read what was to be written
     forget(tape);
     hdst__free(tape->device->runtime->allocator, tape->command[0]);
     hdst__free(tape->device->runtime->allocator, tape);
@@ -96,10 +96,16 @@ static hdst__memory **hold_all(hdst__tape *tape, hdst__memory *const *memories, 
     return held;
 }
 
+enum { MOST_COMMANDS = 1 << 12 };       // whose uses are looked for among all others
+
 static hdst__command *add(hdst__tape *tape, hdst__command_kind kind)
 {
     const hdst__allocator *allocator = tape->device->runtime->allocator;
     if (tape->why) return NULL;         // it is of no use any more
+    if (tape->count == MOST_COMMANDS) {
+        hdst__tape_refuse(tape, "a turn has too many commands");
+        return NULL;
+    }
     if (tape->count == tape->capacity) {
         const size_t capacity = tape->capacity * 2 + 32;
         hdst__command *grown = hdst__realloc(allocator, tape->command[0], capacity * sizeof *grown);
@@ -251,7 +257,8 @@ static hdst_status sub_buffer(hdst__device *device, const hdst__memory *of, uint
 {
     hdst__tape *tape = device->tape;
     hdst_status status = tape->real->sub_buffer(device, of, offset, bytes, made, error);
-    hdst__tape_part *p = status == HDST_OK ? hdst__alloc_zero(device->runtime->allocator, sizeof *p) : NULL;
+    if (status != HDST_OK || tape->why) return status;
+    hdst__tape_part *p = hdst__alloc_zero(device->runtime->allocator, sizeof *p);
     if (!p) {
         hdst__tape_refuse(tape, "there was no memory to note them");
         return status;

@@ -19,10 +19,19 @@ static place place_of(const hdst__tape *tape, const hdst__memory *memory)
     return p ? (place){p->of, p->offset} : (place){memory, 0};
 }
 
+// Parts that were made before the tape are none that it knows; those that the host sees too tell by where they are.
+static bool overlap(const hdst__memory *a, const hdst__memory *b)
+{
+    const uintptr_t first = (uintptr_t)a->host, second = (uintptr_t)b->host;
+    return first && second && first < second + b->bytes && second < first + a->bytes;
+}
+
 static unsigned if_is(const hdst__tape *tape, const hdst__memory *named, const hdst__memory *memory, unsigned use)
 {
     const place at = place_of(tape, named);
-    return !named || at.memory != memory ? USES_NOT : at.offset ? use | ODD : use;
+    if (!named || !memory) return USES_NOT;
+    if (at.memory != memory) return overlap(at.memory, memory) ? use | ODD : USES_NOT;
+    return at.offset ? use | ODD : use;
 }
 
 static unsigned uses_in_launch(const hdst__tape *tape, const hdst__launch *at, const hdst__memory *memory)

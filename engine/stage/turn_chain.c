@@ -171,7 +171,10 @@ hdst_status hdst__turn_chain_begin(hdst__turn_chain *chain, hdst__value_rows *co
         status = begin(chain, &full);
         *begun = status == HDST_OK;
         if (*begun) chain->device->ops->hurry(chain->device, true);
-        else drop(chain);
+        else {
+            drop(chain);
+            hdst__tape_refuse(chain->tape[0], "there is no memory for values twice");     // it may name memory that is gone
+        }
     }
     if (status == HDST_E_MEMORY) {
         chain->why = "there is no memory for values twice";
@@ -234,7 +237,7 @@ bool hdst__turn_chain_end(hdst__turn_chain *chain, uint64_t turns)
         chain->values[i]->memory = chain->rows[i].ring[turns % HDST__TAPE_RING];
         chain->values[i]->copied = false;
     }
-    if (!hdst__given_up(device)) drop(chain);
+    drop(chain);            // which releases nothing of such a device
     hdst__engine_unlock(chain->engine);
     return alike;
 }

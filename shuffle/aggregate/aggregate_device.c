@@ -125,6 +125,7 @@ static hdst_status over_segment(const pass *p, bool counts, const hdst__segment 
         args[n++] = memory_of(p, HDST__AGGREGATE_HEAVY_KEYS);
         if (counts) args[n++] = memory_of(p, HDST__AGGREGATE_HEAVY_WORDS);
     }
+    if (!counts && !segment->count) return HDST_OK;
     return hdst__aggregate_device_work(p->d, which, args, n, counts ? chunks : tiles_of(p, segment->count), error);
 }
 

@@ -7,6 +7,7 @@ usage: text_programs.py RUN_PLANS FIRST-SEED COUNT [KERNELS]         KERNELS: ho
 HDST_DIFF_SHOW=1 prints programs that are wrong; HDST_DIFF_FORMS=cpu,team: these forms beside the interpreter (none: the interpreter alone)."""
 import multiprocessing
 import os
+import queue
 import random
 import subprocess
 import sys
@@ -155,7 +156,15 @@ def all_in_each(path, forms, first, count):
     for process in processes:
         process.start()
     for number in range(1, count + 1):
-        bad += done.get()[1]
+        while True:
+            try:
+                bad += done.get(timeout=10)[1]
+                break
+            except queue.Empty:
+                if any(process.exitcode for process in processes):
+                    for process in processes:
+                        process.terminate()
+                    sys.exit("a process that runs programs ended before they did")
         if number % 20 == 0:
             print(f"{number} of {count} programs in {', '.join(forms)}: {bad} are wrong", flush=True)
     for process in processes:

@@ -32,7 +32,7 @@ static const char kernels[] =
     "map less(int64_t i, accum int64_t sum) -> int64_t { sum += i; return i - 1; }\n"
     "filter positive(int64_t i) { return i > 0; }\n"
     "map twice(int64_t i) -> (int64_t at, int64_t value) { return (i / 2, i); }\n"
-    "map spread(int64_t i) -> (int64_t at, int64_t value) { return (i * 7919 % 20011, i); }\n"
+    "map spread(int64_t i) -> (int64_t at, int64_t value) { return (i * 7919 % 20011 + 10000, i); }\n"
     "filter negative(int64_t i) { return i < 0; }\n"
     "map shifted(int64_t i, broadcast int64_t by) -> (int64_t at, int64_t value) { return (i + by, i); }\n"
     "map as_odd(reached r) -> odd { return (odd){ .row = r.row, .cost = r.cost, .depth = r.depth }; }\n"
@@ -279,10 +279,10 @@ Test(delta_loop, the_last_change_counts_and_loops_nest)
 // So many that threads share them: of the records with one number, some of which come after 20,000 others, the last one counts.
 Test(delta_loop, many_changes_of_one_turn)
 {
-    enum { ROWS = 30000, CHANGES = 50001 };
+    enum { ROWS = 30011, CHANGES = 50001 };     // no number of parts divides the rows, and the last one changes
     static int64_t right[ROWS];
     for (int64_t i = 0; i < ROWS; i++) right[i] = i;
-    for (int64_t i = 0; i < CHANGES; i++) right[i * 7919 % 20011] = i;
+    for (int64_t i = 0; i < CHANGES; i++) right[i * 7919 % 20011 + 10000] = i;
     ON_EACH_FORM {
         setting s = {.context = context_in_form(forms[form])};
         s.module = module_of(s.context, kernels);

@@ -103,7 +103,7 @@ Test(gradient_forms, of_rows_that_are_mostly_zeros)
 // As many work-groups as have several tables merged at once; twice, since tables are empty again behind a merge.
 Test(gradient_forms, tables_of_many_work_groups_meet)
 {
-    enum { TIMES = 7 };
+    enum { TIMES = 14 };
     static sample many[TIMES * N];
     if (!have_cpu()) cr_skip_test("no CPU device");
     make_samples();

@@ -27,7 +27,9 @@ static const char kernels[] =
     "        x = x * 1664525u + 1013904223u;\n"
     "        if (x >> 31 != 0u) emit(i.id, x);\n"
     "    }\n"
-    "}\n";
+    "}\n"
+    "flat_map stop(item i) -> made { for (uint32_t t = 0; t < i.turns; t++) { if ((i.id + t) % 53u == 9u) break; emit(i.id, t); } }\n"
+    "flat_map leave(item i) -> made { for (uint32_t t = 0; t < i.turns; t++) { if ((i.id + t) % 53u == 9u) return; emit(i.id, t); } }\n";
 
 enum { ITEMS = 1300, ROWS = 4096, LONG = 20011, MOST = 200000 };
 static item items[ITEMS];
@@ -67,6 +69,11 @@ static void chain(const item *p)
         x = x * 1664525u + 1013904223u;
         if (x >> 31) want[wanted++] = (made){p->id, x};
     }
+}
+
+static void stop(const item *p)
+{
+    for (uint32_t t = 0; t < p->turns && (p->id + t) % 53 != 9; t++) want[wanted++] = (made){p->id, t};
 }
 
 static hdst_dataset *read_items(hdst_context *context, hdst_module *module)
@@ -145,6 +152,17 @@ Test(shared_loops, a_loop_that_needs_the_turn_before_is_its_lanes_own, .init = s
         hdst_context *context = context_in_form(forms[f]);
         hdst_module *module = module_of(context, kernels);
         check(forms[f], context, hdst_flat_map_function(read_items(context, module), module, "chain"), chain, false);
+    }
+}
+
+Test(shared_loops, a_loop_that_a_turn_may_leave_is_its_lanes_own, .init = set_up)
+{
+    static const char *const functions[] = {"stop", "leave"};
+    for (size_t f = 0; f < 4 && (f < 2 || have_cpu()); f++) {
+        const char *form = forms[f < 2 ? 0 : 2];
+        hdst_context *context = context_in_form(form);
+        hdst_module *module = module_of(context, kernels);
+        check(form, context, hdst_flat_map_function(read_items(context, module), module, functions[f % 2]), stop, false);
     }
 }
 

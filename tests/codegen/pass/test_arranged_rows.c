@@ -54,9 +54,12 @@ Test(arranged_rows_ir, the_key_becomes_another_one)
 {
     PASS_LEAVES(cases[0], "  key = u64(u8(e.to))\n  check 0: lt(key, length(t))\n" ADDED);
     PASS_LEAVES(cases[0], "  key = u64(u32(f32(e.to)))\n  check 0: lt(key, length(t))\n" ADDED);
+    PASS_LEAVES(cases[0], "  key = u64(select(lt(u64(e.to), length(starts)), e.to, 0u))\n  check 0: lt(key, length(t))\n" ADDED);
     PASS_LEAVES(cases[0], "  key = u64(select(lt(e.x, 1f), e.to, 0u))\n  check 0: lt(key, length(t))\n" ADDED);
     cr_expect_eq(rows_from, 0);
-    PASS_GIVES(cases[0], "  key = u64(i32(e.to))\n  check 0: lt(key, length(t))\n" ADDED, "  accum t[u64(e.to)].value += f64(e.x)\n");
+    PASS_LEAVES(cases[0], "  key = u64(i32(e.to))\n  check 0: lt(key, length(t))\n" ADDED);
+    cr_expect_eq(rows_from, 0);
+    PASS_GIVES(cases[0], "  key = u64(i64(e.to))\n  check 0: lt(key, length(t))\n" ADDED, "  accum t[u64(e.to)].value += f64(e.x)\n");
     cr_expect_eq(rows_from, STARTS);
 }
 

@@ -68,4 +68,5 @@ Test(loop_flattening, loops_whose_turns_need_one_another_or_whose_output_is_not_
     PASS_LEAVES(head, "  for e = 0u to 4u {\n    store result.y = p.x\n    emit\n  }\n");
     PASS_LEAVES(head, "  for e = 0u to p.n step 2 {\n    store result.y = p.x\n    emit\n  }\n");
     PASS_LEAVES(head, "  store result.y = p.x\n  emit if lt(p.x, 1f)\n");
+    PASS_LEAVES(head, "  for e = 0u to p.n {\n    if lt(p.x, f32(e)) {\n      break\n    }\n    store result.y = p.x\n    emit\n  }\n");
 }

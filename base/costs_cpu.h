@@ -62,7 +62,7 @@ enum {
     HDST__CPU_LOOKUP_BATCH = 16,                // rows of a hash table that a loop asks for before it reads the first: as many as a core waits for at a time
     HDST__CPU_STRIP_STEP = 64,                  // records: strips begin at a multiple of it, or of a block
     HDST__CPU_FEW_STEP = 4,                     //     of few wide records: as many as dots are computed of at once; a strip has
-    HDST__CPU_FEW_RECORDS = 16,                 //     so many at least, for to add up its table takes as long as two to five of them
+    HDST__CPU_FEW_RECORDS = 48,                 //     so many at least: to clear its table and to add it up takes as long as thirty of them
 
     // Vectors.
     HDST__CPU_VECTOR_BYTES = 64,                // of what a record loop mostly works on: a vector of AVX-512, two of AVX2

@@ -4,6 +4,7 @@
 #include "engine/device/command_tape_private.h"
 
 #include "base/costs_gpu.h"
+#include "engine/device/give_up.h"
 
 #include <string.h>
 

@@ -168,12 +168,12 @@ Test(first_level_words, what_does_not_fit_is_in_cells)
 // Each core has a strip of them; what does not fit a word of a strip comes from all at once.
 Test(first_level_words, of_few_records_too)
 {
-    static const uint32_t counts[] = {1, 33, 50, 129, 255};
+    static const uint32_t counts[] = {1, 50, 97, 129, 255};
     if (!have_cpu()) return;
     make_wild(150, 20);
     for (size_t n = 0; n < sizeof counts / sizeof *counts; n++) {
         used = counts[n];
-        char *expected = gather("interp", "train", "g", sizeof(sums), 1, NULL), *rows = gather("cpu", "train", "g", sizeof(sums), 2, "a strip per core, of 16");
+        char *expected = gather("interp", "train", "g", sizeof(sums), 1, NULL), *rows = gather("cpu", "train", "g", sizeof(sums), 2, "a strip per core, of 48");
         cr_assert(!memcmp(rows, expected, sizeof(sums)) && !memcmp(rows + sizeof(sums), expected, sizeof(sums)), "%" PRIu32 " records", used);
         free(expected);
         free(rows);

@@ -223,7 +223,7 @@ Test(kernel, strips_of_few_records)
 {
     const hdst__kernel wide = {.splits_few = true}, quick = {.splits_few = false};
     const struct { uint64_t items, cores, records, strips; } cases[] = {
-        {4, 2, 1, 1}, {4, 2, 31, 1}, {4, 2, 32, 2}, {4, 2, 255, 2}, {4, 2, 256, 4}, {32, 16, 50, 3}, {32, 16, 2047, 16}, {1, 16, 50, 1},
+        {4, 2, 1, 1}, {4, 2, 95, 1}, {4, 2, 96, 2}, {4, 2, 255, 2}, {4, 2, 256, 4}, {32, 16, 150, 3}, {32, 16, 2047, 16}, {1, 16, 150, 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         cr_expect_eq(hdst__kernel_strips(&wide, cases[i].items, cases[i].cores, cases[i].records), cases[i].strips, "%zu", i);

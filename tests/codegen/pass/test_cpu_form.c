@@ -112,6 +112,6 @@ Test(cpu_form, sums_over_rows_leave_the_row_form)
     const hdst__cpu_forms forms = forms_of(with, body, HDST__AOS, 0, (hdst__place_limits){.fast_sums = true});
     cr_expect_eq(forms.block->block, 0);
     cr_expect_eq(forms.row_sums.count, 1);
-    cr_expect(strstr(forms.block->form_why, "sums over 64 records"), "%s", forms.block->form_why);
+    cr_expect(strstr(forms.block->form_why, "sums over 128 records"), "%s", forms.block->form_why);
     cr_expect(tables->accum[0].cell[0].fast);
 }

@@ -38,33 +38,17 @@ static const char source[] =
     "}\n";
 
 typedef struct gpu {
-    cl_context context;
-    cl_command_queue queue;
+    bare opencl;
     cl_program quick, correct;
     cl_mem column[3], prices;
     cl_uint records;
 } gpu;
 
-static cl_program build(cl_context context, cl_device_id device, const char *options)
-{
-    cl_int status;
-    const char *text = source;
-    cl_program program = clCreateProgramWithSource(context, 1, &text, NULL, &status);
-    must(status, "clCreateProgramWithSource");
-    must(clBuildProgram(program, 1, &device, options, NULL, NULL), "clBuildProgram");
-    return program;
-}
-
 static gpu open_gpu(cl_device_id device, cl_uint records)
 {
-    gpu g = {.records = records};
-    cl_int status;
-    g.context = clCreateContext(NULL, 1, &device, NULL, NULL, &status);
-    must(status, "clCreateContext");
-    g.queue = clCreateCommandQueue(g.context, device, CL_QUEUE_PROFILING_ENABLE, &status);
-    must(status, "clCreateCommandQueue");
-    g.quick = build(g.context, device, "");
-    g.correct = build(g.context, device, "-cl-fp32-correctly-rounded-divide-sqrt");
+    gpu g = {.opencl = bare_open(device), .records = records};
+    g.quick = bare_program(&g.opencl, source, "");
+    g.correct = bare_program(&g.opencl, source, "-cl-fp32-correctly-rounded-divide-sqrt");
     return g;
 }
 
@@ -72,7 +56,6 @@ static void fill(gpu *g)
 {
     const size_t bytes = g->records * sizeof(float);
     float *column[3];
-    cl_int status;
     for (int c = 0; c < 3; c++) column[c] = bench_allocate(bytes);
     for (cl_uint r = 0; r < g->records; r++) {
         float option[3];
@@ -80,12 +63,10 @@ static void fill(gpu *g)
         for (int c = 0; c < 3; c++) column[c][r] = option[c];
     }
     for (int c = 0; c < 3; c++) {
-        g->column[c] = clCreateBuffer(g->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, bytes, column[c], &status);
-        must(status, "clCreateBuffer");
+        g->column[c] = bare_buffer(&g->opencl, bytes, column[c]);
         free(column[c]);
     }
-    g->prices = clCreateBuffer(g->context, CL_MEM_WRITE_ONLY, 2 * bytes, NULL, &status);
-    must(status, "clCreateBuffer");
+    g->prices = bare_buffer(&g->opencl, 2 * bytes, NULL);
 }
 
 static int by_size(const void *a, const void *b) { return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b); }
@@ -95,15 +76,13 @@ static void measure(const gpu *g, cl_program program, const char *name, const ch
 {
     const size_t lanes = LANES, items = (g->records + lanes - 1) / lanes * lanes;
     double times[RUNS];
-    cl_int status;
-    cl_kernel kernel = clCreateKernel(program, name, &status);
-    must(status, "clCreateKernel");
+    cl_kernel kernel = bare_kernel(program, name);
     for (cl_uint c = 0; c < 3; c++) must(clSetKernelArg(kernel, c, sizeof g->column[c], &g->column[c]), "clSetKernelArg");
     must(clSetKernelArg(kernel, 3, sizeof g->records, &g->records) | clSetKernelArg(kernel, 4, sizeof g->prices, &g->prices), "clSetKernelArg");
     for (int r = 0; r < RUNS; r++) {
         cl_event event;
-        must(clEnqueueNDRangeKernel(g->queue, kernel, 1, NULL, &items, &lanes, 0, NULL, &event), "clEnqueueNDRangeKernel");
-        must(clFinish(g->queue), "clFinish");
+        must(clEnqueueNDRangeKernel(g->opencl.queue, kernel, 1, NULL, &items, &lanes, 0, NULL, &event), "clEnqueueNDRangeKernel");
+        must(clFinish(g->opencl.queue), "clFinish");
         times[r] = span(event, event);
         clReleaseEvent(event);
     }
@@ -121,7 +100,7 @@ int main(int argc, char **argv)
     measure(&g, g.quick, "price", "");
     measure(&g, g.correct, "price", ", rounded correctly");
     float *prices = bench_allocate(2 * (size_t)g.records * sizeof *prices);
-    must(clEnqueueReadBuffer(g.queue, g.prices, CL_TRUE, 0, 2 * (size_t)g.records * sizeof *prices, prices, 0, NULL, NULL), "clEnqueueReadBuffer");
+    must(clEnqueueReadBuffer(g.opencl.queue, g.prices, CL_TRUE, 0, 2 * (size_t)g.records * sizeof *prices, prices, 0, NULL, NULL), "clEnqueueReadBuffer");
     double sums[3] = {0};
     for (cl_uint r = 0; r < g.records; r++) bench_add_prices(r, (double)prices[2 * (size_t)r], (double)prices[2 * (size_t)r + 1], sums);
     printf("check price %.9g %.9g %.9g\n", sums[0], sums[1], sums[2]);

@@ -46,37 +46,18 @@ static const char source[] =
     "}\n";
 
 typedef struct gpu {
-    cl_context context;
-    cl_command_queue queue;
+    bare opencl;
     cl_kernel build, probe;
     cl_mem large, small, slots, sums;
     size_t slot_bytes;
 } gpu;
 
-static cl_mem buffer(const gpu *g, size_t bytes, void *from)
-{
-    cl_int status;
-    cl_mem memory = clCreateBuffer(g->context, CL_MEM_READ_WRITE | (from ? CL_MEM_COPY_HOST_PTR : 0), bytes, from, &status);
-    must(status, "clCreateBuffer");
-    return memory;
-}
-
 static gpu open_gpu(cl_device_id device)
 {
-    gpu g = {0};
-    cl_int status;
-    const char *text = source;
-    g.context = clCreateContext(NULL, 1, &device, NULL, NULL, &status);
-    must(status, "clCreateContext");
-    g.queue = clCreateCommandQueue(g.context, device, CL_QUEUE_PROFILING_ENABLE, &status);
-    must(status, "clCreateCommandQueue");
-    cl_program program = clCreateProgramWithSource(g.context, 1, &text, NULL, &status);
-    must(status, "clCreateProgramWithSource");
-    must(clBuildProgram(program, 1, &device, "", NULL, NULL), "clBuildProgram");
-    g.build = clCreateKernel(program, "build", &status);
-    must(status, "clCreateKernel");
-    g.probe = clCreateKernel(program, "probe", &status);
-    must(status, "clCreateKernel");
+    gpu g = {.opencl = bare_open(device)};
+    cl_program program = bare_program(&g.opencl, source, "");
+    g.build = bare_kernel(program, "build");
+    g.probe = bare_kernel(program, "probe");
     return g;
 }
 
@@ -106,10 +87,10 @@ static void fill(gpu *g, cl_ulong count, cl_uint few)
     while (capacity < 2 * few) capacity *= 2;
     const cl_uint mask = capacity - 1;
     g->slot_bytes = capacity * (size_t)16;
-    g->large = buffer(g, count * sizeof *large, large);
-    g->small = buffer(g, few * sizeof *small, small);
-    g->slots = buffer(g, g->slot_bytes, NULL);
-    g->sums = buffer(g, GROUPS * sizeof(double), NULL);
+    g->large = bare_buffer(&g->opencl, count * sizeof *large, large);
+    g->small = bare_buffer(&g->opencl, few * sizeof *small, small);
+    g->slots = bare_buffer(&g->opencl, g->slot_bytes, NULL);
+    g->sums = bare_buffer(&g->opencl, GROUPS * sizeof(double), NULL);
     must(clSetKernelArg(g->build, 0, sizeof g->small, &g->small) | clSetKernelArg(g->build, 1, sizeof few, &few) |
              clSetKernelArg(g->build, 2, sizeof g->slots, &g->slots) | clSetKernelArg(g->build, 3, sizeof mask, &mask),
          "clSetKernelArg");
@@ -128,10 +109,10 @@ static void join(gpu *g)
     double sums[GROUPS], sum = 0;
     cl_event clear, build, probe;
     const double start = bench_seconds();
-    must(clEnqueueFillBuffer(g->queue, g->slots, &zero, sizeof zero, 0, g->slot_bytes, 0, NULL, &clear), "clEnqueueFillBuffer");
-    must(clEnqueueNDRangeKernel(g->queue, g->build, 1, NULL, &items, &lanes, 0, NULL, &build), "clEnqueueNDRangeKernel");
-    must(clEnqueueNDRangeKernel(g->queue, g->probe, 1, NULL, &items, &lanes, 0, NULL, &probe), "clEnqueueNDRangeKernel");
-    must(clEnqueueReadBuffer(g->queue, g->sums, CL_TRUE, 0, sizeof sums, sums, 0, NULL, NULL), "clEnqueueReadBuffer");
+    must(clEnqueueFillBuffer(g->opencl.queue, g->slots, &zero, sizeof zero, 0, g->slot_bytes, 0, NULL, &clear), "clEnqueueFillBuffer");
+    must(clEnqueueNDRangeKernel(g->opencl.queue, g->build, 1, NULL, &items, &lanes, 0, NULL, &build), "clEnqueueNDRangeKernel");
+    must(clEnqueueNDRangeKernel(g->opencl.queue, g->probe, 1, NULL, &items, &lanes, 0, NULL, &probe), "clEnqueueNDRangeKernel");
+    must(clEnqueueReadBuffer(g->opencl.queue, g->sums, CL_TRUE, 0, sizeof sums, sums, 0, NULL, NULL), "clEnqueueReadBuffer");
     const double wall = (bench_seconds() - start) * 1e3;
     for (int i = 0; i < GROUPS; i++) sum += sums[i];
     printf("join: table %.3f ms, probes %.3f ms, in all %.3f ms; sum %.17g\n", span(clear, build), span(probe, probe), wall, sum);

@@ -55,36 +55,17 @@ static const char source[] =
     "}\n";
 
 typedef struct gpu {
-    cl_context context;
-    cl_command_queue queue;
+    bare opencl;
     cl_kernel assign, total;
     cl_mem x, centers, best, distance, sums;
 } gpu;
 
-static cl_mem buffer(const gpu *g, size_t bytes, void *from)
-{
-    cl_int status;
-    cl_mem memory = clCreateBuffer(g->context, CL_MEM_READ_WRITE | (from ? CL_MEM_COPY_HOST_PTR : 0), bytes, from, &status);
-    must(status, "clCreateBuffer");
-    return memory;
-}
-
 static gpu open_gpu(cl_device_id device)
 {
-    gpu g;
-    cl_int status;
-    const char *text = source;
-    g.context = clCreateContext(NULL, 1, &device, NULL, NULL, &status);
-    must(status, "clCreateContext");
-    g.queue = clCreateCommandQueue(g.context, device, CL_QUEUE_PROFILING_ENABLE, &status);
-    must(status, "clCreateCommandQueue");
-    cl_program program = clCreateProgramWithSource(g.context, 1, &text, NULL, &status);
-    must(status, "clCreateProgramWithSource");
-    must(clBuildProgram(program, 1, &device, "", NULL, NULL), "clBuildProgram");
-    g.assign = clCreateKernel(program, "assign", &status);
-    must(status, "clCreateKernel");
-    g.total = clCreateKernel(program, "total", &status);
-    must(status, "clCreateKernel");
+    gpu g = {.opencl = bare_open(device)};
+    cl_program program = bare_program(&g.opencl, source, "");
+    g.assign = bare_kernel(program, "assign");
+    g.total = bare_kernel(program, "total");
     return g;
 }
 
@@ -95,11 +76,11 @@ static void fill(gpu *g, cl_uint records)
         for (uint32_t i = 0; i < COLUMNS; i++) x[(size_t)i * records + r] = bench_coordinate(r, i, COLUMNS);
     for (uint32_t j = 0; j < CLUSTERS; j++)
         for (uint32_t i = 0; i < COLUMNS; i++) c[j * COLUMNS + i] = bench_center(j, i, COLUMNS);
-    g->x = buffer(g, (size_t)records * COLUMNS * sizeof *x, x);
-    g->centers = buffer(g, COLUMNS * CLUSTERS * sizeof *c, c);
-    g->best = buffer(g, records, NULL);
-    g->distance = buffer(g, records * sizeof(float), NULL);
-    g->sums = buffer(g, COLUMNS * CLUSTERS * sizeof(float), NULL);
+    g->x = bare_buffer(&g->opencl, (size_t)records * COLUMNS * sizeof *x, x);
+    g->centers = bare_buffer(&g->opencl, COLUMNS * CLUSTERS * sizeof *c, c);
+    g->best = bare_buffer(&g->opencl, records, NULL);
+    g->distance = bare_buffer(&g->opencl, records * sizeof(float), NULL);
+    g->sums = bare_buffer(&g->opencl, COLUMNS * CLUSTERS * sizeof(float), NULL);
     must(clSetKernelArg(g->assign, 0, sizeof g->x, &g->x) | clSetKernelArg(g->assign, 1, sizeof g->centers, &g->centers) |
              clSetKernelArg(g->assign, 2, sizeof records, &records) | clSetKernelArg(g->assign, 3, sizeof g->best, &g->best) |
              clSetKernelArg(g->assign, 4, sizeof g->distance, &g->distance),
@@ -114,9 +95,9 @@ static void step(gpu *g, cl_uint records)
     const size_t lanes = 128, items = (records + lanes - 1) / lanes * lanes, column_lanes = 256, column_items = COLUMNS * column_lanes;
     cl_event first, last;
     const double start = bench_seconds();
-    must(clEnqueueNDRangeKernel(g->queue, g->assign, 1, NULL, &items, &lanes, 0, NULL, &first), "clEnqueueNDRangeKernel");
-    must(clEnqueueNDRangeKernel(g->queue, g->total, 1, NULL, &column_items, &column_lanes, 0, NULL, &last), "clEnqueueNDRangeKernel");
-    must(clFinish(g->queue), "clFinish");
+    must(clEnqueueNDRangeKernel(g->opencl.queue, g->assign, 1, NULL, &items, &lanes, 0, NULL, &first), "clEnqueueNDRangeKernel");
+    must(clEnqueueNDRangeKernel(g->opencl.queue, g->total, 1, NULL, &column_items, &column_lanes, 0, NULL, &last), "clEnqueueNDRangeKernel");
+    must(clFinish(g->opencl.queue), "clFinish");
     printf("step: kernels %.3f ms, in all %.3f ms\n", span(first, last), (bench_seconds() - start) * 1e3);
     clReleaseEvent(first);
     clReleaseEvent(last);
@@ -130,8 +111,8 @@ int main(int argc, char **argv)
     for (int run = 0; run < RUNS; run++) step(&g, records);
     uint8_t *best = bench_allocate(records);
     float *sums = bench_allocate(COLUMNS * CLUSTERS * sizeof *sums);
-    must(clEnqueueReadBuffer(g.queue, g.best, CL_TRUE, 0, records, best, 0, NULL, NULL), "clEnqueueReadBuffer");
-    must(clEnqueueReadBuffer(g.queue, g.sums, CL_TRUE, 0, COLUMNS * CLUSTERS * sizeof *sums, sums, 0, NULL, NULL), "clEnqueueReadBuffer");
+    must(clEnqueueReadBuffer(g.opencl.queue, g.best, CL_TRUE, 0, records, best, 0, NULL, NULL), "clEnqueueReadBuffer");
+    must(clEnqueueReadBuffer(g.opencl.queue, g.sums, CL_TRUE, 0, COLUMNS * CLUSTERS * sizeof *sums, sums, 0, NULL, NULL), "clEnqueueReadBuffer");
     unsigned count = 0;
     for (cl_uint r = 0; r < records; r++) count += best[r] == 3;
     printf("center 3: %g %g %u\n", (double)sums[3 * COLUMNS], (double)sums[4 * COLUMNS - 1], count);

@@ -7,8 +7,6 @@
 #include "plan/named_keys.h"
 #include "plan/operator.h"
 
-#include <string.h>
-
 // --- Whether records fit the parameter ---
 
 static hdst_status first_fields(hdst__named_keys *keys, const hdst__allocator *allocator, const hdst__record *record, size_t wanted, hdst_error *error)
@@ -216,10 +214,7 @@ static void move_piece(void *user, uint64_t piece)
     const hdst__bytes_move *only = r->move_count == 1 && r->moves->bytes == 4 ? r->moves : NULL;        // the other end of an edge
     for (uint64_t i = first; only && i < end; i++) memcpy(r->to + i * r->to_step + only->to, r->from + i * r->from_step + only->from, 4);
     for (uint64_t i = first; !only && i < end; i++)
-        for (size_t m = 0; m < r->move_count; m++) {
-            const hdst__bytes_move *move = &r->moves[m];
-            memcpy(r->to + i * r->to_step + move->to, r->from + i * r->from_step + move->from, move->bytes);
-        }
+        hdst__bytes_move_row(r->moves, r->move_count, r->from + i * r->from_step, r->to + i * r->to_step);
 }
 
 void hdst__bytes_move_rows(hdst__thread_pool *threads, const hdst__rows_to_move *rows)

@@ -6,6 +6,8 @@
 #include "plan/map_spec.h"
 #include "record/field_path.h"
 
+#include <string.h>
+
 struct hdst__bound_lookup {
     hdst_dataset *records;
     const ast_decl *parameter;      // belongs to the module's tree
@@ -23,6 +25,16 @@ void hdst__bound_lookup_free(const hdst__allocator *allocator, hdst__bound_looku
 typedef struct hdst__bytes_move { uint64_t from, to, bytes; } hdst__bytes_move;
 // One more; bytes that follow those of the last one on both sides join it.
 void hdst__bytes_move_add(hdst__bytes_move *moves, size_t *count, uint64_t from, uint64_t to, uint64_t bytes);
+// One record to one row. Words of four and eight bytes, which most are, by themselves: a call for each would take longer.
+static inline void hdst__bytes_move_row(const hdst__bytes_move *moves, size_t count, const char *from, char *to)
+{
+    for (size_t m = 0; m < count; m++) {
+        const hdst__bytes_move *move = &moves[m];
+        if (move->bytes == 4) memcpy(to + move->to, from + move->from, 4);
+        else if (move->bytes == 8) memcpy(to + move->to, from + move->from, 8);
+        else memcpy(to + move->to, from + move->from, move->bytes);
+    }
+}
 // In the arena; returns how many. None: rows of the table are the records as they are.
 size_t hdst__bound_lookup_moves(hdst__arena *arena, const hdst__bound_lookup *lookup, hdst__bytes_move **moves);
 // The same for rows without the key, V alone; there are always some.

@@ -214,16 +214,9 @@ static hdst_status build(hdst__arena *arena, hdst__node *node, hdst_error *error
 static void make_row(const rows_node *own, uint64_t i)
 {
     const uint32_t number = own->keys->order[i];
-    const char *from = own->sums + number * own->sums_size;
     char *to = own->rows + i * own->size;
-    if (own->key.bytes == 4) memcpy(to + own->key.to, &own->keys->bits[number], 4);
-    else memcpy(to + own->key.to, &own->keys->bits[number], own->key.bytes);
-    for (size_t m = 0; m < own->move_count; m++) {
-        const hdst__bytes_move *move = &own->moves[m];
-        if (move->bytes == 4) memcpy(to + move->to, from + move->from, 4);
-        else if (move->bytes == 8) memcpy(to + move->to, from + move->from, 8);
-        else memcpy(to + move->to, from + move->from, move->bytes);
-    }
+    hdst__bytes_move_row(&own->key, 1, (const char *)&own->keys->bits[number], to);
+    hdst__bytes_move_row(own->moves, own->move_count, own->sums + number * own->sums_size, to);
 }
 
 static void make_piece(void *user, uint64_t piece)

@@ -37,12 +37,7 @@ bool hdst__flat_carries(const hdst__printer *p, uint32_t var) { return is_head(p
 static void print_part(hdst__printer *p, const ir_func *func, const char *head)
 {
     const ir_func *outer = p->func;
-    hdst__printer_use(p, func);
-    hdst__write_line(&p->out, "%s", head);
-    p->out.indent++;
-    hdst__print_function(p);
-    p->out.indent--;
-    hdst__write_line(&p->out, "}");
+    hdst__print_function_in(p, func, head);
     hdst__printer_use(p, outer);
 }
 

@@ -400,3 +400,13 @@ void hdst__print_function(hdst__printer *p)
     if (p->has_checks) print_failures(p);
     if (p->form->end_record) p->form->end_record(p);
 }
+
+void hdst__print_function_in(hdst__printer *p, const ir_func *func, const char *head)
+{
+    hdst__printer_use(p, func);
+    hdst__write_line(&p->out, "%s", head);
+    p->out.indent++;
+    hdst__print_function(p);
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+}

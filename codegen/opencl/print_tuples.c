@@ -78,12 +78,7 @@ static void print_body(hdst__printer *p, const ir_func *func, const char *head, 
     hdst__form form = *outer;
     form.run[IR_ACCUM] = addition;
     p->form = &form;
-    hdst__printer_use(p, func);
-    hdst__write_line(&p->out, "%s", head);
-    p->out.indent++;
-    hdst__print_function(p);
-    p->out.indent--;
-    hdst__write_line(&p->out, "}");
+    hdst__print_function_in(p, func, head);
     p->form = outer;
 }
 

@@ -50,16 +50,34 @@ static hdst_status make_room(filling *f, hdst_error *error)
     return HDST_OK;
 }
 
+// Of the next record.
+static hdst_status begin_key(filling *f, uint64_t bits, hdst_error *error)
+{
+    hdst__arranged_keys *keys = f->keys;
+    if (make_room(f, error) != HDST_OK) return HDST_E_MEMORY;
+    keys->starts[keys->count] = f->records;
+    keys->bits[keys->count++] = bits;
+    return HDST_OK;
+}
+
 static hdst_status take_keys(filling *f, const uint64_t *bits, uint64_t count, hdst_error *error)
 {
     hdst__arranged_keys *keys = f->keys;
     for (uint64_t i = 0; i < count; i++) {
-        if (!keys->count || bits[i] != keys->bits[keys->count - 1]) {
-            if (make_room(f, error) != HDST_OK) return HDST_E_MEMORY;
-            keys->starts[keys->count] = f->records;
-            keys->bits[keys->count++] = bits[i];
-        }
+        if ((!keys->count || bits[i] != keys->bits[keys->count - 1]) && begin_key(f, bits[i], error) != HDST_OK) return HDST_E_MEMORY;
         keys->numbers[f->records++] = (uint32_t)(keys->count - 1);
+    }
+    return HDST_OK;
+}
+
+// Numbers without records begin where the next one does.
+static hdst_status take_starts(filling *f, const hdst__plan_rows *starts, uint64_t records, hdst_error *error)
+{
+    const uint64_t *start = starts->data, count = starts->rows - 1;
+    for (uint64_t key = 0; key < count; key++) {
+        const uint64_t end = key + 1 < count ? start[key + 1] : records;
+        if (f->records < end && begin_key(f, key, error) != HDST_OK) return HDST_E_MEMORY;
+        while (f->records < end) f->keys->numbers[f->records++] = (uint32_t)(f->keys->count - 1);
     }
     return HDST_OK;
 }
@@ -124,22 +142,24 @@ static void hold(hdst__arranged_keys *keys, uint64_t records)
     keys->rows = (hdst__plan_rows){NULL, keys->count ? keys->count : 1, version};
 }
 
-static hdst_status fill(filling *f, hdst__runtime *runtime, const hdst__reader *reader, hdst_error *error)
+static hdst_status fill(filling *f, hdst__runtime *runtime, const hdst__reader *reader, const hdst__plan_rows *starts, hdst_error *error)
 {
     hdst__run_stats ignored = {0};
     if (reader->records > UINT32_MAX) return hdst__error_set(error, HDST_E_MEMORY, "numbers of keys have 32 bits, which is too few for so many records");
     f->keys->numbers = take_memory(f->memory, reader->records + 1, sizeof *f->keys->numbers, error);
     hdst_status status = f->keys->numbers ? make_room(f, error) : HDST_E_MEMORY;
-    if (status == HDST_OK && reader->records) status = hdst__rows_stream(runtime, reader, take, f, &ignored, error);
+    if (status == HDST_OK && starts) status = take_starts(f, starts, reader->records, error);
+    else if (status == HDST_OK && reader->records) status = hdst__rows_stream(runtime, reader, take, f, &ignored, error);
     return status == HDST_OK ? find_order(f, error) : status;
 }
 
-hdst_status hdst__arranged_keys_make(hdst__arranged_keys *keys, hdst__runtime *runtime, const hdst__reader *reader, uint32_t leaf, hdst_error *error)
+hdst_status hdst__arranged_keys_make(hdst__arranged_keys *keys, hdst__runtime *runtime, const hdst__reader *reader, uint32_t leaf,
+                                     const hdst__plan_rows *starts, hdst_error *error)
 {
     if (keys->starts) return HDST_OK;
     const hdst__leaf *key = &reader->record->leaves[leaf];
     filling f = {.keys = keys, .memory = &runtime->memory, .field = {key->offset, key->kind}, .size = reader->record->size};
-    const hdst_status status = fill(&f, runtime, reader, error);
+    const hdst_status status = fill(&f, runtime, reader, starts, error);
     if (status == HDST_OK) {
         hold(keys, reader->records);
         return HDST_OK;

@@ -16,8 +16,10 @@ typedef struct hdst__arranged_keys {
     hdst__plan_rows rows;       // of a table that has one for each key, at least one
 } hdst__arranged_keys;
 
-// Reads the records once, unless that has been done. HDST_E_MEMORY: the budget has no room for them, or there are too many records. There are none then.
-hdst_status hdst__arranged_keys_make(hdst__arranged_keys *keys, hdst__runtime *runtime, const hdst__reader *reader, uint32_t leaf, hdst_error *error);
+// Reads the records once, unless that has been done, or `starts` say it all (plan/key_starts.h; NULL: unknown). HDST_E_MEMORY: the budget has no room for
+// them, or there are too many records. There are none then.
+hdst_status hdst__arranged_keys_make(hdst__arranged_keys *keys, hdst__runtime *runtime, const hdst__reader *reader, uint32_t leaf,
+                                     const hdst__plan_rows *starts, hdst_error *error);
 void hdst__arranged_keys_forget(hdst__arranged_keys *keys, hdst__runtime *runtime);      // they are made again for who wants them
 
 #endif

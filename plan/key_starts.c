@@ -18,13 +18,16 @@ typedef struct filling {
 } filling;
 
 // A key below the next one is that of the record before. Negative ones are larger than any limit.
+static void take_key(filling *f, uint64_t key, uint64_t record)
+{
+    if (key < f->next) return;
+    f->odd = key >= f->limit;
+    while (!f->odd && f->next <= key) f->starts[f->next++] = record;
+}
+
 static void take_keys(filling *f, const uint64_t *keys, uint64_t count)
 {
-    for (uint64_t i = 0; i < count && !f->odd; i++) {
-        if (keys[i] < f->next) continue;
-        f->odd = keys[i] >= f->limit;
-        while (!f->odd && f->next <= keys[i]) f->starts[f->next++] = f->record + i;
-    }
+    for (uint64_t i = 0; i < count && !f->odd; i++) take_key(f, keys[i], f->record + i);
     f->record += count;
 }
 
@@ -54,10 +57,19 @@ static void keep(hdst__key_starts *starts, const filling *f)
     starts->rows.rows = f->next + 1;
 }
 
-hdst_status hdst__key_starts_make(hdst__key_starts *starts, hdst__runtime *runtime, const hdst__reader *reader, uint32_t leaf, hdst_error *error)
+// From what is known of the keys, or else from the records.
+static hdst_status fill(filling *f, hdst__runtime *runtime, const hdst__reader *reader, const hdst__arranged_keys *keys, hdst_error *error)
+{
+    hdst__run_stats ignored = {0};
+    if (!keys->starts) return hdst__rows_stream(runtime, reader, take, f, &ignored, error);
+    for (uint64_t i = 0; i < keys->count && !f->odd; i++) take_key(f, keys->bits[i], keys->starts[i]);
+    return HDST_OK;
+}
+
+hdst_status hdst__key_starts_make(hdst__key_starts *starts, hdst__runtime *runtime, const hdst__reader *reader, uint32_t leaf,
+                                  const hdst__arranged_keys *keys, hdst_error *error)
 {
     hdst_error full = HDST_ERROR_INIT;
-    hdst__run_stats ignored = {0};
     if (!starts->rows.data) keep(starts, NULL);         // of no rows, or no records
     if (starts->made >= starts->limit || reader->records == 0) return HDST_OK;
     hdst__key_starts_forget(starts, runtime);
@@ -73,13 +85,18 @@ hdst_status hdst__key_starts_make(hdst__key_starts *starts, hdst__runtime *runti
         starts->made = starts->limit;
         return HDST_OK;
     }
-    const hdst_status status = hdst__rows_stream(runtime, reader, take, &f, &ignored, error);
+    const hdst_status status = fill(&f, runtime, reader, keys, error);
     if (status == HDST_OK) {
         keep(starts, &f);
         starts->made = starts->limit;
     }
     if (status != HDST_OK || f.odd) hdst__free(runtime->allocator, f.starts);
     return status;
+}
+
+const hdst__plan_rows *hdst__key_starts_of_all(const hdst__key_starts *starts)
+{
+    return starts->made && starts->rows.data != no_key ? &starts->rows : NULL;
 }
 
 void hdst__key_starts_forget(hdst__key_starts *starts, hdst__runtime *runtime)

@@ -3,7 +3,7 @@
 #ifndef HDST_PLAN_KEY_STARTS_H
 #define HDST_PLAN_KEY_STARTS_H
 
-#include "plan/plan.h"
+#include "plan/arranged_keys.h"
 
 typedef struct hdst__key_starts {
     uint64_t limit;             // wanted for keys below it; 0: not wanted
@@ -11,8 +11,10 @@ typedef struct hdst__key_starts {
     hdst__plan_rows rows;       // uint64_t: for key k the number of its first record, up to the largest key; UINT64_MAX behind it. That alone: there are others
 } hdst__key_starts;
 
-// Reads the records once, unless that has been done. A budget that has no room for them is no error: then they are as with other keys.
-hdst_status hdst__key_starts_make(hdst__key_starts *starts, hdst__runtime *runtime, const hdst__reader *reader, uint32_t leaf, hdst_error *error);
+// Reads the records once, unless that has been done, be it for `keys`. A budget that has no room for them is no error: then they are as with other keys.
+hdst_status hdst__key_starts_make(hdst__key_starts *starts, hdst__runtime *runtime, const hdst__reader *reader, uint32_t leaf,
+                                  const hdst__arranged_keys *keys, hdst_error *error);
+const hdst__plan_rows *hdst__key_starts_of_all(const hdst__key_starts *starts);      // `rows`, if they are made and there are no other keys; else NULL
 void hdst__key_starts_forget(hdst__key_starts *starts, hdst__runtime *runtime);        // they are made again when they are asked for
 
 #endif

@@ -77,7 +77,7 @@ static hdst__reader reader_of(const cache_own *own) { return own->made ? hdst__d
 static hdst_status find_starts(const hdst_dataset *dataset, cache_own *own, hdst_error *error)
 {
     const hdst__reader reader = reader_of(own);
-    return hdst__key_starts_make(&own->starts, hdst__engine_runtime(dataset->object.context->engine), &reader, dataset->arranged - 1, error);
+    return hdst__key_starts_make(&own->starts, hdst__engine_runtime(dataset->object.context->engine), &reader, dataset->arranged - 1, &own->keys, error);
 }
 
 // Who had no memory for them goes another way; the records stay.
@@ -85,7 +85,8 @@ static hdst_status find_keys(const hdst__plan *plan, const hdst_dataset *dataset
 {
     if (!hdst__plan_wants_keys(plan, &own->keys)) return HDST_OK;
     const hdst__reader reader = reader_of(own);
-    return hdst__arranged_keys_make(&own->keys, hdst__engine_runtime(dataset->object.context->engine), &reader, dataset->arranged - 1, error);
+    const hdst__plan_rows *starts = hdst__key_starts_of_all(&own->starts);
+    return hdst__arranged_keys_make(&own->keys, hdst__engine_runtime(dataset->object.context->engine), &reader, dataset->arranged - 1, starts, error);
 }
 
 const hdst__plan_rows *hdst__cache_key_starts(const hdst_dataset *dataset, uint64_t keys)
@@ -101,8 +102,9 @@ hdst_status hdst__cache_run(hdst__plan *plan, hdst__node *node, hdst_error *erro
 {
     cache_own *own = own_of(node);
     const bool was_filled = own->filled;
-    hdst_status status = was_filled ? HDST_OK : fill(node->dataset, own, &plan->stats, error);
-    if (status == HDST_OK) status = find_starts(node->dataset, own, error);
+    hdst_status status = was_filled ? HDST_OK : fill(node->dataset, own, &plan->stats, error), known = status;
+    if (status == HDST_OK) known = find_keys(plan, node->dataset, own, error);
+    if (known == HDST_OK) status = find_starts(node->dataset, own, error);
     own->filled = status == HDST_OK;
     own->fills += !was_filled;
     if (!own->filled) {
@@ -111,7 +113,7 @@ hdst_status hdst__cache_run(hdst__plan *plan, hdst__node *node, hdst_error *erro
     }
     node->reader = reader_of(own);
     node->resident = own->resident;
-    return find_keys(plan, node->dataset, own, error);
+    return known;
 }
 
 uint64_t hdst__cache_version(const hdst__node *node) { return own_of(node)->filled ? own_of(node)->fills : 0; }

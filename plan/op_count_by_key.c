@@ -3,6 +3,7 @@
 #include "codegen/lower/operator_functions.h"
 #include "plan/aggregate_node.h"
 #include "plan/keyed_records.h"
+#include "plan/op_reduce_arranged.h"
 
 // --- The key and a 1, a function ---
 
@@ -43,7 +44,7 @@ static hdst_status build(hdst__arena *arena, hdst__node *node, hdst_error *error
 }
 
 const hdst__operator hdst__op_count_by_key = {
-    HDST__AGGREGATE_OPERATOR, .name = "hdst_count_by_key", .describe = describe, .build = build,
+    HDST__AGGREGATE_OPERATOR, .name = "hdst_count_by_key", .describe = describe, .build = build, .stands_in = hdst__count_arranged_stands_in,
 };
 
 // --- The dataset ---

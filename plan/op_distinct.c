@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Distinct records: all fields are the key, and nothing is reduced.
 #include "plan/aggregate_node.h"
+#include "plan/op_reduce_arranged.h"
 
 // --- The node ---
 
@@ -24,7 +25,7 @@ static hdst_status build(hdst__arena *arena, hdst__node *node, hdst_error *error
 }
 
 const hdst__operator hdst__op_distinct = {
-    HDST__AGGREGATE_OPERATOR, .name = "hdst_distinct", .describe = describe, .build = build,
+    HDST__AGGREGATE_OPERATOR, .name = "hdst_distinct", .describe = describe, .build = build, .stands_in = hdst__distinct_arranged_stands_in,
 };
 
 // --- The dataset ---

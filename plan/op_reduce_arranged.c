@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reduces by the very key that their input is arranged by: what stands in a plan in the place of a reduce by key then. The records of a key come one behind
-// the other, so a stage adds them up to a row for each key, by the number of the key (plan/arranged_keys.h), as dense reductions do, and no record's key is
-// looked for in a hash table. A node behind it puts the keys to the rows and these in the order in which a reduce by key gives them.
+// Reduces by the very key that their input is arranged by: what stands in a plan in the place of a reduce by key, of counts by key and of distinct records
+// then. The records of a key come one behind the other, so a stage adds them up to a row for each key, by the number of the key (plan/arranged_keys.h), as
+// dense reductions do, and no record's key is looked for in a hash table. A node behind it puts the keys to the rows and these in the order in which a reduce
+// by key gives them. Records are counted for distinct ones, too: nobody reads that, but functions in front run, and may fail.
 //
 // Whether functions in front pass the key on as it is says their IR; where they do not the stand-in runs as any reduce by key. So it does from the next
 // plan on if there was no memory for what is to be known of the keys, or for a table of rows.
@@ -42,13 +43,7 @@ static bool may_be_arranged(const hdst_dataset *dataset)
     return dataset->arranged && dataset->op->key_starts;
 }
 
-static bool has_integer_key(const hdst_dataset *dataset, uint32_t *key, hdst__arena *arena)
-{
-    uint32_t *leaves = HDST__NEW_ARRAY(arena, uint32_t, dataset->record->leaf_count);
-    if (hdst__key_leaves(dataset->record, leaves) != 1) return false;
-    *key = leaves[0];
-    return hdst__kind_is_integer(dataset->record->leaves[*key].kind) && dataset->record->leaves[*key].elements == 1;
-}
+static bool is_integer(const hdst__leaf *leaf) { return hdst__kind_is_integer(leaf->kind) && leaf->elements == 1; }
 
 // What a reduction by key on a GPU gives stays in its memory; the rows here are put in order by the host.
 static bool suits(const hdst__plan *plan, const hdst_dataset *dataset)
@@ -60,10 +55,10 @@ static bool suits(const hdst__plan *plan, const hdst_dataset *dataset)
     return hdst__engine_settings(engine)->hpr == HDST__HPR_CLUSTER && may_be_arranged(dataset->parent);
 }
 
-hdst_dataset *hdst__reduce_by_key_stands_in(hdst__arena *arena, const hdst__plan *plan, hdst_dataset *dataset)
+// By leaf `key`.
+static hdst_dataset *stands_in(hdst__arena *arena, const hdst__plan *plan, hdst_dataset *dataset, uint32_t key)
 {
-    uint32_t key;
-    if (!suits(plan, dataset) || !has_integer_key(dataset, &key, arena)) return NULL;
+    if (!suits(plan, dataset) || !is_integer(&dataset->record->leaves[key])) return NULL;
     hdst_dataset *stand_in = HDST__NEW(arena, hdst_dataset);
     arranged_own *own = HDST__NEW(arena, arranged_own);
     *own = (arranged_own){.aggregate = *(const hdst__aggregate_own *)dataset->own, .reduce = dataset, .key = key};
@@ -73,14 +68,37 @@ hdst_dataset *hdst__reduce_by_key_stands_in(hdst__arena *arena, const hdst__plan
     return stand_in;
 }
 
-static void describe(const hdst_dataset *dataset, hdst__buffer *out) { hdst__buffer_printf(out, " -> reduce %s by key", dataset->spec->function->name); }
+hdst_dataset *hdst__reduce_arranged_stands_in(hdst__arena *arena, const hdst__plan *plan, hdst_dataset *dataset)
+{
+    uint32_t *leaves = HDST__NEW_ARRAY(arena, uint32_t, dataset->record->leaf_count);
+    return hdst__key_leaves(dataset->record, leaves) == 1 ? stands_in(arena, plan, dataset, leaves[0]) : NULL;
+}
 
-// As a dense reduce by the key would be: whether its rows come in the order of the input says whether the key is passed on.
+hdst_dataset *hdst__count_arranged_stands_in(hdst__arena *arena, const hdst__plan *plan, hdst_dataset *dataset)
+{
+    return dataset->record->leaf_count == 2 ? stands_in(arena, plan, dataset, 0) : NULL;
+}
+
+hdst_dataset *hdst__distinct_arranged_stands_in(hdst__arena *arena, const hdst__plan *plan, hdst_dataset *dataset)
+{
+    return dataset->record->leaf_count == 1 ? stands_in(arena, plan, dataset, 0) : NULL;
+}
+
+static bool gives_keys_alone(const hdst_dataset *dataset) { return dataset->record->leaf_count == 1; }
+
+static void describe(const hdst_dataset *dataset, hdst__buffer *out) { own_of(dataset)->reduce->op->describe(own_of(dataset)->reduce, out); }
+
+static ir_func *lower_reduce(hdst__arena *arena, const hdst_dataset *dataset, hdst_error *error)
+{
+    return dataset->spec ? hdst__plan_lower_function(arena, dataset, error) : hdst__operator_tally(arena, dataset->record);
+}
+
+// As a dense reduce by the key would be: whether its rows come in the order of the input says whether the key is passed on. That alone, so nobody is told
+// where its check stands.
 static ir_func *lower(hdst__arena *arena, const hdst_dataset *dataset, hdst_error *error)
 {
-    const hdst_map_spec *spec = dataset->spec;
-    ir_func *func = hdst__plan_lower_function(arena, dataset, error);
-    return func ? hdst__operator_dense(arena, func, dataset->record, own_of(dataset)->key, spec->function->span, spec->module->tree->diags) : NULL;
+    ir_func *func = lower_reduce(arena, dataset, error);
+    return func ? hdst__operator_dense(arena, func, dataset->record, own_of(dataset)->key, (hdst__span){0}, NULL) : NULL;
 }
 
 static ir_func *with_functions_in_front(hdst__arena *arena, const hdst_dataset *dataset)
@@ -150,12 +168,13 @@ const hdst__operator hdst__op_reduce_arranged = {
 
 static void describe_sums(const hdst_dataset *dataset, hdst__buffer *out)
 {
-    hdst__buffer_printf(out, " -> reduce %s by key, whose records come one behind the other", dataset->spec->function->name);
+    describe(dataset, out);
+    hdst__buffer_puts(out, ", whose records come one behind the other");
 }
 
 static ir_func *lower_sums(hdst__arena *arena, const hdst_dataset *dataset, hdst_error *error)
 {
-    ir_func *func = hdst__plan_lower_function(arena, dataset, error);
+    ir_func *func = lower_reduce(arena, dataset, error);
     return func ? hdst__operator_arranged(arena, func, own_of(dataset)->reduce->record, own_of(dataset)->key) : NULL;
 }
 
@@ -202,7 +221,7 @@ static hdst_status build(hdst__arena *arena, hdst__node *node, hdst_error *error
     rows_node *own = node->own = HDST__NEW(arena, rows_node);
     *own = (rows_node){.keys = keys_of(dataset), .moves = HDST__NEW_ARRAY(arena, hdst__bytes_move, from->elements + 1), .size = to->size,
                        .sums_size = from->size, .key = {0, to->leaves[key].offset, hdst__scalar_size(to->leaves[key].kind)}};
-    for (uint32_t i = 0; i < from->leaf_count; i++) {
+    for (uint32_t i = 0; i < from->leaf_count && !gives_keys_alone(dataset); i++) {
         const hdst__leaf *leaf = &from->leaves[i], *place = &to->leaves[i < key ? i : i + 1];
         for (uint64_t e = 0; e < leaf->elements; e++)
             hdst__bytes_move_add(own->moves, &own->move_count, hdst__leaf_offset(leaf, e), hdst__leaf_offset(place, e), hdst__scalar_size(leaf->kind));

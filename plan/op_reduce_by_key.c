@@ -25,7 +25,7 @@ static hdst_status build(hdst__arena *arena, hdst__node *node, hdst_error *error
 }
 
 const hdst__operator hdst__op_reduce_by_key = {
-    HDST__AGGREGATE_OPERATOR, .name = "hdst_reduce_by_key", .describe = describe, .build = build, .stands_in = hdst__reduce_by_key_stands_in,
+    HDST__AGGREGATE_OPERATOR, .name = "hdst_reduce_by_key", .describe = describe, .build = build, .stands_in = hdst__reduce_arranged_stands_in,
 };
 
 // --- The dataset ---

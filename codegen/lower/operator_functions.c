@@ -148,9 +148,9 @@ static uint32_t add_accum(ir_func *func, const char *name, const hdst__record *r
     return hdst__ir_add_param(func, param);
 }
 
-ir_func *hdst__operator_count(hdst__arena *arena, const hdst__record *record)
+static ir_func *add_ones(hdst__arena *arena, const char *name, const hdst__record *record)
 {
-    ir_func *func = hdst__operator_new_func(arena, "count", record);
+    ir_func *func = hdst__operator_new_func(arena, name, record);
     ir_stmt *add = hdst__ir_stmt(func, IR_ACCUM, (hdst__span){0});
     add->param = add_accum(func, "count", hdst__number_record(arena, HDST__U64), false, NULL);
     add->acc = HDST__SUM;
@@ -158,6 +158,9 @@ ir_func *hdst__operator_count(hdst__arena *arena, const hdst__record *record)
     hdst__ir_push(func, &func->body, add);
     return func;
 }
+
+ir_func *hdst__operator_count(hdst__arena *arena, const hdst__record *record) { return add_ones(arena, "count", record); }
+ir_func *hdst__operator_tally(hdst__arena *arena, const hdst__record *keyed) { return add_ones(arena, "tally", keyed); }
 
 // --- Samples ---
 

@@ -12,6 +12,8 @@ const hdst__record *hdst__number_record(hdst__arena *arena, hdst__kind kind);
 
 // Adds 1 for every record to the accumulator "count", a uint64_t.
 ir_func *hdst__operator_count(hdst__arena *arena, const hdst__record *record);
+// The same as a reduce for those below, which counts the records of each key: `keyed` has the key, and maybe other leaves.
+ir_func *hdst__operator_tally(hdst__arena *arena, const hdst__record *keyed);
 // The number of a record, its index plus the broadcast "begin" (uint64_t, which wraps), as the only leaf of `to`, an int64_t.
 // Reads nothing of its input.
 ir_func *hdst__operator_range(hdst__arena *arena, const hdst__record *nothing, const hdst__record *to);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reduces by the very key that records are arranged by: the rows, in the order of the keys' hashes, that plain C has, which adds up in integers of 128 bits,
-// and that records in any order have; on every device, with keys that functions change, records that are left out, and in little memory.
+// Reduces, counts and distinct values of the very key that records are arranged by: the rows, in the order of the keys' hashes, that plain C has, which adds
+// up in integers of 128 bits, and that records in any order have; on every device, with keys that functions change, records that are left out, and in little
+// memory.
 #include "record/key_hash.h"
 #include "tests/hdst/support.h"
 
@@ -15,6 +16,7 @@ static const char kernels[] =
     "struct item { uint32_t at; int32_t key; float x; double y; };\n"
     "struct sums { double y; float x; float least; uint64_t n; };\n"
     "struct wide { int64_t key; uint32_t n; };\n"
+    "struct counted { int32_t key; uint64_t n; };\n"
     "map send(item i, lookup double factor[]) -> (key int32_t k, sums s)\n"
     "{\n"
     "    return (i.key, (sums){ .y = i.y * factor[i.at % 4u], .x = i.x, .least = i.x, .n = 1u });\n"
@@ -25,6 +27,7 @@ static const char kernels[] =
     "map widen(item i) -> (key int64_t k, uint64_t n) { return ((int64_t)i.key, (uint64_t)i.at + 1u); }\n"
     "map choose(item i) -> (key int32_t k, uint64_t n) { return (i.x > 0.0f ? i.key : 0, (uint64_t)i.at + 1u); }\n"
     "map index(item i) -> (key int32_t k, uint64_t n) { uint32_t a[4] = {1, 2, 3, 4}; return (i.key, (uint64_t)a[i.at % 5u]); }\n"
+    "map key_of(item i) -> int32_t { return i.key; }\n"
     "filter positive(item i) { return i.x > 0.0f; }\n"
     "reduce add_counts(uint64_t a, uint64_t b) { return a + b; }\n"
     "reduce add_numbers(uint32_t a, uint32_t b) { return a + b; }\n";
@@ -127,6 +130,129 @@ Test(reduce_arranged, rows_in_their_order)
         cr_expect_eq(by_stretches(r), form != 0, "%s: %s", forms[form], hdst_explain(r, NULL));
         hdst_context_destroy(context);
     }
+}
+
+// --- Counts, distinct keys ---
+
+typedef struct counted { int32_t key; uint64_t n; } counted;
+
+static void expect_counts(hdst_result *r, uint64_t rows, const char *form)
+{
+    uint64_t count;
+    RUN(r);
+    const counted *got = hdst_result_rows(r, NULL, &count);
+    cr_assert_eq(count, rows, "%s: %d counts in place of %d", form, (int)count, (int)rows);
+    for (uint64_t i = 0; i < rows; i++) {
+        cr_assert_eq(got[i].key, wanted[i].key, "%s: count %d is of key %d, not %d", form, (int)i, (int)got[i].key, (int)wanted[i].key);
+        cr_assert_eq(got[i].n, wanted[i].n, "%s: %d of key %d, not %d", form, (int)got[i].n, (int)wanted[i].key, (int)wanted[i].n);
+    }
+}
+
+static void expect_keys(hdst_result *r, uint64_t rows, const char *form)
+{
+    uint64_t count;
+    RUN(r);
+    const int32_t *got = hdst_result_rows(r, NULL, &count);
+    cr_assert_eq(count, rows, "%s: %d keys in place of %d", form, (int)count, (int)rows);
+    for (uint64_t i = 0; i < rows; i++) cr_assert_eq(got[i], wanted[i].key, "%s: key %d is %d, not %d", form, (int)i, (int)got[i], (int)wanted[i].key);
+}
+
+Test(reduce_arranged, counts_and_distinct_keys)
+{
+    static const char *const forms[] = {"interp", "cpu", "gpu-form"};
+    make_items();
+    const uint64_t rows = want_rows();
+    for (size_t form = 0; form < 3; form++) {
+        if (form && !have_cpu()) continue;
+        hdst_context *context = context_in_form(forms[form]);
+        hdst_module *module = module_of(context, kernels);
+        hdst_dataset *arranged = hdst_arrange(read_items(context, module, ITEMS), "key");
+        hdst_result *counts = hdst_result_create(hdst_count_by_key(arranged, module, "counted"));
+        hdst_result *keys = hdst_result_create(hdst_distinct(hdst_map_function(arranged, module, "key_of")));
+        expect_counts(counts, rows, forms[form]);
+        expect_keys(keys, rows, forms[form]);
+        cr_expect_eq(by_stretches(counts), form != 0, "%s: %s", forms[form], hdst_explain(counts, NULL));
+        cr_expect_eq(by_stretches(keys), form != 0, "%s: %s", forms[form], hdst_explain(keys, NULL));
+        hdst_context_destroy(context);
+    }
+}
+
+// Functions in front run, though nobody reads what they make beside the key; records that a filter leaves out are not counted.
+Test(reduce_arranged, counts_behind_functions)
+{
+    if (!have_cpu()) return;
+    make_items();
+    hdst_context *context = context_in_form("cpu");
+    hdst_module *module = module_of(context, kernels);
+    hdst_dataset *arranged = hdst_arrange(read_items(context, module, ITEMS), "key");
+    hdst_result *r = hdst_result_create(hdst_count_by_key(hdst_map_function(arranged, module, "index"), module, "counted"));
+    hdst_error error = HDST_ERROR_INIT;
+    cr_expect_eq(hdst_run(r, &error), HDST_E_RECORD, "%s", error.message);
+    r = hdst_result_create(hdst_count_by_key(hdst_filter_function(arranged, module, "positive"), module, "counted"));
+    uint64_t rows, left[2 * KEYS] = {0}, keys = 0;
+    for (int i = 0; i < ITEMS; i++)
+        if (items[i].x > 0) keys += left[items[i].key + KEYS]++ == 0;
+    RUN(r);
+    const counted *got = hdst_result_rows(r, NULL, &rows);
+    cr_assert_eq(rows, keys);
+    for (uint64_t i = 0; i < rows; i++) cr_assert_eq(got[i].n, left[got[i].key + KEYS], "%d of key %d", (int)got[i].n, (int)got[i].key);
+    hdst_context_destroy(context);
+}
+
+// --- Where keys begin is found once, for dense reduces and for others ---
+
+static void expect_dense(hdst_result *r)
+{
+    uint64_t count, sum[KEYS] = {0};
+    for (int i = 0; i < ITEMS; i++) sum[items[i].key] += (uint64_t)items[i].at + 1;
+    RUN(r);
+    const uint64_t *got = hdst_result_rows(r, NULL, &count);
+    cr_assert_eq(count, KEYS);
+    for (int k = 0; k < KEYS; k++) cr_assert_eq(got[k], sum[k], "row %d", k);
+}
+
+static void expect_both(hdst_context *context, bool dense_first)
+{
+    hdst_module *module = module_of(context, kernels);
+    hdst_dataset *arranged = hdst_arrange(read_items(context, module, ITEMS), "key");
+    hdst_result *dense = hdst_result_create(hdst_reduce_dense(hdst_map_function(arranged, module, "tell"), module, "add_counts", KEYS));
+    hdst_result *counts = hdst_result_create(hdst_count_by_key(arranged, module, "counted"));
+    if (dense_first) expect_dense(dense);
+    expect_counts(counts, want_rows(), dense_first ? "behind a dense reduce" : "ahead of one");
+    cr_expect(by_stretches(counts));
+    expect_dense(dense);
+}
+
+// Some keys have no records, and so do the last ones.
+static void make_dense_items(void)
+{
+    make_items();
+    for (int i = 0; i < ITEMS; i++) items[i].key = abs(items[i].key) % (KEYS - 10) / 3 * 3;
+}
+
+Test(reduce_arranged, keys_known_from_rows)
+{
+    if (!have_cpu()) return;
+    hdst_context *context = context_in_form("cpu");
+    make_dense_items();
+    expect_both(context, true);
+    hdst_context_destroy(context);
+}
+
+Test(reduce_arranged, rows_known_from_keys)
+{
+    if (!have_cpu()) return;
+    hdst_context *context = context_in_form("cpu");
+    make_dense_items();
+    expect_both(context, false);
+    items[7].key = -3;              // which no row has
+    hdst_module *module = module_of(context, kernels);
+    hdst_dataset *arranged = hdst_arrange(read_items(context, module, ITEMS), "key");
+    hdst_result *counts = hdst_result_create(hdst_count_by_key(arranged, module, "counted"));
+    expect_counts(counts, want_rows(), "with a negative key");
+    hdst_result *dense = hdst_result_create(hdst_reduce_dense(hdst_map_function(arranged, module, "tell"), module, "add_counts", KEYS));
+    cr_expect_eq(hdst_run(dense, NULL), HDST_E_RECORD);
+    hdst_context_destroy(context);
 }
 
 // --- Keys of 8 bytes, without functions in front ---

@@ -5,6 +5,12 @@
 
 #define PRAGMA(...) _Pragma(#__VA_ARGS__)
 #define VECTOR_LOOP(WIDTH, INTERLEAVE) PRAGMA(clang loop vectorize_width(WIDTH) interleave_count(INTERLEAVE))
+// The turns that fill no vector are one too, with lanes off, where the processor reads and writes such vectors.
+#if __AVX512BW__ && __AVX512VL__
+#define MASKED_LOOP(WIDTH, INTERLEAVE) PRAGMA(clang loop vectorize_width(WIDTH) interleave_count(INTERLEAVE) vectorize_predicate(enable))
+#else
+#define MASKED_LOOP VECTOR_LOOP
+#endif
 #define ALIGNED __attribute__((aligned(64)))    // arrays over the block: a vector of one must not lie in two cache lines
 #define SCALAR_LOOP PRAGMA(clang loop vectorize(disable))
 #define LOOK(word) (*(word))

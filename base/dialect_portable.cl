@@ -2,6 +2,7 @@
 #pragma once
 
 #define VECTOR_LOOP(WIDTH, INTERLEAVE)
+#define MASKED_LOOP(WIDTH, INTERLEAVE)
 #define SCALAR_LOOP
 #define ALIGNED
 #define LOOK(word) atom_add(word, 0)

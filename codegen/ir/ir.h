@@ -166,6 +166,7 @@ struct ir_stmt {
     uint32_t unroll;                // IR_FOR: its body holds so many iterations, jammed (for people; the code is explicit). 0 or 1: no
     bool vectorize;                 // IR_RECORDS; IR_FOR in row form
     uint32_t lanes, interleave;     // with vectorize: turns of a vector, vectors side by side; 0: not chosen yet
+    bool masked;                    // IR_FOR with vectorize: the last turns are a vector too, of which some lanes are off
     const char *scalar_why;         // IR_RECORDS without vectorize (IR_FOR in row form, where it is meant): the reason, for people
     uint32_t place;                 // a pass's own: which statement of the function this is, in the order of a walk
     ir_home home;                   // IR_ACCUM of a work-group's loop

@@ -225,7 +225,7 @@ static void dump_for(dumper *d, const ir_stmt *s)
     if (s->step != 1) hdst__buffer_printf(d->out, " step %" PRIu64, s->step);
     if (s->unroll > 1) hdst__buffer_printf(d->out, " jammed %u", s->unroll);
     if (s->unroll_hint) hdst__buffer_printf(d->out, " unroll %" PRIu32, s->unroll_hint);
-    if (s->vectorize) hdst__buffer_puts(d->out, " vectorize");
+    if (s->vectorize) hdst__buffer_puts(d->out, s->masked ? " vectorize masked" : " vectorize");
     if (s->tile) hdst__buffer_printf(d->out, " tile %" PRIu32 " by %" PRIu32, s->tile->records, s->tile->units);
     if (s->tile && s->tile->across) hdst__buffer_printf(d->out, " across %" PRIu32, s->tile->across);
     dump_body(d, &s->body);

@@ -219,7 +219,7 @@ static bool is_value_per_record(const hdst__printer *p, const uint8_t *access, u
 static const char *pragma_of(hdst__printer *p, const ir_stmt *stmt)
 {
     if (!stmt->vectorize) return "SCALAR_LOOP";
-    return hdst__arena_printf(p->arena, "VECTOR_LOOP(%" PRIu32 ", %" PRIu32 ")", stmt->lanes, stmt->interleave);
+    return hdst__arena_printf(p->arena, "%s_LOOP(%" PRIu32 ", %" PRIu32 ")", stmt->masked ? "MASKED" : "VECTOR", stmt->lanes, stmt->interleave);
 }
 
 // Declares what the body's first assignments do not: values from before the loop, and what is set in a branch first.

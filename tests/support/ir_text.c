@@ -250,6 +250,7 @@ static void read_for(reader *r, ir_stmt *s)
     if (accept(r, "jammed")) s->unroll = (uint32_t)whole(r);
     if (accept(r, "unroll")) s->unroll_hint = (uint32_t)whole(r);
     s->vectorize = accept(r, "vectorize");
+    s->masked = s->vectorize && accept(r, "masked");
     if (accept(r, "tile")) s->tile = ir_text_tile(r);
     nested(r, &s->body);
 }

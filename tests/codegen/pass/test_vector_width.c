@@ -99,3 +99,39 @@ Test(pass_widths, what_is_the_same_for_all_records_does_not_count)
 {
     expect_width("128", RECORDS("    store r.b = add(p.b, u8(j))\n"), "64 by 1 {");
 }
+
+// --- Rows: loops over the elements of an array ---
+
+// How the loop from `from` to `to` over elements of a record's type is marked.
+static const char *loop_mark(const char *bounds, const char *body)
+{
+    static char text[512];
+    snprintf(text, sizeof text, "  for j = %s vectorize {\n    %s\n  }\n", bounds, body);
+    const pass_case c = {hdst__pass_vector_width,
+                         .head = "  rows\n  input p p {f32 x[1000], f64 z[1000], i16 h[1000]}\n"
+                                 "  output r r {f32 x[1000], f64 z[1000], i16 h[1000]}\n  var u32 j\n  var u32 k\n"};
+    const char *found = strstr(pass_body(pass_after(&c, text)), "vectorize");
+    cr_assert_not_null(found);
+    return found;
+}
+
+#define EXPECT_MARK(bounds, body, mark) \
+    do { \
+        const char *found_ = loop_mark(bounds, body); \
+        cr_expect(!strncmp(found_, mark, strlen(mark)), "%s expected for %s, found\n%s", mark, bounds, found_); \
+    } while (0)
+
+Test(pass_widths, the_turns_that_fill_no_vector_are_one_with_lanes_off)
+{
+    static const char floats[] = "store r.x[j] = mul(p.x[j], 2f)", doubles[] = "store r.z[j] = mul(p.z[j], 2d)", halves[] = "store r.h[j] = p.h[j]";
+    EXPECT_MARK("0u to 30u", floats, "vectorize masked {");
+    EXPECT_MARK("0u to 14u", floats, "vectorize masked {");
+    EXPECT_MARK("2u to 18u", floats, "vectorize {");                // what counts is how many there are
+    EXPECT_MARK("0u to 32u", floats, "vectorize {");
+    EXPECT_MARK("0u to 12u", doubles, "vectorize masked {");        // of doubles eight fill a vector
+    EXPECT_MARK("0u to 24u", doubles, "vectorize {");
+    EXPECT_MARK("0u to 40u", halves, "vectorize masked {");
+    EXPECT_MARK("0u to 127u", floats, "vectorize masked {");
+    EXPECT_MARK("0u to 129u", floats, "vectorize {");               // of many vectors each would pay for the mask
+    EXPECT_MARK("0u to k", floats, "vectorize {");                  // nobody knows whether something is left
+}

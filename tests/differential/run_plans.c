@@ -3,7 +3,7 @@
 // (text_plans.py) finds the answers itself, in Python.
 //
 // Standard input, a command in a line, words between blanks ("-" is none); NAME is a dataset or a function's parameter:
-//     form interp|cpu|gpu-form|team|gpu-team     a new context, of which the next lines say more:
+//     form interp|cpu|gpu-form|team|gpu-team|gpu|pair    a new context, of which the next lines say more (gpu: a real one; pair: the first two devices):
 //     memory BYTES, skip, limit NAME NUMBER
 //     module PATH                                 opens it, and the kernel file
 //     lines NAME PATH RECORD, csv NAME PATH RECORD, raw NAME PATH RECORD
@@ -58,7 +58,8 @@ static const char *none(const char *word) { return word && strcmp(word, "-") ? w
 static void choose_form(scene *s, const char *form)
 {
     static const struct { const char *name, *device; uint32_t parts; } forms[] = {
-        {"interp", "interp", 0}, {"cpu", "cpu", 0}, {"gpu-form", "cpu", 0}, {"team", "0,1,2", 2}, {"gpu-team", "0,1", 2}};
+        {"interp", "interp", 0}, {"cpu", "cpu", 0}, {"gpu-form", "cpu", 0}, {"team", "0,1,2", 2}, {"gpu-team", "0,1", 2},
+        {"gpu", "gpu", 0}, {"pair", "0,1", 0}};
     *s = (scene){.options = HDST_CONTEXT_OPTIONS_INIT};
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
         if (!strcmp(form, forms[i].name)) s->form = forms[i].name, s->options.device = forms[i].device, s->options.cpu_parts = forms[i].parts;

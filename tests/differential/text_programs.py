@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random programs over texts, in the interpreter and in one other form each: a CPU, kernels as GPUs get them, several devices; with slices of few records,
 tables with room for few keys, plenty of memory and little. What must come out is found in Python (text_plans.py), and all forms must agree about the order.
-With HDST_DIFF_EACH=cpu,gpu-form every program, of small functions, runs in each of these forms, as many programs at a time as there are processors.
+With HDST_DIFF_EACH=cpu,gpu-form every program, of small functions, runs in each of these forms, as many programs at a time as there are processors; on a
+machine with a GPU HDST_DIFF_EACH=gpu,pair has them on it, and on it and the first CPU together.
 
 usage: text_programs.py RUN_PLANS FIRST-SEED COUNT [KERNELS]         KERNELS: how many run in another form too, which a compiler takes its time for; else all
 HDST_DIFF_SHOW=1 prints programs that are wrong; HDST_DIFF_FORMS=cpu,team: these forms beside the interpreter (none: the interpreter alone)."""

@@ -38,7 +38,8 @@ typedef struct hdst__consumer {
     // Then, when it has ended: *records, all of the slice's, become those that are left of them for `take`; they stay until `combine` of the same number.
     hdst_status (*left)(void *user, uint32_t slot, hdst__slice_records *records, hdst_error *error);
     const hdst__combining *combining;    // NULL, or how a kernel may make them fewer itself (accum/combining.h); then, before those records come that
-    void (*combined)(void *user, uint64_t keys);    //     it kept for the end: hardly two of them are of one key, of which there are so many at least
+    // it kept for the end: hardly two of them are of one key, of which there are so many at least. once: no two of them are.
+    void (*combined)(void *user, uint64_t keys, bool once);
     // Of rows of words: what they are to be like; false: not yet, or there shall be none.
     bool (*rows_like)(void *user, hdst__combined_like *like);
     // Then, when all slices have ended: `count` rows, one after another, which so many records became; several may be of one key.

@@ -111,7 +111,7 @@ static hdst_status give_tables(hdst__pass *pass, hdst_error *error)
         pass->output->count += records;
         return given;
     }
-    pass->output->consumer->combined(pass->output->consumer->user, hdst__combined_tables_most(tables));
+    pass->output->consumer->combined(pass->output->consumer->user, hdst__combined_tables_most(tables), false);
     return hdst__combined_tables_give(tables, give_rows, pass, error);
 }
 
@@ -188,7 +188,7 @@ static hdst_status give_device_rows(hdst__executor *executor, hdst__pass *pass, 
         uint64_t count = 0;
         status = gather(executor, pass, first, now, &count, error);
         pass->rows->given += count;
-        if (status == HDST_OK && first == 0) to->combined(to->user, count);
+        if (status == HDST_OK && first == 0) to->combined(to->user, count, true);
         if (status == HDST_OK && count) status = take_pieces(executor, &executor->slot[0], pass, executor->slot[0].output, count, error);
     }
     return status;

@@ -44,7 +44,7 @@ hdst_status hdst__team_give_tables(const hdst__team *team, hdst__output *to, hds
         const uint64_t has = team->combined[i].allocation ? hdst__combined_tables_most(&team->combined[i]) : 0;
         if (has > most) most = has;
     }
-    if (most) to->consumer->combined(to->consumer->user, most);
+    if (most) to->consumer->combined(to->consumer->user, most, false);
     for (uint32_t i = 0; i < HDST__MOST_WORKERS && status == HDST_OK; i++)
         if (team->combined[i].allocation) status = hdst__combined_tables_give(&team->combined[i], give, to, error);
     return status;

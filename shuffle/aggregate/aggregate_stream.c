@@ -7,6 +7,7 @@
 #include "shuffle/aggregate/aggregate_block.h"
 #include "shuffle/aggregate/aggregate_choose.h"
 #include "shuffle/aggregate/aggregate_memory.h"
+#include "shuffle/aggregate/aggregate_order.h"
 #include "shuffle/aggregate/aggregate_slice_text.h"
 #include "shuffle/aggregate/aggregate_slices.h"
 #include "shuffle/aggregate/aggregate_state.h"
@@ -28,6 +29,8 @@ typedef struct hdst__aggregate_stream {
     hdst__text_writer texts;            // for theirs
     uint64_t kept, wanted;
     bool has_begun;
+    hdst__aggregate_order order;        // in place of all this
+    bool orders;
 } stream;
 
 static void forget_first(stream *s)
@@ -41,6 +44,7 @@ void hdst__aggregate_drop(hdst__aggregate *aggregate)
     stream *s = aggregate->stream;
     if (!s) return;
     forget_first(s);
+    hdst__aggregate_order_free(&s->order);
     hdst__aggregate_end_run(&s->run);
     hdst__arena_destroy(&s->arena);
     const hdst__allocator *allocator = hdst__engine_owned(aggregate->engine, HDST__OWNER_BY_KEY);
@@ -162,12 +166,58 @@ static hdst_status add_first(stream *s, hdst_error *error)
     return status;
 }
 
+// --- Put in order in place of it ---
+
+// What there is goes through tables after all.
+static hdst_status leave_order(stream *s, hdst_error *error)
+{
+    s->orders = false;
+    s->run.records = s->order.order.count;
+    const hdst_status status = add(s, s->order.order.records, s->order.order.count, error);
+    hdst__aggregate_order_free(&s->order);
+    return status;
+}
+
+// Each key comes once from here on, but for few: so many at least.
+static void begin_order(stream *s, uint64_t keys)
+{
+    if (!hdst__aggregate_order_suits(s->run.aggregate) || hdst__aggregate_take_texts(&s->run, NULL) != HDST_OK) return;
+    s->orders = hdst__aggregate_order_room(&s->order, &s->run, s->kept + keys + keys / 8);
+    if (!s->orders || !s->kept) return;
+    hdst__aggregate_order_take(&s->order, s->first, s->kept);       // the bytes of their texts are kept
+    forget_first(s);
+    s->kept = 0;
+}
+
+static hdst_status take_to_order(stream *s, const void *records, uint64_t count, hdst_error *error)
+{
+    const uint64_t all = s->order.order.count + count;
+    if (all > s->order.order.room && !hdst__aggregate_order_room(&s->order, &s->run, all + all / 2)) {
+        const hdst_status status = leave_order(s, error);
+        return status == HDST_OK ? add(s, records, count, error) : status;
+    }
+    char *referring = hdst__aggregate_order_take(&s->order, records, count);
+    return referring ? keep_texts(s, referring, count, error) : HDST_OK;
+}
+
+static hdst_status end_order(stream *s, hdst_error *error)
+{
+    bool done;
+    const hdst_status status = hdst__aggregate_order_end(&s->order, &done, error);
+    if (status != HDST_OK || done) return status;
+    const hdst_status left = leave_order(s, error);
+    return left == HDST_OK ? hdst__aggregate_finish(&s->run, error) : left;
+}
+
+// --- What a stage calls ---
+
 static hdst_status take(void *user, const void *records, uint64_t count, uint64_t expected, hdst_error *error)
 {
     stream *s = ((hdst__aggregate *)user)->stream;
     hdst_error own;
     hdst_status status = HDST_OK;
     if (!error) error = &own;
+    if (s->orders) return take_to_order(s, records, count, error);
     if (s->has_begun) return add(s, records, count, error);
     s->run.records = expected > s->kept + count ? expected : s->kept + count;
     if (s->kept == 0 && count >= s->wanted) return add(s, records, count, error);
@@ -200,6 +250,11 @@ static hdst_status end(hdst__aggregate *aggregate, hdst_error *error)
     stream *s = aggregate->stream;
     if (!s) return hdst__error_set(error, HDST_E_INTERNAL, "no records were given to a reduce by key");
     hdst_status status = take_rows(aggregate, error);
+    if (s->orders) {
+        if (status == HDST_OK) status = end_order(s, error);
+        hdst__aggregate_drop(aggregate);
+        return status;
+    }
     if (!s->has_begun) s->run.records = s->kept;
     if (status == HDST_OK && !s->has_begun) status = add_first(s, error);
     if (status == HDST_OK) status = hdst__aggregate_finish(&s->run, error);
@@ -223,9 +278,10 @@ static hdst_status left(void *user, uint32_t slot, hdst__slice_records *records,
 }
 
 // Tables of threads would only grow, for records that are those of one kernel's table after another's.
-static void combined(void *user, uint64_t keys)
+static void combined(void *user, uint64_t keys, bool once)
 {
     stream *s = ((hdst__aggregate *)user)->stream;
+    if (once && !s->has_begun) begin_order(s, keys);
     for (uint32_t i = 0; s->has_begun && i < s->run.workers; i++) s->run.worker[i].blocks = false;
     if (s->has_begun) hdst__aggregate_expect_keys(&s->run, keys);
 }

@@ -292,8 +292,15 @@ static hdst_status bind_structs(hdst__bound_source *bound, hdst_error *error)
     return HDST_OK;
 }
 
-// Whether a row of numbers, as stored, is the record's C struct to the byte.
-static bool are_rows_structs(const hdst__bound_source *bound)
+static bool are_numbers_alike(const hdst__bound_source *bound)
+{
+    for (size_t i = 0; i < bound->move_count; i++)
+        if (bound->moves[i].from != bound->record->leaves[bound->moves[i].leaf].kind) return false;
+    return true;
+}
+
+// Whether a row of numbers, as stored, is the record's C struct to the byte, if these are values of its fields.
+static bool may_rows_be_structs(const hdst__bound_source *bound)
 {
     if (bound->rows_as_structs) return true;
     if (bound->source->by_column || bound->source->format->fill || hdst__bound_fills_texts(bound)) return false;
@@ -301,7 +308,7 @@ static bool are_rows_structs(const hdst__bound_source *bound)
     for (size_t i = 0; i < bound->move_count; i++) {
         const hdst__move *m = &bound->moves[i];
         const hdst__leaf *leaf = &bound->record->leaves[m->leaf];
-        if (m->from != leaf->kind) return false;
+        if (m->from != leaf->kind && !hdst__convert_keeps_bytes(leaf->kind, m->from)) return false;
         uint64_t size = hdst__scalar_size(m->from), start = hdst__leaf_offset(leaf, m->element);
         // Elements of a leaf lie at growing offsets, so the last one's place says whether all are packed.
         if (start != m->offset || hdst__leaf_offset(leaf, m->element + m->count - 1) != start + (m->count - 1) * size) return false;
@@ -357,7 +364,8 @@ static hdst_status bind_single(hdst__bound_source *bound, hdst_error *error)
     hdst_status status = bound->source->columns ? bind_columns(bound, error) : bind_structs(bound, error);
     if (!bound->row_bytes) bound->row_bytes = bound->source->row_bytes;
     if (status == HDST_OK) status = add_staging(bound, error);
-    bound->rows_are_structs = status == HDST_OK && are_rows_structs(bound);
+    bound->rows_may_be_structs = status == HDST_OK && may_rows_be_structs(bound);
+    bound->rows_are_structs = bound->rows_may_be_structs && are_numbers_alike(bound);
     return status;
 }
 

@@ -23,6 +23,7 @@ struct hdst__bound_source {
     hdst__arena arena;              // of `rows_as_structs`
     const hdst__storage *rows_as_structs;   // the source has rows of C structs, not columns
     bool rows_are_structs;          // a row has the record's C struct's bytes, columns or not
+    bool rows_may_be_structs;       // it has, or its numbers do not fit their fields: signed for unsigned, or the other way round
     hdst__move *moves;
     size_t move_count;
     hdst__row_form as;              // when the source is text

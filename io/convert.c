@@ -172,7 +172,7 @@ HDST__WIDE_VECTORS static uint64_t same_bytes(uint64_t size, const char *from, u
 #undef HIGHEST
 }
 
-static bool have_same_bytes(hdst__kind to, hdst__kind from)
+bool hdst__convert_keeps_bytes(hdst__kind to, hdst__kind from)
 {
     const hdst__kind low = to < from ? to : from, high = to < from ? from : to;
     return (low == HDST__I32 && high == HDST__U32) || (low == HDST__I64 && high == HDST__U64);
@@ -186,7 +186,7 @@ uint64_t hdst__convert_strided(hdst__kind to, void *target, uint64_t to_stride, 
         hdst__strided_copy(out, to_stride, in, from_stride, hdst__scalar_size(to), count);
         return count;
     }
-    if (have_same_bytes(to, from)) {
+    if (hdst__convert_keeps_bytes(to, from)) {
         count = same_bytes(hdst__scalar_size(to), in, from_stride, count);
         if (out != in || to_stride != from_stride) hdst__strided_copy(out, to_stride, in, from_stride, hdst__scalar_size(to), count);
         return count;

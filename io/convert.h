@@ -9,8 +9,12 @@
 #include "record/type.h"
 
 // Writes `count` scalars of kind `to`, to_stride bytes apart, from scalars of kind `from`, from_stride apart; no alignment needed. Text is not a number.
+// Where bytes are kept, target and source may be one.
 // Returns how many were written before one did not fit: `count` when all did.
 uint64_t hdst__convert_strided(hdst__kind to, void *target, uint64_t to_stride, hdst__kind from, const void *source, uint64_t from_stride, uint64_t count);
+
+// Whether numbers that fit have the same bytes in both, which are signed and unsigned integers of one size: what is left of a conversion is a look at them.
+bool hdst__convert_keeps_bytes(hdst__kind to, hdst__kind from);
 
 // Whether some values of `from` are rounded when they become `to`; values that stop a conversion do not count.
 bool hdst__convert_may_round(hdst__kind to, hdst__kind from);

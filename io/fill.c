@@ -89,6 +89,21 @@ static hdst_status read_in_place(hdst__bound_source *bound, uint64_t first, uint
     return HDST_OK;
 }
 
+// The same of rows that may have it: numbers that fit their fields stay as they were read. A stretch at a time, so that it is looked at while a cache has it.
+static hdst_status look_in_place(hdst__bound_source *bound, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers,
+                                 uint64_t to_first, hdst_error *error)
+{
+    hdst_status status = HDST_OK;
+    for (uint64_t done = 0; done < count && status == HDST_OK;) {
+        const uint64_t part = count - done < bound->staging_rows ? count - done : bound->staging_rows;
+        char *to = (char *)buffers[0] + (to_first + done) * storage->record->size;
+        status = bound->source->format->read(bound->source, &bound->as, first + done, part, to, error);
+        if (status == HDST_OK) status = place(bound, to, first + done, part, storage, buffers, to_first + done, error);
+        done += part;
+    }
+    return status;
+}
+
 // Made by whoever reads first: all parts are counted then. NULL: there is no memory.
 static const uint64_t *ends_of_parts(hdst__bound_source *bound)
 {
@@ -207,6 +222,8 @@ hdst_status hdst__bound_source_fill(void *user, uint64_t first, uint64_t count, 
     if (source->format->fill) return source->format->fill(bound, first, count, storage, buffers, to_first, error);
     if (hdst__bound_fills_texts(bound)) return source->format->fill_texts(bound, first, count, storage, buffers, to_first, error);
     if (storage->layout == HDST__AOS && bound->rows_are_structs) return read_in_place(bound, first, count, storage, buffers, to_first, error);
+    if (storage->layout == HDST__AOS && bound->rows_may_be_structs && !source->direct)
+        return look_in_place(bound, first, count, storage, buffers, to_first, error);
     if (source->direct)
         return place(bound, (const char *)source->direct + first * source->row_bytes, first, count, storage, buffers, to_first, error);
     bool own;

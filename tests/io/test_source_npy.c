@@ -181,6 +181,31 @@ Test(source_npy, integers_of_the_other_sign)
         }
 }
 
+// Rows of two such numbers are structs as they lie in the file: more than are read at once, and the first number that does not fit, in the last of them.
+Test(source_npy, structs_of_the_other_sign)
+{
+    enum { COUNT = 50000, BAD = 49000 };
+    static int32_t rows[COUNT][2];
+    static const char *const names[] = {"from", "to"};
+    for (int32_t i = 0; i < COUNT; i++) rows[i][0] = i * 7, rows[i][1] = INT32_MAX - i;
+    const hdst__record *record = scalars_record(2, names, (hdst__kind[]){HDST__U32, HDST__U32});
+    hdst__source *source = open_npy("'<i4'", "(50000, 2)", rows, sizeof rows, NULL);
+    expect_records(source, record, rows, COUNT);
+    hdst__source_close(source);
+    rows[BAD][1] = -5;
+    rows[BAD + 1][0] = -6;
+    source = open_npy("'<i4'", "(50000, 2)", rows, sizeof rows, NULL);
+    for (int which = 0; which < LAYOUTS; which++) {
+        hdst__bound_source *bound;
+        hdst_error error = HDST_ERROR_INIT;
+        cr_assert_eq(hdst__source_bind(source, record, &bound, &error), HDST_OK);
+        cr_expect_null(fill_layout(bound, record, COUNT, 1000, which, &error));
+        cr_expect(strstr(error.message, "is no value of field") && error.code == HDST_E_FORMAT, "layout %d: %s", which, error.message);
+        hdst__source_unbind(bound);
+    }
+    hdst__source_close(source);
+}
+
 Test(source_npy, fortran_order_and_chosen_columns)
 {
     float by_column[3][ROWS], rows[ROWS][3], chosen[ROWS][2];

@@ -82,6 +82,7 @@ static hdst__aggregate *make(hdst__node *node, hdst_error *error)
     aggregate_node *own = node->own;
     if (hdst__by_partition_create(node, &own->parts, error) != HDST_OK) return NULL;
     if (own->keeps_partial) hdst__aggregate_keep_state(own->parts.aggregate);
+    hdst__aggregate_keys_below(own->parts.aggregate, node->keys_below);
     return own->parts.aggregate;
 }
 

@@ -111,13 +111,22 @@ static void keep_tables(const hdst__plan *plan)
         for (size_t t = 0; t < plan->nodes[n]->table_count; t++) plan->nodes[n]->tables[t].keeps = true;
 }
 
+// In a delta loop records are the few of the work set, and what functions make of them: they stay where the state is.
+static void keep_many(const hdst__plan *plan)
+{
+    for (size_t n = 0; n < plan->node_count; n++) plan->nodes[n]->keeps_many = true;
+}
+
 // What steps take out of the plans, and what decides.
 static hdst_status find_all(hdst__loop *loop, hdst_error *error)
 {
     hdst_status status = HDST_OK;
     loop->start.plan.target->keeps = true;
     if (loop->work) loop->first.plan.target->keeps = true;
-    for (size_t i = 0; i < loop->part_count; i++) keep_tables(&loop->parts[i].plan);
+    for (size_t i = 0; i < loop->part_count; i++) {
+        keep_tables(&loop->parts[i].plan);
+        if (loop->work) keep_many(&loop->parts[i].plan);
+    }
     for (size_t i = 0; i < loop->step_count && status == HDST_OK; i++) status = find_step(loop, &loop->steps[i], error);
     return status == HDST_OK ? find_decision(loop, error) : status;
 }
@@ -134,8 +143,14 @@ hdst_status hdst__loop_plan(hdst__loop *loop, hdst_error *error)
     return status;
 }
 
+static void release_changes(hdst__loop *loop)
+{
+    for (size_t i = 0; i < loop->step_count; i++) hdst__row_changes_release(&loop->steps[i].changes);
+}
+
 void hdst__loop_end_plans(hdst__loop *loop)
 {
+    release_changes(loop);
     end_part(&loop->start);
     end_part(&loop->first);
     for (size_t i = 0; i < loop->part_count; i++) end_part(&loop->parts[i]);
@@ -145,6 +160,7 @@ void hdst__loop_end_plans(hdst__loop *loop)
 void hdst__loop_release(hdst__loop *loop)
 {
     if (!loop->planned) return;
+    release_changes(loop);
     hdst__plan_release(&loop->start.plan);
     if (loop->work) hdst__plan_release(&loop->first.plan);
     for (size_t i = 0; i < loop->part_count; i++) hdst__plan_release(&loop->parts[i].plan);

@@ -59,19 +59,23 @@ static hdst_status take_table(const hdst__loop *of, hdst_value *value, const hds
     return take_rows(of, value, table->resident, table->record, table->rows, table->row_count, reader, error);
 }
 
-static hdst_status take_changes(const hdst__loop_step *step, const hdst__node *from, uint64_t *count, hdst_error *error)
+static hdst_status take_changes(hdst__loop_step *step, const hdst__node *from, uint64_t *count, hdst_error *error)
 {
+    bool done = false;
+    hdst_status status = from->resident ? hdst__row_changes_put_there(&step->changes, step->value, from->resident, &done, error) : HDST_OK;
+    if (done) *count += from->reader.records;
+    if (status != HDST_OK || done) return status;
     hdst__runtime *runtime = hdst__engine_runtime(step->value->object.context->engine);
     hdst__rows read = {.records = (void *)from->rows, .count = from->row_count};
     hdst__run_stats ignored = {0};
-    hdst_status status = from->rows ? HDST_OK : hdst__rows_read_all(runtime, &from->reader, false, &read, &ignored, error);
+    status = from->rows ? HDST_OK : hdst__rows_read_all(runtime, &from->reader, false, &read, &ignored, error);
     if (status == HDST_OK) status = hdst__row_changes_put(&step->changes, step->value, read.records, read.count, error);
     if (status == HDST_OK) *count += read.count;
     if (!from->rows) hdst__rows_free(runtime, &read);
     return status;
 }
 
-static hdst_status take_step(const hdst__loop *loop, const hdst__loop_step *step, hdst_loop_turn *turn, hdst_error *error)
+static hdst_status take_step(const hdst__loop *loop, hdst__loop_step *step, hdst_loop_turn *turn, hdst_error *error)
 {
     const hdst__node *target = loop->parts[step->part].plan.target;
     if (step->is_changes) return take_changes(step, target, &turn->changes, error);
@@ -110,8 +114,16 @@ static hdst_status decide(hdst__loop *loop, bool looks, hdst_loop_turn *turn, hd
     return status;
 }
 
+// Keys that are rows of the state are below their number.
+static void expect_rows(const hdst__loop *loop, size_t part)
+{
+    for (size_t i = 0; i < loop->step_count; i++)
+        if (loop->steps[i].part == part && loop->steps[i].is_changes) loop->parts[part].plan.target->keys_below = loop->state->rows;
+}
+
 static hdst_status run_part(hdst__loop *loop, size_t part, bool looks, hdst_loop_turn *turn, hdst__run_stats *stats, hdst_error *error)
 {
+    expect_rows(loop, part);
     hdst_status status = hdst__loop_run_part(loop, &loop->parts[part], stats, error);
     turn->records += loop->parts[part].plan.stats.records;
     if (status == HDST_OK && loop->decides && loop->decides_part == part) status = decide(loop, looks, turn, error);
@@ -165,6 +177,7 @@ hdst_status hdst__loop_run(hdst__loop *loop, const hdst_dataset *dataset, hdst__
     loop->turn_count = 0;
     loop->converged = false;
     loop->looked = NAN;
+    for (size_t i = 0; i < loop->step_count; i++) hdst__row_changes_begin(&loop->steps[i].changes);
     hdst_status status = begin(loop, stats, error);
     if (status == HDST_OK) loop->converged = loop->work && loop->work->rows == 0;
     loop->began = hdst__now();

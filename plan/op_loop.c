@@ -97,6 +97,15 @@ static hdst_status run(hdst__plan *plan, hdst__node *node, hdst_error *error)
     return status;
 }
 
+static void explain_changes(const hdst__node *node, const hdst__row_changes *changes, hdst__buffer *out)
+{
+    const unsigned number = node->number;
+    const char *why_not = changes->why_not;
+    if (changes->times_there)
+        hdst__buffer_printf(out, "loop %u: rows of its state were changed on the device in %" PRIu64 " turns\n", number, changes->times_there);
+    if (why_not && *why_not) hdst__buffer_printf(out, "loop %u: rows of its state are changed on the host: %s\n", number, why_not);
+}
+
 static hdst_status explain(hdst__node *node, hdst__buffer *out, hdst_error *error)
 {
     hdst__loop *loop = loop_of(node);
@@ -112,6 +121,7 @@ static hdst_status explain(hdst__node *node, hdst__buffer *out, hdst_error *erro
     if (status == HDST_OK && node->ran)
         hdst__buffer_printf(out, "loop %u: %" PRIu64 " turns%s\n", (unsigned)node->number, loop->turn_count,
                             !loop->until && !loop->work ? "" : loop->converged ? ", then it had settled" : ", its limit: it had not settled");
+    for (size_t i = 0; i < loop->step_count && status == HDST_OK && node->ran; i++) explain_changes(node, &loop->steps[i].changes, out);
     if (status == HDST_OK && node->ran) hdst__loop_ahead_explain(loop, (unsigned)node->number, out);
     return status;
 }

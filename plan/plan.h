@@ -49,6 +49,8 @@ struct hdst__node {
     hdst__node **inputs;
     size_t input_count;
     bool keeps;                     // a stage reads its records, or a cache holds them: they are best left on the device
+    bool keeps_many;                // the same of as many records as a function of it gives, which nobody knows before
+    uint64_t keys_below;            // a reduction by key: all keys are expected to be below this; 0: nothing is
     bool uncounted;                 // a read: whoever reads it can do without the number of its records (uncounted_input.h)
     bool folded;                    // a fold reads them: on several devices only in runs of 64
     hdst__node *consumer;           // a stage: who takes its records slice by slice, and runs it; they are nowhere in whole then. NULL: it keeps them

@@ -36,11 +36,13 @@ hdst_status hdst__row_changes_make(hdst__arena *arena, const hdst__record *chang
 {
     if (!fits(changes, rows)) return refuse(changes, rows, error);
     if (rows->has_text) return hdst__error_set(error, HDST_E_USAGE, "rows of '%s' have texts, which cannot be changed one by one", rows->name);
-    *made = (hdst__row_changes){.record = changes, .pieces = HDST__NEW_ARRAY(arena, hdst__row_piece, rows->elements)};
+    hdst__row_changes_release(made);
+    *made = (hdst__row_changes){.record = changes, .pieces = HDST__NEW_ARRAY(arena, hdst__row_piece, rows->elements), .times_there = made->times_there};
     for (size_t i = 0; i < rows->leaf_count; i++) {
         const hdst__leaf *from = &changes->leaves[i + 1], *to = &rows->leaves[i];
         for (uint64_t e = 0; e < to->elements; e++) add_piece(made, hdst__leaf_offset(from, e), hdst__leaf_offset(to, e), hdst__scalar_size(to->kind));
     }
+    made->shape = (hdst__row_change){changes, rows->size, made->pieces, made->piece_count};
     return HDST_OK;
 }
 
@@ -133,6 +135,47 @@ static void put(const hdst__row_changes *changes, const hdst_value *value, const
     hdst__thread_pool_run(threads, p.parts, put_part, &p);
 }
 
+// --- On a device ---
+
+static hdst_status put_there(hdst__row_changes *changes, hdst_value *value, const hdst__row_change_records *records, bool *done, bool *stray, hdst_error *error)
+{
+    *stray = false;
+    *done = records->count == 0;
+    if (*done || !value->on_device) return HDST_OK;
+    if (!changes->on_device) changes->on_device = hdst__changed_rows_create(hdst__engine_runtime(value->object.context->engine), &changes->shape);
+    if (!changes->on_device) return hdst__error_memory(error, "changes of rows");
+    hdst_status status = hdst__changed_rows_put(changes->on_device, value->resident, value->rows, records, &changes->why_not, stray, error);
+    *done = status == HDST_OK && !changes->why_not;
+    if (*done && !*stray) {
+        value->version++;
+        changes->times_there++;
+    }
+    return status == HDST_OK ? status : hdst__object_fail(&value->object, error);
+}
+
+hdst_status hdst__row_changes_put_there(hdst__row_changes *changes, hdst_value *value, const hdst__dataset_cache *records, bool *done, hdst_error *error)
+{
+    bool stray;
+    const hdst__row_change_records from = {.cache = records, .count = hdst__dataset_cache_own_reader(records)->records};
+    const hdst_status status = put_there(changes, value, &from, done, &stray, error);
+    *done &= !stray;        // the host finds out which
+    return status;
+}
+
+void hdst__row_changes_begin(hdst__row_changes *changes)
+{
+    changes->times_there = 0;
+    changes->why_not = NULL;
+}
+
+void hdst__row_changes_release(hdst__row_changes *changes)
+{
+    hdst__changed_rows_destroy(changes->on_device);
+    changes->on_device = NULL;
+}
+
+// --- On the host ---
+
 // Rows that lie in memory which the host does not share become the host's.
 static hdst_status open_rows(hdst_value *value, void **shared, hdst_error *error)
 {
@@ -144,11 +187,14 @@ static hdst_status open_rows(hdst_value *value, void **shared, hdst_error *error
     return status == HDST_OK ? hdst__value_set_rows(value, rows, value->rows, error) : status;
 }
 
-hdst_status hdst__row_changes_put(const hdst__row_changes *changes, hdst_value *value, const void *records, uint64_t count, hdst_error *error)
+hdst_status hdst__row_changes_put(hdst__row_changes *changes, hdst_value *value, const void *records, uint64_t count, hdst_error *error)
 {
     void *shared;
+    bool done, stray;
     hdst_status status = check(changes, value, records, count, error);
     if (status != HDST_OK || !count) return status;
+    status = put_there(changes, value, &(hdst__row_change_records){.rows = records, .count = count}, &done, &stray, error);
+    if (status != HDST_OK || done) return status;
     status = open_rows(value, &shared, error);
     if (status != HDST_OK) return status;
     put(changes, value, records, count, shared ? shared : value->data);

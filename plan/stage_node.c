@@ -153,13 +153,22 @@ static hdst_status read_structs(const hdst__node *node, hdst__stage_spec *spec, 
     return HDST_OK;
 }
 
-// Whether the records had better wait on the device for who would take them slice by slice. Nobody knows how many a flat_map gives.
+static bool gives_many(const stage_node *own)
+{
+    for (size_t i = 0; i < own->item_count; i++)
+        if (own->items[i]->op->gives == HDST__GIVES_MANY) return true;
+    return false;
+}
+
+// Whether the records had better wait on the device for who would take them slice by slice. Nobody knows how many a flat_map gives: then it is asked whether
+// the device would do with as few as it takes, if it is the only one.
 static bool stays_whole(const hdst__node *node, uint64_t records, hdst_error *error)
 {
-    const stage_node *own = node->own;
-    for (size_t i = 0; i < own->item_count; i++)
-        if (own->items[i]->op->gives == HDST__GIVES_MANY) return false;
-    return node->consumer && !own_code(node) && node->consumer->op->wants_whole(node->consumer, records, error);
+    const bool many = gives_many(node->own);
+    if (!node->consumer || own_code(node) || (many && !node->keeps_many)) return false;
+    hdst__engine *engine = node->dataset->object.context->engine;
+    const uint64_t asked = many ? hdst__engine_limits(engine)->by_key_device_least : records;
+    return node->consumer->op->wants_whole(node->consumer, asked, error) && (!many || hdst__engine_workers(engine) == 1);       // it is open then
 }
 
 static bool gives_each(const stage_node *own)

@@ -17,6 +17,7 @@ hdst__value_records *hdst__value_records_create(hdst__runtime *runtime, const hd
     records->runtime = runtime;
     pthread_mutex_lock(&runtime->mutex);
     hdst__store_init(&records->store, runtime, record);
+    records->store.whole = true;        // those who read them cut slices by segments
     pthread_mutex_unlock(&runtime->mutex);
     return records;
 }
@@ -34,8 +35,11 @@ void hdst__value_records_destroy(hdst__value_records *records)
 static hdst_status copy(hdst__store *store, const hdst__value_rows *rows, hdst_error *error)
 {
     const uint64_t count = rows->bytes / store->cache.reader.record->size;
-    hdst_status status = hdst__store_begin(store, rows->device, count, error);
-    if (status == HDST_OK) status = hdst__store_append(store, rows->memory, 0, count, error);
+    hdst__memory *memory;
+    bool fresh;
+    hdst_status status = hdst__store_hold_unwritten(store, rows->device, count, &memory, &fresh, error);
+    if (status == HDST_OK && memory) status = rows->device->ops->copy(rows->device, memory, 0, rows->memory, 0, rows->bytes, error);
+    store->copies = memory != NULL;
     const hdst_status ended = hdst__store_end(store, status == HDST_OK ? error : NULL);
     return status == HDST_OK ? ended : status;
 }

@@ -29,7 +29,7 @@ static hdst_status take_slot_memory(hdst__executor *executor, hdst__slot *slot, 
     hdst__device *device = executor->device;
     hdst_status status = HDST_OK;
     if (sizes->output_bytes)
-        status = device->ops->alloc(device, sizes->lands ? HDST__MEMORY_DEVICE : HDST__MEMORY_SHARED, HDST__OWNER_OUTPUT, sizes->output_bytes,
+        status = device->ops->alloc(device, sizes->lands || sizes->stays ? HDST__MEMORY_DEVICE : HDST__MEMORY_SHARED, HDST__OWNER_OUTPUT, sizes->output_bytes,
                                     "output records", &slot->output, error);
     if (status == HDST_OK && slot->output) status = device->ops->to_device(device, slot->output, error);
     if (status != HDST_OK || !sizes->place_words) return status;

@@ -113,6 +113,7 @@ typedef struct hdst__slot_sizes {
     uint32_t slots;                     // slices in flight at most
     bool counts_on_host;                // a C function writes PLACES
     bool in_window;                     // all slots' outputs lie one behind another: they have one PLACES
+    bool stays;                         // outputs go on within the device: the host has no part in them
     bool lands;                         // outputs are the device's alone: what the host takes of them lands in a piece of its memory
 } hdst__slot_sizes;
 

@@ -66,6 +66,8 @@ bool hdst__aggregate_stray(const hdst__aggregate *aggregate, uint64_t *record, u
 
 const hdst__run_stats *hdst__aggregate_stats(const hdst__aggregate *aggregate) { return &aggregate->stats; }
 
+void hdst__aggregate_keys_below(hdst__aggregate *aggregate, uint64_t bound) { hdst__aggregate_device_keys_below(aggregate->on_device, bound); }
+
 // What is unfinished is the host's.
 hdst__dataset_cache *hdst__aggregate_resident(hdst__aggregate *aggregate)
 {

@@ -75,6 +75,9 @@ bool hdst__aggregate_stray(const hdst__aggregate *aggregate, uint64_t *record, u
 // by `laws`: on CPU devices, where they do not fit its caches. `from_function`: a stage in front makes the tuples, which could as well add them up.
 bool hdst__aggregate_takes_rows(uint64_t row_count);
 bool hdst__aggregate_suits_rows(hdst__engine *engine, const hdst__record *rows, const hdst__accumulate_op *laws, uint64_t row_count, bool from_function);
+// All keys, integers, are expected to be below this from the next run on, which a device that has the records makes use of; 0: nothing is expected. Results
+// do not depend on it.
+void hdst__aggregate_keys_below(hdst__aggregate *aggregate, uint64_t bound);
 // From the next run on the state of each key is kept, too, in host memory alone; not with `rows`.
 void hdst__aggregate_keep_state(hdst__aggregate *aggregate);
 // What the last run came to, if it kept that. NULL: out of memory.

@@ -2,6 +2,7 @@
 // Reductions by key on a GPU (shuffle/aggregate/aggregate_device.h): the object, the order of steps.
 #include "shuffle/aggregate/aggregate_device_choose.h"
 #include "shuffle/aggregate/aggregate_device_memory.h"
+#include "shuffle/aggregate/aggregate_device_rows.h"
 
 #include "accum/overflow_table.h"
 #include "base/costs_gpu.h"
@@ -47,6 +48,7 @@ void hdst__aggregate_device_put_on(hdst__aggregate_device *d, hdst__device *on)
     d->given = true;
 }
 
+void hdst__aggregate_device_keys_below(hdst__aggregate_device *d, uint64_t bound) { d->keys_below = bound; }
 void hdst__aggregate_device_keep_states(hdst__aggregate_device *d) { d->states = true; }
 
 hdst__dataset_cache *hdst__aggregate_device_rows(hdst__aggregate_device *d) { return &d->store.cache; }
@@ -71,21 +73,11 @@ static uint64_t groups_for(const pass *p, uint64_t records)
 static hdst__work_arg memory_of(const pass *p, hdst__aggregate_device_memory which) { return (hdst__work_arg){.memory = p->d->memory[which]}; }
 static hdst__work_arg number(uint64_t n) { return (hdst__work_arg){.number = n}; }
 
-static hdst_status scan(const pass *p, hdst__aggregate_device_memory which, uint64_t count, hdst_error *error)
-{
-    const uint64_t most = (uint64_t)p->d->device->facts.compute_units * HDST__GPU_SCAN_GROUPS_PER_UNIT, wanted = count / HDST__GPU_KEY_GROUP_TUPLES + 1,
-                   groups = wanted < most ? wanted : most;
-    hdst_status status = hdst__aggregate_device_provide(p->d, HDST__AGGREGATE_SHARES, groups * 4, error);
-    const hdst__work_arg args[] = {number(count), memory_of(p, which), memory_of(p, HDST__AGGREGATE_SHARES)};
-    if (status == HDST_OK) status = hdst__aggregate_device_work(p->d, HDST__AGGREGATE_SUM, args, 3, groups, error);
-    return status == HDST_OK ? hdst__aggregate_device_work(p->d, HDST__AGGREGATE_SCAN, args, 3, groups, error) : status;
-}
-
 // Counters to places, and where so many partitions begin. What follows takes the places.
 static hdst_status place_partitions(const pass *p, uint64_t partitions, hdst_error *error)
 {
     hdst_status status = hdst__aggregate_device_provide(p->d, HDST__AGGREGATE_OF_STARTS, (partitions + 1) * 4, error);
-    if (status == HDST_OK) status = scan(p, HDST__AGGREGATE_COUNTERS, partitions + 1, error);
+    if (status == HDST_OK) status = hdst__aggregate_device_scan(p->d, HDST__AGGREGATE_COUNTERS, partitions + 1, error);
     const hdst__work_arg args[] = {number(partitions + 1), memory_of(p, HDST__AGGREGATE_COUNTERS), memory_of(p, HDST__AGGREGATE_OF_STARTS)};
     return status == HDST_OK ? hdst__aggregate_device_work(p->d, HDST__AGGREGATE_STARTS, args, 3, partitions / HDST__AGGREGATE_LANES + 1, error) : status;
 }
@@ -273,7 +265,7 @@ static hdst_status total(pass *p, bool *full, bool *overflow_full, hdst_error *e
                                    memory_of(p, HDST__AGGREGATE_STAGED),
                                    memory_of(p, HDST__AGGREGATE_FAILED)};
     if (status == HDST_OK) status = hdst__aggregate_device_work(d, HDST__AGGREGATE_TOTAL, args, sizeof args / sizeof *args, partitions, error);
-    if (status == HDST_OK) status = scan(p, HDST__AGGREGATE_ROWS_OF, partitions + 1, error);
+    if (status == HDST_OK) status = hdst__aggregate_device_scan(d, HDST__AGGREGATE_ROWS_OF, partitions + 1, error);
     if (status == HDST_OK) status = hdst__aggregate_device_read(d, HDST__AGGREGATE_FAILED, 0, &failed, sizeof failed, error);
     if (status == HDST_OK) status = hdst__aggregate_device_read(d, HDST__AGGREGATE_OVERFLOW, HDST__OVERFLOW_STATE * 8, &overflow_state,
                                                                 sizeof overflow_state, error);
@@ -282,14 +274,6 @@ static hdst_status total(pass *p, bool *full, bool *overflow_full, hdst_error *e
     *overflow_full = hdst__overflow_is_full(overflow_state);
     d->rows = rows;
     return status;
-}
-
-static hdst_status wait_for_rows(const pass *p, hdst_error *error)
-{
-    hdst__device *device = p->d->device;
-    hdst__ticket ticket = {.notify = false};
-    hdst_status status = device->ops->mark(device, &ticket, error);
-    return status == HDST_OK ? device->ops->settle(device, &ticket, error) : status;
 }
 
 static hdst_status write_states(const pass *p, hdst_error *error)
@@ -301,7 +285,7 @@ static hdst_status write_states(const pass *p, hdst_error *error)
     const hdst__work_arg args[] = {number(partitions), memory_of(p, HDST__AGGREGATE_ROWS_OF), memory_of(p, HDST__AGGREGATE_STAGED), memory_of(p, p->rows),
                                    number(d->choice.bits), memory_of(p, HDST__AGGREGATE_STATES)};
     if (status == HDST_OK) status = hdst__aggregate_device_work(d, HDST__AGGREGATE_WRITE_STATE, args, 6, partitions, error);
-    return status == HDST_OK ? wait_for_rows(p, error) : status;
+    return status == HDST_OK ? hdst__aggregate_device_wait(d, error) : status;
 }
 
 static hdst_status write_rows(const pass *p, hdst_error *error)
@@ -316,7 +300,7 @@ static hdst_status write_rows(const pass *p, hdst_error *error)
         number(partitions), memory_of(p, HDST__AGGREGATE_ROWS_OF), memory_of(p, HDST__AGGREGATE_STAGED), memory_of(p, p->rows), {.memory = out}};
     if (d->shape.sums) status = hdst__aggregate_device_work(d, HDST__AGGREGATE_FINISH_OVERFLOW, spare, 3, groups_for(p, d->choice.overflow_cells * 8), error);
     if (status == HDST_OK) status = hdst__aggregate_device_work(d, HDST__AGGREGATE_WRITE, args, 5, partitions, error);
-    return status == HDST_OK ? wait_for_rows(p, error) : status;
+    return status == HDST_OK ? hdst__aggregate_device_wait(d, error) : status;
 }
 
 // --- Runs ---
@@ -370,11 +354,11 @@ static hdst_status choose(hdst__aggregate_device *d, const hdst__dataset_cache *
     if (!same) default_classes(d);
     *why = hdst__aggregate_kernels_why_not(d->layout, storage, &d->device->facts);
     if (*why) return HDST_OK;
-    status = hdst__aggregate_device_prepare_text(d, storage, error);
+    status = hdst__aggregate_device_prepare_text(d, storage, false, error);
     if (same || status != HDST_OK) return status;
     status = hdst__aggregate_device_choose(d, cache, error);
     *why = hdst__aggregate_kernels_why_not(d->layout, storage, &d->device->facts);
-    return status == HDST_OK && !*why ? hdst__aggregate_device_prepare_text(d, storage, error) : status;
+    return status == HDST_OK && !*why ? hdst__aggregate_device_prepare_text(d, storage, false, error) : status;
 }
 
 static void proven(hdst__aggregate_device *d)
@@ -383,28 +367,50 @@ static void proven(hdst__aggregate_device *d)
         if (d->program[k]) d->device->ops->proven(d->device, d->program[k]);
 }
 
-static hdst_status run(hdst__aggregate_device *d, const hdst__aggregate_input *input, hdst__run_stats *stats, const char **why, hdst_error *error)
+static bool are_many(const hdst__aggregate_device *d, uint64_t records) { return records >= hdst__engine_limits(d->engine)->by_key_device_least; }
+
+// Where keys are below a number that is known, as few records as there may be are worth it.
+static hdst_status run_in_rows(hdst__aggregate_device *d, const hdst__dataset_cache *cache, hdst_error *error)
+{
+    const hdst__storage *storage = cache->segment[0].storage;
+    d->in_rows = false;
+    if (!hdst__aggregate_device_has_rows(d) || hdst__aggregate_kernels_why_not(d->layout, storage, &d->device->facts)) return HDST_OK;
+    hdst_status status = hdst__aggregate_device_prepare_text(d, storage, true, error);
+    return status == HDST_OK ? hdst__aggregate_device_run_rows(d, cache, &d->in_rows, error) : status;
+}
+
+static hdst_status run_by_hash(hdst__aggregate_device *d, const hdst__aggregate_input *input, const char **why, hdst_error *error)
 {
     pass p = {.d = d, .cache = input->cache, .records = input->reader->records};
     bool again = true;
-    hdst_status status = hdst__aggregate_device_load_cache(d, input->cache, stats, error);
-    if (status == HDST_OK && (input->cache->streamed || input->cache->device != d->device)) *why = "the records have no room on the device";
-    if (status != HDST_OK || *why) return status;
-    const double start = hdst__now();
     d->attempts = 0;
-    status = choose(d, input->cache, input->lasting, why, error);
+    if (!are_many(d, p.records)) *why = "";
+    hdst_status status = *why ? HDST_OK : choose(d, input->cache, input->lasting, why, error);
     for (int i = 0; i < ATTEMPTS && again && status == HDST_OK && !*why; i++) status = attempt(&p, &again, error);
     if (status != HDST_OK || *why) return status;
     if (again) return HDST_E_MEMORY;
     d->choice.distinct = (double)d->rows;
     d->choice.known = true;
     d->heavy_rows = d->choice.heavy;
+    return HDST_OK;
+}
+
+static hdst_status run(hdst__aggregate_device *d, const hdst__aggregate_input *input, hdst__run_stats *stats, const char **why, hdst_error *error)
+{
+    const uint64_t records = input->reader->records;
+    hdst_status status = hdst__aggregate_device_load_cache(d, input->cache, stats, error);
+    if (status == HDST_OK && (input->cache->streamed || input->cache->device != d->device)) *why = "the records have no room on the device";
+    if (status != HDST_OK || *why) return status;
+    const double start = hdst__now();
+    status = run_in_rows(d, input->cache, error);
+    if (status == HDST_OK && !d->in_rows) status = run_by_hash(d, input, why, error);
+    if (status != HDST_OK || *why) return status;
     proven(d);
-    stats->records = p.records;
-    stats->device[0] = (hdst__device_use){.slices = 1, .records = p.records, .busy_seconds = hdst__now() - start};
+    stats->records = records;
+    stats->device[0] = (hdst__device_use){.slices = 1, .records = records, .busy_seconds = hdst__now() - start};
     memcpy(stats->device[0].name, d->device->info->name, sizeof stats->device[0].name);
     stats->device_count = 1;
-    hdst__levels_count(stats, hdst__engine_settings(d->engine)->hpr, p.records, d->tuples + d->heavy_rows, d->rows);
+    hdst__levels_count(stats, hdst__engine_settings(d->engine)->hpr, records, d->in_rows ? d->rows : d->tuples + d->heavy_rows, d->rows);
     return HDST_OK;
 }
 
@@ -412,7 +418,7 @@ static hdst_status open_device(hdst__aggregate_device *d, hdst_error *error) { r
 
 static bool can(const hdst__aggregate_device *d, const hdst__device *device, uint64_t records)
 {
-    const bool suits = records >= hdst__engine_limits(d->engine)->by_key_device_least && records <= UINT32_MAX / 4;
+    const bool suits = (are_many(d, records) || (records && hdst__aggregate_device_has_rows(d))) && records <= UINT32_MAX / 4;
     return suits && device->facts.target == HDST__TARGET_GPU && device->ops->work && device->facts.max_group >= HDST__AGGREGATE_LANES;
 }
 
@@ -471,6 +477,11 @@ void hdst__aggregate_device_explain(const hdst__aggregate_device *d, hdst__buffe
 {
     const hdst__aggregate_device_choice *c = &d->choice;
     const uint32_t bits = c->high_bits + c->low_bits;
+    if (d->in_rows) {
+        hdst__buffer_printf(out, "    container: device rows: one for each key below %" PRIu64 ", as the records lie on the device\n    keys: %" PRIu64 "\n",
+                            d->keys_below, d->rows);
+        return;
+    }
     hdst__buffer_printf(
         out, "    container: device hash: %u part%s by hash in %u round%s, a table of %u rows in local memory for each, as the records lie on the device\n",
         1u << bits, bits ? "s" : "", (unsigned)d->rounds, d->rounds > 1 ? "s" : "", (unsigned)c->slots);

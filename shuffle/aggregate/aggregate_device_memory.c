@@ -10,7 +10,7 @@
 static const char *const kernel_name[HDST__AGGREGATE_KERNELS] = {
     "hash_sample",    "hash_sum",       "hash_scan",      "hash_starts",   "hash_count", "hash_place", "hash_count_heavy",
     "hash_place_heavy", "hash_count_low", "hash_place_low", "hash_distinct", "hash_total", "hash_overflow", "hash_write",
-    "hash_write_state",
+    "hash_write_state", "rows_place", "rows_sort", "rows_add", "rows_count", "rows_write",
 };
 
 // --- Memory ---
@@ -64,6 +64,7 @@ void hdst__aggregate_device_release(hdst__aggregate_device *d)
         if (d->device) d->device->ops->release(d->device, d->memory[m]);
         d->memory[m] = NULL;
     }
+    d->ready_for = 0;
     hdst__store_release(&d->store);
     hdst__store_init(&d->store, hdst__engine_runtime(d->engine), d->layout->record);
     d->store.whole = true;
@@ -94,20 +95,21 @@ size_t hdst__aggregate_device_sources(const hdst__aggregate_device *d, const hds
 
 // --- Programs ---
 
-static bool text_fits(const hdst__aggregate_device *d, const hdst__storage *storage)
+static bool text_fits(const hdst__aggregate_device *d, const hdst__storage *storage, bool in_rows)
 {
-    if (!d->text || d->storage->layout != storage->layout || d->shape.states != d->states) return false;
+    if (!d->text || d->storage->layout != storage->layout || d->shape.states != d->states || d->shape.in_rows != in_rows) return false;
     for (uint64_t v = 0; v < d->layout->value_count; v++)
         if (d->precision[v] != d->layout->value[v].cell.precision) return false;
     return true;
 }
 
-static const char *make_text(hdst__aggregate_device *d, const hdst__storage *storage)
+static const char *make_text(hdst__aggregate_device *d, const hdst__storage *storage, bool in_rows)
 {
     jmp_buf out_of_memory;
     const char *volatile text = NULL;
     if (d->states) hdst__aggregation_layout_choose(d->layout);
     hdst__aggregate_kernel_shape_of(d->layout, &d->device->facts, d->states, &d->shape);
+    d->shape.in_rows = in_rows;
     d->arena.out_of_memory = &out_of_memory;
     if (!setjmp(out_of_memory)) {
         hdst__writer writer = {.arena = &d->arena};
@@ -119,11 +121,11 @@ static const char *make_text(hdst__aggregate_device *d, const hdst__storage *sto
     return text;
 }
 
-hdst_status hdst__aggregate_device_prepare_text(hdst__aggregate_device *d, const hdst__storage *storage, hdst_error *error)
+hdst_status hdst__aggregate_device_prepare_text(hdst__aggregate_device *d, const hdst__storage *storage, bool in_rows, hdst_error *error)
 {
-    if (text_fits(d, storage)) return HDST_OK;
+    if (text_fits(d, storage, in_rows)) return HDST_OK;
     unload_all(d);
-    d->text = make_text(d, storage);
+    d->text = make_text(d, storage, in_rows);
     if (!d->text) return hdst__error_memory(error, "kernels of a reduce by key");
     for (uint64_t v = 0; v < d->layout->value_count; v++) d->precision[v] = d->layout->value[v].cell.precision;
     return HDST_OK;
@@ -139,4 +141,21 @@ hdst_status hdst__aggregate_device_work(hdst__aggregate_device *d, hdst__aggrega
         if (status != HDST_OK) return status;
     }
     return d->device->ops->work(d->device, d->program[which], args, count, groups, lanes, error);
+}
+
+hdst_status hdst__aggregate_device_scan(hdst__aggregate_device *d, hdst__aggregate_device_memory which, uint64_t count, hdst_error *error)
+{
+    const uint64_t most = (uint64_t)d->device->facts.compute_units * HDST__GPU_SCAN_GROUPS_PER_UNIT, wanted = count / HDST__GPU_KEY_GROUP_TUPLES + 1,
+                   groups = wanted < most ? wanted : most;
+    hdst_status status = hdst__aggregate_device_provide(d, HDST__AGGREGATE_SHARES, groups * 4, error);
+    const hdst__work_arg args[] = {{.number = count}, {.memory = d->memory[which]}, {.memory = d->memory[HDST__AGGREGATE_SHARES]}};
+    if (status == HDST_OK) status = hdst__aggregate_device_work(d, HDST__AGGREGATE_SUM, args, 3, groups, error);
+    return status == HDST_OK ? hdst__aggregate_device_work(d, HDST__AGGREGATE_SCAN, args, 3, groups, error) : status;
+}
+
+hdst_status hdst__aggregate_device_wait(hdst__aggregate_device *d, hdst_error *error)
+{
+    hdst__ticket ticket = {.notify = false};
+    hdst_status status = d->device->ops->mark(d->device, &ticket, error);
+    return status == HDST_OK ? d->device->ops->settle(d->device, &ticket, error) : status;
 }

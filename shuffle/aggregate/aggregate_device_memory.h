@@ -13,11 +13,14 @@ hdst_status hdst__aggregate_device_read(hdst__aggregate_device *d, hdst__aggrega
                                         hdst_error *error);
 void hdst__aggregate_device_release(hdst__aggregate_device *d);        // memory and programs
 hdst_status hdst__aggregate_device_load_cache(hdst__aggregate_device *d, hdst__dataset_cache *cache, hdst__run_stats *stats, hdst_error *error);
-// For the precision classes as they are.
-hdst_status hdst__aggregate_device_prepare_text(hdst__aggregate_device *d, const hdst__storage *storage, hdst_error *error);
+// For the precision classes as they are. in_rows: of the kernels of aggregate_device_rows.c.
+hdst_status hdst__aggregate_device_prepare_text(hdst__aggregate_device *d, const hdst__storage *storage, bool in_rows, hdst_error *error);
 // Compiles at first use.
 hdst_status hdst__aggregate_device_work(hdst__aggregate_device *d, hdst__aggregate_device_kernel which, const hdst__work_arg *args, size_t count,
                                         uint64_t groups, hdst_error *error);
+// Counters become what is before each of them.
+hdst_status hdst__aggregate_device_scan(hdst__aggregate_device *d, hdst__aggregate_device_memory which, uint64_t count, hdst_error *error);
+hdst_status hdst__aggregate_device_wait(hdst__aggregate_device *d, hdst_error *error);      // for all that was submitted
 // Arguments that say where a segment's records lie.
 size_t hdst__aggregate_device_sources(const hdst__aggregate_device *d, const hdst__segment *segment, hdst__work_arg *args);
 

@@ -26,6 +26,11 @@ typedef enum hdst__aggregate_device_kernel {
     HDST__AGGREGATE_FINISH_OVERFLOW,
     HDST__AGGREGATE_WRITE,
     HDST__AGGREGATE_WRITE_STATE,
+    HDST__AGGREGATE_ROWS_PLACE,         // aggregate_device_rows.c
+    HDST__AGGREGATE_ROWS_SORT,
+    HDST__AGGREGATE_ROWS_ADD,
+    HDST__AGGREGATE_ROWS_COUNT,
+    HDST__AGGREGATE_ROWS_WRITE,
     HDST__AGGREGATE_KERNELS,
 } hdst__aggregate_device_kernel;
 
@@ -50,6 +55,9 @@ typedef enum hdst__aggregate_device_memory {
     HDST__AGGREGATE_FAILED,
     HDST__AGGREGATE_MAP,
     HDST__AGGREGATE_STATES,
+    HDST__AGGREGATE_ROW_ORDER,
+    HDST__AGGREGATE_ROW_WORDS,
+    HDST__AGGREGATE_ROW_SEEN,
     HDST__AGGREGATE_MEMORIES,
 } hdst__aggregate_device_memory;
 
@@ -73,6 +81,9 @@ struct hdst__aggregate_device {
     hdst__device *device;               // NULL: not opened yet
     bool given;                         // it is not the engine's first
     bool states;                        // rows are to be left unfinished
+    uint64_t keys_below;                // all keys are said to be below this; 0: nothing is said
+    uint64_t ready_for;                 // the order of the keys below this is there, and words of them that are clear; 0: they are not
+    bool in_rows;                       // the last run had a row for each key there may be
     hdst__aggregation_layout *layout;
     hdst__arena arena;                  // of the text and of the storage that it was made for
     hdst__aggregate_kernel_shape shape;

@@ -486,7 +486,7 @@ static const char *kernels_text(hdst__arena *arena, const hdst__aggregation_layo
     print_row(&text, layout, shape);
     print_exception(&text, layout, shape);
     hdst__write_text(&text, hdst__pieces_text(arena, &hdst__aggregate_pieces, "hash_gpu.cl"));
-    hdst__write_text(&text, hdst__pieces_text(arena, &hdst__aggregate_pieces, "hash_total.cl"));
+    hdst__write_text(&text, hdst__pieces_text(arena, &hdst__aggregate_pieces, shape->in_rows ? "hash_rows.cl" : "hash_total.cl"));
     if (shape->states) hdst__write_text(&text, hdst__pieces_text(arena, &hdst__aggregate_pieces, "hash_state.cl"));
     return hdst__writer_text(&text);
 }

@@ -27,6 +27,7 @@ typedef struct hdst__aggregate_kernel_shape {
     uint32_t total_lanes;               // of a work-group that fills a partition's table: HDST__AGGREGATE_LANES or twice as many
     uint32_t overflow_cell_words;               // of a superaccumulator
     bool doubles;
+    bool in_rows;                       // kernels for a row of each key below a number, alone
     bool states;                        // rows are not finished: key and words, as tables have them
     uint32_t row_bytes;                 // of a row that hash_total writes
     uint32_t state_words;               // then: of a state, in 64 bits

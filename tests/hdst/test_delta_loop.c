@@ -2,7 +2,10 @@
 // Delta loops: only what changed goes on. Breadth-first search beside plain C, what a turn tells, how loops go on from rows that others left, misuse.
 #include "tests/hdst/support.h"
 
-static const char *const forms[] = {"interp", "cpu", "gpu-form", "team"};
+#include <stdlib.h>
+
+enum { GPU_FORM = 2 };
+static const char *const forms[] = {"interp", "cpu", [GPU_FORM] = "gpu-form", "team"};
 
 #define ON_EACH_FORM                                      \
     for (size_t form = 0; form < 4; form++)               \
@@ -39,7 +42,22 @@ static const char kernels[] =
     "map name(reached r) -> named { return (named){ .name = \"a\" }; }\n"
     "map change_of_name(reached r) -> (uint32_t row, text name) { return (0, \"b\"); }\n"
     "map endless(int64_t i) -> (int64_t at, int64_t value) { return (i % 10, i); }\n"
-    "map same(int64_t i) -> int64_t { return i; }\n";
+    "map same(int64_t i) -> int64_t { return i; }\n"
+    "struct sums { double high; uint64_t n; int32_t low; uint32_t bits; };\n"
+    "struct found { uint16_t row; double high; uint64_t n; int32_t low; uint32_t bits; };\n"
+    "map none(int64_t i) -> sums { return (sums){ .n = (uint64_t)i }; }\n"
+    "map begin(int64_t i) -> found { return (found){ .row = (uint16_t)i, .n = (uint64_t)i * 3 }; }\n"
+    "flat_map throw(found f, broadcast uint32_t rows) -> (key uint16_t row, double high, uint64_t n, int32_t low, uint32_t bits)\n"
+    "{\n"
+    "    for (uint32_t k = 0; k < f.row % 5; k++) {\n"
+    "        uint32_t x = ((uint32_t)f.n + f.row * 31u + k) * 2654435761u;\n"
+    "        emit((uint16_t)((x >> 7) % rows), x % 1000 ? -(double)x : 1.0 / 0.0, x * 5ul, (int32_t)x, 1u << x % 32);\n"
+    "    }\n"
+    "}\n"
+    "reduce all_laws(sums a, sums b)\n"
+    "{\n"
+    "    return (sums){ .high = max(a.high, b.high), .n = a.n + b.n, .low = min(a.low, b.low), .bits = a.bits | b.bits };\n"
+    "}\n";
 
 // --- A graph ---
 
@@ -161,6 +179,20 @@ static void expect_turns(const hdst_dataset *loop, const search *right)
     }
 }
 
+static void expect_explained(hdst_result *result, const char *words)
+{
+    const char *text = hdst_explain(result, NULL);
+    cr_expect(text && strstr(text, words), "no '%s' in\n%s", words, text);
+}
+
+static void *rows_of(hdst_value *value, uint64_t *count)
+{
+    hdst_error error;
+    void *rows = NULL;
+    cr_assert_eq(hdst_collect(hdst_read_value(value), &rows, count, &error), HDST_OK, "%s", error.message);
+    return rows;
+}
+
 // --- What they give ---
 
 Test(delta_loop, only_what_changed_goes_on)
@@ -177,8 +209,89 @@ Test(delta_loop, only_what_changed_goes_on)
             expect_cells(result, right->cells, forms[form]);
             expect_turns(loop, right);
         }
+        if (form == GPU_FORM) expect_explained(result, "rows of its state were changed on the device in ");
         hdst_context_destroy(s.context);
     }
+}
+
+// What is offered lies where the state does, so it is reduced there, in a table with a row for each cell.
+Test(delta_loop, a_device_reduces_what_is_offered)
+{
+    make_graph();
+    if (!have_cpu()) return;
+    setting s = begin(forms[GPU_FORM]);
+    hdst_result *result = hdst_result_create(search_from(&s, s.start, s.source, 9));
+    for (int again = 0; again < 2; again++) {
+        RUN(result);
+        expect_cells(result, searched(9)->cells, "nine turns");
+        expect_explained(result, "container: device rows: one for each key below 3000,");
+        expect_explained(result, "rows of its state were changed on the device in 9 turns");
+    }
+    hdst_context_destroy(s.context);
+}
+
+enum { ROWS_OF_SUMS = 5003, BEGUN = 9000, SUMS_SIZE = 24, FOUND_SIZE = 32 };
+typedef struct thrown { void *state, *work; uint64_t rows, records; hdst_error error; } thrown;
+
+static void *copy_of(const setting *s, hdst_value *value, uint64_t size, uint64_t *count)
+{
+    void *rows = rows_of(value, count), *copy = malloc(*count * size);
+    memcpy(copy, rows, *count * size);
+    hdst_rows_destroy(s->context, rows);
+    return copy;
+}
+
+// Two turns that give rows below `below`: what they left, or the error. `made`: how the reduction went, at last.
+static thrown throw(const char *form, uint32_t below, const char *made)
+{
+    setting s = {.context = context_in_form(form)};
+    s.module = module_of(s.context, kernels);
+    s.state = hdst_value_create(s.module, "sums", 1);
+    s.work = hdst_value_create(s.module, "found", 1);
+    hdst_map_spec *spec = hdst_map_spec_create(s.module, "throw");
+    hdst_bind_value(spec, "rows", value_of(&s, "uint32_t", &below, 1));
+    hdst_dataset *found = hdst_reduce_by_key(hdst_flat_map(hdst_read_value(s.work), spec), s.module, "all_laws");
+    const hdst_loop_step steps[] = {{.dataset = found, .value = s.state}, {.dataset = found, .value = s.work}};
+    hdst_loop_options options = HDST_LOOP_OPTIONS_INIT;
+    options.limit = 2;
+    hdst_result *result = hdst_result_create(hdst_delta_loop(hdst_map_function(numbers(&s, ROWS_OF_SUMS), s.module, "none"), s.state,
+                                                             hdst_map_function(numbers(&s, BEGUN), s.module, "begin"), s.work, steps, 2, &options));
+    thrown t = {0};
+    if (hdst_run(result, &t.error) == HDST_OK) {
+        t.state = copy_of(&s, s.state, SUMS_SIZE, &t.rows);
+        t.work = copy_of(&s, s.work, FOUND_SIZE, &t.records);
+    }
+    if (made) expect_explained(result, made);
+    hdst_context_destroy(s.context);
+    return t;
+}
+
+// Minima, maxima, sums and bits of keys below the number of rows: the records of the next work set, and their order, too.
+Test(delta_loop, devices_make_the_same_records_in_the_same_order)
+{
+    if (!have_cpu()) return;
+    thrown right = throw("interp", ROWS_OF_SUMS, NULL), got = throw("gpu-form", ROWS_OF_SUMS, "container: device rows: one for each key below 5003,");
+    cr_assert_eq(right.error.code, HDST_OK, "%s", right.error.message);
+    cr_assert_eq(right.rows, ROWS_OF_SUMS);
+    cr_assert_gt(right.records, 2000);
+    cr_assert(got.rows == right.rows && got.records == right.records);
+    cr_expect_arr_eq(got.state, right.state, right.rows * SUMS_SIZE);
+    cr_expect_arr_eq(got.work, right.work, right.records * FOUND_SIZE);
+    free(right.state);
+    free(right.work);
+    free(got.state);
+    free(got.work);
+}
+
+// A key that names no row is one of a reduction all the same: what is wrong is the change.
+Test(delta_loop, a_key_that_is_no_row_is_told_by_its_change)
+{
+    if (!have_cpu()) return;
+    const thrown right = throw("interp", ROWS_OF_SUMS + 3, NULL), got = throw("gpu-form", ROWS_OF_SUMS + 3, NULL);
+    cr_assert_eq(right.error.code, HDST_E_RECORD);
+    cr_expect(strstr(right.error.message, "is of row 500"), "%s", right.error.message);
+    cr_expect_str_eq(got.error.message, right.error.message);
+    cr_expect_eq(got.error.record, right.error.record);
 }
 
 static char warning[500];
@@ -187,14 +300,6 @@ static void note_warning(hdst_log_level level, const char *message, void *user)
 {
     (void)user;
     if (level == HDST_LOG_WARN) snprintf(warning, sizeof warning, "%s", message);
-}
-
-static void *rows_of(hdst_value *value, uint64_t *count)
-{
-    hdst_error error;
-    void *rows = NULL;
-    cr_assert_eq(hdst_collect(hdst_read_value(value), &rows, count, &error), HDST_OK, "%s", error.message);
-    return rows;
 }
 
 // The rows of both values after nine turns, taken into another context, are all that its loop needs.
@@ -304,7 +409,7 @@ Test(delta_loop, many_changes_of_one_turn)
 
 Test(delta_loop, changes_of_rows_that_there_are_not)
 {
-    for (size_t form = 0; form < 2; form++) {
+    for (size_t form = 0; form < 3; form++) {
         if (form && !have_cpu()) break;
         setting s = {.context = context_in_form(forms[form])};
         s.module = module_of(s.context, kernels);

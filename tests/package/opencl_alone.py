@@ -83,7 +83,8 @@ def main():
     compiler = sys.argv[2] if len(sys.argv) > 2 else next(filter(None, map(shutil.which, COMPILERS)), None)
     if not compiler:
         sys.exit('no clang is there, which comes with PoCL')
-    files = sorted(str(path.relative_to(root)) for folder in ('base', 'record', 'accum', 'codegen', 'shuffle') for path in (root / folder).rglob('*.cl'))
+    folders = ('base', 'record', 'accum', 'codegen', 'engine', 'shuffle')
+    files = sorted(str(path.relative_to(root)) for folder in folders for path in (root / folder).rglob('*.cl'))
     texts = {path: (root / path).read_text() for path in files}
     included = {below for text in texts.values() for below in includes_of(text)}
     wrong = [f'{path}: no file includes it, and it has no #pragma once' for path in files if '#pragma once\n' not in texts[path] and path not in included]

@@ -29,6 +29,7 @@ typedef struct hdst__cell {
     uint64_t device_first, private_first;     // word of element 0 within a row
     bool of_floats;                 // a float sum whose addends are floats
     int32_t scale;                  // index into the scales (of the launch), or -1 when plain
+    uint32_t batch_sum;             // which sum over the rows of a block, from 1, makes all of it, so that a batch may have it rounded (first_level.h); 0: none
     bool fast;                      // a float sum that the kernel rounds at each addition, in any order: asked for, and set by the form that does it
 } hdst__cell;
 

@@ -15,7 +15,7 @@ enum { TOGETHER = 64 };     // elements whose marks are looked at once
 
 uint64_t hdst__tables_mark_words(const hdst__tables *tables, const uint64_t *rows)
 {
-    return tables->first_level ? hdst__tables_device_words(tables, rows) / HDST__PAGE_WORDS + 1 : 0;
+    return tables->first_level ? hdst__tables_device_words(tables, rows) / HDST__PAGE_WORDS + 2 : 0;
 }
 
 uint64_t hdst__tables_first_level_words(const hdst__tables *tables, const uint64_t *rows)
@@ -27,7 +27,8 @@ hdst__first_level hdst__first_level_of(const hdst__tables *tables, const uint64_
 {
     const uint64_t count = hdst__tables_private_words(tables, rows);
     const int64_t *words = memory + hdst__tables_mark_words(tables, rows);
-    return (hdst__first_level){.marks = memory, .words = words, .low = words + count, .cells = words + 2 * count, .scale = scale};
+    const uint32_t batch = words > memory ? (uint32_t)words[-1] : 0;
+    return (hdst__first_level){.batch = batch, .marks = memory, .words = words, .low = words + count, .cells = words + 2 * count, .scale = scale};
 }
 
 static bool is_marked(const hdst__first_level *level, const int64_t *cell, uint64_t words)
@@ -57,6 +58,8 @@ static int32_t scale_of(const hdst__cell *cell, const hdst__first_level *level)
     return hdst__fixed_scale(cell->of_floats ? HDST__F32 : HDST__F64, level->scale[cell->scale]);
 }
 
+static bool is_rounded(const hdst__cell *cell, const hdst__first_level *level) { return cell->batch_sum && level->batch >> (cell->batch_sum - 1) & 1; }
+
 // --- One cell ---
 
 static uint64_t read_sum(const hdst__cell *cell, place at, const hdst__first_level *level)
@@ -78,6 +81,11 @@ uint64_t hdst__first_level_read(const hdst__tables *tables, const uint64_t *rows
                           uint64_t element)
 {
     const hdst__cell *cell = &tables->accum[accum].cell[leaf];
+    if (is_rounded(cell, level)) {
+        uint32_t bits;
+        memcpy(&bits, (const char *)place_of(tables, rows, level, accum, row, cell, 0).word + element * sizeof bits, sizeof bits);
+        return bits;
+    }
     return read_cell(cell, place_of(tables, rows, level, accum, row, cell, element), level);
 }
 
@@ -131,9 +139,25 @@ static void round_doubles(const hdst__cell *cell, place at, uint64_t count, int3
         for (uint64_t e = 0; e < count; e++) out[e] = hdst__round_double(at.word[e], one);     // their low words are not in use
 }
 
+// The leaf's words hold its values.
+static void copy_rounded(const hdst__cell *cell, const hdst__leaf *leaf, const int64_t *values, char *to)
+{
+    const size_t size = hdst__scalar_size(cell->kind);
+    const bool together = hdst__leaf_offset(leaf, cell->elements - 1) == leaf->offset + (cell->elements - 1) * size;
+    if (together) {
+        memcpy(to + leaf->offset, values, cell->elements * size);
+        return;
+    }
+    for (uint64_t e = 0; e < cell->elements; e++) memcpy(to + hdst__leaf_offset(leaf, e), (const char *)values + e * size, size);
+}
+
 static void read_leaf(const hdst__cell *cell, const hdst__leaf *leaf, const hdst__first_level *level, place at, char *to)
 {
     const size_t size = hdst__scalar_size(cell->kind);
+    if (is_rounded(cell, level)) {
+        copy_rounded(cell, leaf, at.word, to);
+        return;
+    }
     const bool together = hdst__leaf_offset(leaf, cell->elements - 1) == leaf->offset + (cell->elements - 1) * size;
     const int32_t s = cell->digits ? scale_of(cell, level) : 0;
     const bool rounds = hdst__rounds_directly(cell->kind, -s) && hdst__rounds_directly(cell->kind, -s - HDST__FIXED_BITS);

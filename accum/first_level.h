@@ -7,19 +7,25 @@
 // leave the cells as they were, zero, and who clears or reads the table touches two words for each float sum in place
 // of 10 or 67. The memory holds marks, first-level words, low words, cells: a mark for each page of HDST__PAGE_WORDS words
 // of the cells, not 0 once a cell with a word there was touched. A sum is that of all its words and its cell.
+//
+// The last mark is no page's: it says what a *batch* left, a run of so few records that one strip took them as one block. Where a block's registers had
+// all of a leaf's sums, exactly, they were rounded there: the leaf's words hold its values, floats side by side, and nothing else (hdst__cell.batch_sum).
 #ifndef HDST_ACCUM_FIRST_LEVEL_H
 #define HDST_ACCUM_FIRST_LEVEL_H
 
 #include "accum/tables.h"
 
 enum { HDST__PAGE_WORDS = 512 };
+enum { HDST__BATCH_SUMS = 31 };                             // of a kernel, at most: bit n - 1 of the last mark says that batch_sum n is rounded
+enum { HDST__BATCH_WORDS_ALONE = 31 };                      // this bit: low words and cells were not needed, and hold anything
 
-uint64_t hdst__tables_mark_words(const hdst__tables *tables, const uint64_t *rows);
+uint64_t hdst__tables_mark_words(const hdst__tables *tables, const uint64_t *rows);      // the last one too
 // marks too: words before the first cell; 0 without first-level words
 uint64_t hdst__tables_first_level_words(const hdst__tables *tables, const uint64_t *rows);
 
 typedef struct hdst__first_level {        // of a device table, for reading; cells on pages that are not marked are never looked at
     const int64_t *marks, *words, *low, *cells;
+    uint32_t batch;                 // the last mark
     const int32_t *scale;           // by scale: s
 } hdst__first_level;
 

@@ -161,6 +161,12 @@ inline long8 row_add_fast_two(__global long *own, double8 sum, double up, double
     *(__global row_word_pairs *)own += (long16)(w.s0, 0, w.s1, 0, w.s2, 0, w.s3, 0, w.s4, 0, w.s5, 0, w.s6, 0, w.s7, 0);
     return ~fits;
 }
+// Sums as the values of a result: rounded once. A sum that was rounded before (fast) may be NaN, of which there is one.
+inline float8 row_rounded(double8 sum)
+{
+    const float8 v = __builtin_convertvector(sum, float8);
+    return v == v ? v : as_float8((uint8)0x7fc00000);
+}
 // A sum of floats: a multiple of 2^-149 below 2^135, or not finite.
 inline void row_add_superaccumulator(volatile __global long *cell, double v)
 {

@@ -49,6 +49,7 @@ typedef struct hdst__kernel {
     hdst__gpu_shape shape;              // GPU: as it became
     bool one_group_per_strip;           // CPU: global size = number of strips, chosen by the engine
     bool splits_few;                    // CPU: records take so long that a strip is worth few of them (HDST__CPU_FEW_RECORDS)
+    uint32_t batch_records;             // CPU: a run of at most so many records may be a batch (HDST__ARG_BATCH); 0: none may
     bool strips_twice;                  // CPU: a strip has two tables, which records take in turn: hdst__tables_turns_words
     bool merges;                        // GPU: merge_name runs behind each launch, over as many work-items, with the same arguments. A launch
                                         // takes at most FLUSH records then, if that is not 0

@@ -22,6 +22,8 @@ typedef enum hdst__arg_kind {
     HDST__ARG_PARTITIONS,            // buffer of uint, hdst__kernel_part_words of them
     HDST__ARG_TUPLES,            // buffer: `tuple_bytes` for each record of the slice
     HDST__ARG_FLUSH,            // ulong: records after which a strip must flush
+    HDST__ARG_BATCH,            // ulong. 1: the launch is all of a run, by one work-item, of batch_records and FLUSH records at most; first-level words
+                                // were not cleared (accum/first_level.h). Else 0
     HDST__ARG_OUTPUT,           // buffer: records as C structs, where ir_output_way says
     HDST__ARG_ROOM,             // ulong: records that fit the output
     HDST__ARG_PLACES,           // buffer of ulong, hdst__kernel_places of them

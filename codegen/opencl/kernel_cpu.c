@@ -6,6 +6,7 @@
 #include "codegen/opencl/kernel_emit.h"
 #include "codegen/opencl/print_accum.h"
 #include "codegen/opencl/print_args.h"
+#include "codegen/opencl/print_batch.h"
 #include "codegen/opencl/print_cell.h"
 #include "codegen/opencl/print_combine.h"
 #include "codegen/opencl/print_finish.h"
@@ -102,6 +103,7 @@ static void print_setup(hdst__printer *p)
 static void print_finish(hdst__printer *p)
 {
     block_sums(p)->end(p);
+    hdst__print_batch_end(p);
     if (hdst__combines(p)) hdst__print_combine_end(p);
     if (p->output.at_most) {
         hdst__write_line(&p->out, "places[%d + strips + 2 * strip] = own_start;", HDST__COUNTS_AT);
@@ -324,7 +326,7 @@ const hdst__kernel *hdst__kernel_make_cpu(hdst__arena *arena, const ir_func *sca
     if (!hdst__device_can(p, diags)) return NULL;
     hdst__kernel *kernel = HDST__NEW(arena, hdst__kernel);
     *kernel = (hdst__kernel){.func = block, .local_size = 1, .one_group_per_strip = true, .strips_twice = block->tables->turns > 1,
-        .splits_few = forms.few_step < forms.strip_step, .private_bytes = bytes,
+        .splits_few = forms.few_step < forms.strip_step, .batch_records = hdst__takes_batches(p) ? HDST__CPU_STRIP_STEP : 0, .private_bytes = bytes,
         .why = why_text(p, block), .overflow_cell_words = block->tables->overflow_words};
     const size_t finish = hdst__tables_write_rows(tables) ? HDST__OVERFLOW_FILLINGS : 0;
     if (finish) hdst__finish_texts(p, kernel, fillings + OWN_FILLINGS);

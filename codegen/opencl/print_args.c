@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The arguments of a kernel, in the order of hdst__arg_kind, and their text.
 #include "codegen/opencl/print_args.h"
+#include "codegen/opencl/print_batch.h"
 #include "codegen/opencl/print_combine.h"
 #include "codegen/opencl/print_combine_gpu.h"
 #include "codegen/opencl/print_tables.h"
@@ -62,6 +63,7 @@ static void add_table_args(hdst__printer *p)
     for (size_t a = 0; a < p->tables->accum_count; a++)
         if (p->tables->accum[a].writes_rows) hdst__kernel_add_arg(p, HDST__ARG_FINISHED, (uint32_t)a, "__global uchar *%sOut", p->plan[a].name);
     hdst__kernel_add_arg(p, HDST__ARG_FLUSH, 0, "ulong flush");
+    if (hdst__takes_batches(p)) hdst__kernel_add_arg(p, HDST__ARG_BATCH, 0, "ulong batch");
 }
 
 static void add_text_args(hdst__printer *p)

@@ -3,6 +3,7 @@
 // registers while the records go by: so many units by so many vectors of elements. Exact sums are of doubles; what a
 // double would round is added one by one before. With fast sums they are of floats, rounded at each addition.
 #include "codegen/opencl/print_row_sums.h"
+#include "codegen/opencl/print_batch.h"
 #include "codegen/opencl/print_cell.h"
 #include "codegen/opencl/print_row_dots.h"
 #include "codegen/opencl/print_row_words.h"
@@ -43,14 +44,14 @@ static void print_tile_records(hdst__printer *p, const hdst__row_tile *t)
     hdst__write_line(&p->out, "}");
 }
 
-// Lanes before the first one that counts are others' already.
+// Lanes before the first one that counts are others' already. Where sums are rounded these store the same again.
 static void print_first_lanes_off(hdst__printer *p, const hdst__row_tile *t, uint32_t off)
 {
     const char *lanes = "";
     for (uint32_t l = 0; l < t->lanes; l++) lanes = hdst__arena_printf(p->arena, "%s%s%s", lanes, l ? ", " : "", l < off ? "0" : "-1");
     for (uint32_t u = 0; u < t->units && off; u++)
-        hdst__write_line(&p->out, t->fast ? "%s = (int16)(%s) ? %s : (float16)0;" : "%s = (long8)(%s) ? %s : (double8)0;",
-            sum_name(p, u, 0), lanes, sum_name(p, u, 0));
+        hdst__write_line(&p->out, t->fast ? "%s%s = (int16)(%s) ? %s : (float16)0;" : "%s%s = (long8)(%s) ? %s : (double8)0;",
+            t->cell->batch_sum ? "if (!rounds) " : "", sum_name(p, u, 0), lanes, sum_name(p, u, 0));
 }
 
 // From registers to the table: a loop, for compilers pay for each copy of its body.
@@ -154,7 +155,7 @@ static void print_one_record(hdst__printer *p, const hdst__row_tile *t)
 static void print_singly(hdst__printer *p, const hdst__row_tile *t)
 {
     hdst__write_line(&p->out, "uint singly = 0;");
-    hdst__write_line(&p->out, "for (uint unit = 0; unit < %" PRIu64 "; unit++) {", t->sum->units);
+    hdst__write_line(&p->out, "for (uint unit = 0; %sunit < %" PRIu64 "; unit++) {", t->cell->batch_sum ? "!rounds && " : "", t->sum->units);
     p->out.indent++;
     hdst__write_line(&p->out, "const double limit = row_limit(%s[unit], largest, records);", t->factor);
     hdst__write_line(&p->out, "if (finite && row_takes_all(%s[unit], largest, least, records, limit)) continue;", t->factor);
@@ -173,9 +174,20 @@ static void print_singly(hdst__printer *p, const hdst__row_tile *t)
     hdst__write_line(&p->out, "}");
 }
 
+// A batch's sums are rounded where a double holds them all.
+static void print_rounds(hdst__printer *p, const hdst__row_tile *t)
+{
+    if (!t->cell->batch_sum) return;
+    hdst__write_line(&p->out, "bool rounds = batch && finite;");
+    hdst__write_line(&p->out, "for (uint unit = 0; rounds && unit < %" PRIu64 "; unit++)", t->sum->units);
+    hdst__write_line(&p->out, "    rounds = row_takes_all(%s[unit], largest, least, records, row_limit(%s[unit], largest, records));", t->factor, t->factor);
+    hdst__print_batch_words(p, t);
+}
+
 static void print_exact(hdst__printer *p, const hdst__row_tile *t)
 {
     print_ranges(p, t);
+    print_rounds(p, t);
     print_singly(p, t);
     hdst__write_line(&p->out, "if (finite) {");
     p->out.indent++;
@@ -218,10 +230,12 @@ static void print_sum(hdst__printer *p, const hdst__row_sum *s)
     hdst__write_line(&p->out, "%s const uchar *rows = (%s const uchar *)%s;", t.space, t.space, row);
     if (t.fast) {
         hdst__write_line(&p->out, "const double most = records * 0x1p40;");
+        if (t.cell->batch_sum) hdst__write_line(&p->out, "const bool rounds = batch;");
         print_tiles(p, t);
     } else {
         print_exact(p, &t);
     }
+    hdst__print_batch_note(p, &t);
     p->out.indent--;
     hdst__write_line(&p->out, "}");
 }

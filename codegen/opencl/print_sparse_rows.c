@@ -26,7 +26,8 @@ static void print_element(hdst__printer *p, const hdst__row_tile *t)
     for (uint32_t v = 0; v < t->vectors; v++) hdst__write_line(&p->out, "double8 sum%" PRIu32 " = 0;", v);
     hdst__write_line(&p->out, "for (uint first = 0; first < records; first += 64)");
     p->out.indent++;
-    hdst__write_line(&p->out, "for (ulong left = e + k < tile ? 0 : row_nonzero_of(nonzero, first, records, k); left != 0; left &= left - 1) {");
+    hdst__write_line(&p->out, "for (ulong left = %se + k < tile ? 0 : row_nonzero_of(nonzero, first, records, k); left != 0; left &= left - 1) {",
+                     t->cell->batch_sum ? "!rounds && " : "");
     p->out.indent++;
     hdst__write_line(&p->out, "const uint r = first + __builtin_ctzl(left);");
     hdst__write_line(&p->out, "const float v = *(%s const float *)(rows + r * %" PRIu64 "UL + (e + k) * 4);", t->space, t->row_bytes);

@@ -4,6 +4,7 @@
 #include "codegen/opencl/print_tables.h"
 #include "codegen/opencl/print_accum_pair.h"
 #include "codegen/opencl/print_accum_run.h"
+#include "codegen/opencl/print_batch.h"
 #include "codegen/opencl/print_cell.h"
 #include "codegen/opencl/print_row_out.h"
 #include "codegen/opencl/print_run_totals.h"
@@ -56,7 +57,7 @@ static void print_first_levels(hdst__printer *p, const char **cells)
     for (size_t a = 0; a < p->tables->accum_count; a++)
         words = hdst__arena_printf(p->arena, "%s%s%s * %" PRIu64, words, a ? " + " : "", rows_text(p, &p->plan[a]), p->plan[a].accum->device_row_words);
     hdst__write_line(&p->out, "__global long *marks = device_table;");
-    hdst__write_line(&p->out, "__global long *first_level_words = marks + (%s) / %d + 1;", words, HDST__PAGE_WORDS);
+    hdst__write_line(&p->out, "__global long *first_level_words = marks + (%s) / %d + 2;", words, HDST__PAGE_WORDS);
     for (size_t a = 0; a < p->tables->accum_count; a++) {
         hdst__write_line(&p->out, "__global long *%sFirstLevel = first_level_words%s;", p->plan[a].name, offset);
         offset = hdst__arena_printf(p->arena, "%s + %s * %" PRIu64, offset, rows_text(p, &p->plan[a]), p->plan[a].accum->private_row_words);
@@ -175,6 +176,7 @@ void hdst__print_table_bases(hdst__printer *p)
     if (hdst__has_private_tables(p) || p->func->tables->first_level) print_private_words(p);
     if (hdst__has_private_tables(p)) print_strip_bases(p, p->gpu ? group : "strip");
     print_private_bases(p);
+    hdst__print_batch_begin(p);
 }
 
 // --- Adding to the device table ---
@@ -223,6 +225,7 @@ void hdst__print_strip_reset(hdst__printer *p)
         print_resets_apart(p);
         return;
     }
+    hdst__print_batch_reset(p);
     hdst__write_line(&p->out, "for (ulong w = 0; w < %s; w++) private_table[w] = 0;", p->func->tables->turns > 1 ? "2 * turn_words" : "private_words");
 }
 
@@ -386,7 +389,12 @@ void hdst__print_strip_flush(hdst__printer *p)
         const bool table = plan->accum->is_table;
         if (table) hdst__write_line(&p->out, "for (ulong row = 0; row < %s; row++) {", rows_text(p, plan));
         p->out.indent += table;
-        for (uint32_t l = 0; l < leaf_count(p, plan); l++) print_strip_leaf(p, plan, l);
+        for (uint32_t l = 0; l < leaf_count(p, plan); l++) {
+            const char *unless = hdst__batch_flush_text(p, &plan->accum->cell[l]);
+            if (unless[0]) hdst__write_line(&p->out, "%s{", unless);
+            print_strip_leaf(p, plan, l);
+            if (unless[0]) hdst__write_line(&p->out, "}");
+        }
         p->out.indent -= table;
         if (table) hdst__write_line(&p->out, "}");
     }

@@ -52,6 +52,8 @@ typedef struct hdst__row_sums {
 
 // Takes the loops out of `func` (scalar form, before the passes of the row form). False: there are no sums, and func is as it was.
 bool hdst__pass_row_sums(ir_func *func, const hdst__tables *tables, const hdst__storage *input, hdst__row_sums *sums);
+// batch_sums.c: marks the leaves that a batch may have rounded (hdst__cell.batch_sum). `func`: the row form, with its placement; `tables`: of it.
+void hdst__pass_batch_sums(const ir_func *func, hdst__tables *tables, const hdst__row_sums *sums);
 void hdst__row_sums_renumber(const ir_func *func, hdst__row_sums *sums);        // after it and the row passes, which number variables anew
 
 // Inside of the pass: where it stands.

@@ -70,6 +70,7 @@ typedef struct hdst__launch {
     const hdst__memory *combined;           // NULL, or tables in which records become fewer (HDST__ARG_COMBINED),
     uint64_t combined_tables, combined_bits;    // so many (of a GPU: the turn of the slice); logarithm of the rows of one at most
     bool gathers;                           // GPU: rows `skip` to `skip` + `count` of the table become records, and nothing else is done
+    uint64_t batch;                         // HDST__ARG_BATCH
     uint64_t flush, room;                   // room: records that fit `output`
     uint32_t param_count, accum_count;      // of `broadcast` and `rows`; of `finished`
 } hdst__launch;

@@ -306,6 +306,7 @@ static void fill_argument(const hdst__code *code, const hdst__arg *what, const h
     case HDST__ARG_PARTITIONS: set_memory(arg, at->partitions); break;
     case HDST__ARG_TUPLES: set_memory(arg, at->tuples); break;
     case HDST__ARG_FLUSH: set_number(arg, at->flush); break;
+    case HDST__ARG_BATCH: set_number(arg, at->batch); break;
     case HDST__ARG_OUTPUT: set_memory(arg, at->output); break;
     case HDST__ARG_ROOM: set_number(arg, at->room); break;
     case HDST__ARG_PLACES: set_memory(arg, at->places); break;

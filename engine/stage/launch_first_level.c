@@ -4,6 +4,7 @@
 
 #include "accum/first_level.h"
 
+#include <string.h>
 
 static const int64_t zeroes[HDST__PAGE_WORDS];
 
@@ -11,7 +12,7 @@ static bool has_too_many(const hdst__launch_plan *plan) { return plan->page_coun
 
 static void note_pages(hdst__launch_plan *plan, const int64_t *marks)
 {
-    const uint64_t all = hdst__tables_mark_words(plan->tables, plan->rows);
+    const uint64_t all = hdst__tables_mark_words(plan->tables, plan->rows) - 1;        // the last one is no page's
     plan->page_count = 0;
     for (uint64_t i = 0; i < all && !has_too_many(plan); i++) {
         if (marks[i] == 0) continue;
@@ -28,13 +29,30 @@ static uint64_t page_words(const hdst__launch_plan *plan, uint64_t page, uint64_
     return left < HDST__PAGE_WORDS ? left : HDST__PAGE_WORDS;
 }
 
+bool hdst__plan_is_batch(const hdst__launch_plan *plan)
+{
+    const hdst__kernel *kernel = plan->kernel;
+    const uint64_t records = plan->reader.records, most = plan->device->limits->slice_records;
+    if (!kernel || !plan->rounds_batches || !plan->first_level_words || plan->reader.open_end || records == 0 || records > kernel->batch_records) return false;
+    const bool one_slice = records <= plan->piece->capacity && (most == 0 || records <= most);      // slices of 64 records and fewer are not cut
+    return one_slice && records <= plan->flush &&
+           hdst__kernel_strips(kernel, plan->items, plan->device->info->compute_units, records) == 1;
+}
+
+uint64_t hdst__plan_first_level_back(const hdst__launch_plan *plan)
+{
+    if (!plan->batch) return plan->first_level_words;
+    return hdst__tables_mark_words(plan->tables, plan->rows) + hdst__tables_private_words(plan->tables, plan->rows);
+}
+
 hdst_status hdst__plan_first_level_clear(hdst__launch_plan *plan, hdst_error *error)
 {
     hdst__device *device = plan->device;
     const bool all = has_too_many(plan);
     const size_t count = all ? 0 : plan->page_count;
     plan->page_count = HDST__CPU_DIRTY_PAGES + 1;        // until the run went well
-    hdst_status status = device->ops->fill(device, plan->table, plan->first_level_words + (all ? plan->device_words : 0), 0, error);
+    hdst_status status = plan->batch && !all ? HDST_OK      // its kernel does
+        : device->ops->fill(device, plan->table, plan->first_level_words + (all ? plan->device_words : 0), 0, error);
     for (size_t i = 0; i < count && status == HDST_OK; i++) {
         uint64_t first;
         const uint64_t words = page_words(plan, plan->page[i], &first);
@@ -43,10 +61,22 @@ hdst_status hdst__plan_first_level_clear(hdst__launch_plan *plan, hdst_error *er
     return status;
 }
 
+// Of a batch: low words, if some are in use. Who reads the table finds zeroes where none is.
+static hdst_status read_low_words(hdst__launch_plan *plan, int64_t *table, hdst_error *error)
+{
+    const uint64_t first = hdst__plan_first_level_back(plan), words = plan->first_level_words - first;
+    const bool alone = table[hdst__tables_mark_words(plan->tables, plan->rows) - 1] >> HDST__BATCH_WORDS_ALONE & 1, are_zero = plan->low_words_are_zero;
+    plan->low_words_are_zero = words && alone;
+    if (words && alone && !are_zero) memset(table + first, 0, words * sizeof *table);
+    if (!words || alone) return HDST_OK;
+    return plan->device->ops->read(plan->device, plan->table, first * sizeof *table, table + first, words * sizeof *table, true, error);
+}
+
 hdst_status hdst__plan_first_level_read(hdst__launch_plan *plan, int64_t *table, hdst_error *error)
 {
     hdst__device *device = plan->device;
-    hdst_status status = HDST_OK;
+    hdst_status status = read_low_words(plan, table, error);
+    if (status != HDST_OK) return status;
     note_pages(plan, table);
     if (has_too_many(plan))
         return device->ops->read(device, plan->table, plan->first_level_words * sizeof(int64_t), table + plan->first_level_words,

@@ -5,9 +5,15 @@
 
 #include "engine/stage/launch_plan.h"
 
+// Whether the run about to begin is a batch: all of it is one launch of one strip, of few records, and who asked takes rows. The kernel then clears what it
+// needs, and rounds what it can. To be asked before the table is cleared.
+bool hdst__plan_is_batch(const hdst__launch_plan *plan);
 // Before a run: the marks, the first-level words and those pages of the cells that the last run touched become zero.
 hdst_status hdst__plan_first_level_clear(hdst__launch_plan *plan, hdst_error *error);
-// After a run that went well, with marks and first-level words in `table`: the marked pages are read to their places there.
+// After a run that went well, with marks and first-level words in `table` (of a batch without the low words): what else is needed is read to its place there.
 hdst_status hdst__plan_first_level_read(hdst__launch_plan *plan, int64_t *table, hdst_error *error);
+
+// Words from the table's beginning that each run brings back.
+uint64_t hdst__plan_first_level_back(const hdst__launch_plan *plan);
 
 #endif

@@ -142,6 +142,7 @@ static void take_tables(hdst__launch_plan *plan, const hdst__launch_plan_request
     plan->device_words = hdst__tables_device_words(plan->tables, plan->rows);
     plan->first_level_words = hdst__tables_first_level_words(plan->tables, plan->rows);
     plan->page_count = HDST__CPU_DIRTY_PAGES + 1;
+    plan->rounds_batches = request->rounds_batches;
     if (plan->kernel->strips_twice) plan->private_words = hdst__tables_turns_words(plan->tables, plan->rows);
     if (plan->kernel->merges) plan->private_words = hdst__tables_private_words(plan->tables, plan->rows);
     if (hdst__tables_write_rows(plan->tables)) plan->device_words = 1;

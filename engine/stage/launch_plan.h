@@ -86,6 +86,9 @@ typedef struct hdst__launch_plan {
     uint64_t device_words, private_words;
     uint64_t first_level_words;           // before device_words in the table (launch_first_level.h)
     uint64_t page[HDST__CPU_DIRTY_PAGES];    // of its cells: those that are not zero
+    bool rounds_batches;            // as in the request
+    bool batch;                     // this run is one (launch_first_level.h)
+    bool low_words_are_zero;        // in the host's copy
     size_t page_count;              // more than HDST__CPU_DIRTY_PAGES: too many to tell, or not known
     const hdst__combining *combining;   // as asked for
     uint64_t combined[3];           // of the last run: records that were made, those that a GPU's table left, its rows
@@ -108,6 +111,7 @@ typedef struct hdst__launch_plan_request {
     uint64_t limit;                 // of hdst__stage_spec
     bool makes_rows;                // the device makes rows of accumulators, so their table may be in fixed point
     bool writes_rows;               // kernels may write rows as soon as they are complete: the stage takes no words
+    bool rounds_batches;            // a run of few records may leave values in place of words: the stage takes rows, and nothing else of the table
     bool merges_words;              // who asks takes a table in fixed point with its overflow cells
     bool shares, shares_in_place;   // as in the plan
     const hdst__combining *combining;   // NULL, or how kernels may make records fewer

@@ -143,7 +143,8 @@ static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cach
         .launch = {.broadcast = plan->bound, .values = plan->host, .rows = plan->rows, .table = plan->table, .strips = plan->strips,
             .scales = plan->scales, .overflow = plan->overflow, .partitions = plan->partitions, .tuples = plan->tuples,
                    .text_constants = plan->text_constants, .text_constants_host = (uint64_t)(uintptr_t)plan->text_host,
-                   .error = plan->error_word, .flush = plan->flush, .finished = plan->finished, .param_count = (uint32_t)plan->func->param_count,
+                   .error = plan->error_word, .flush = plan->flush, .batch = plan->batch, .finished = plan->finished,
+                   .param_count = (uint32_t)plan->func->param_count,
                    .accum_count = plan->tables ? (uint32_t)plan->tables->accum_count : 0},
         .slice_least = plan->slice_least, .slice_most = plan->slice_most, .slice_seconds = hdst__plan_slice_seconds(plan),
         .slice_records = plan->device->limits->slice_records,
@@ -155,7 +156,7 @@ static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cach
             .in_place = plan->in_place,
         .limit = plan->tables || plan->code.fold ? 0 : plan->limit, .window = plan->in_window ? &window : NULL,
             .bound = plan->func->emits ? hdst__ir_emit_bound(plan->func) : 1, .checks = plan->checks,
-        .table = table, .table_bytes = table ? (plan->first_level_words ? plan->first_level_words : plan->device_words) * sizeof(int64_t)
+        .table = table, .table_bytes = table ? (plan->first_level_words ? hdst__plan_first_level_back(plan) : plan->device_words) * sizeof(int64_t)
             : 0, .results = table == own_table(plan) ? plan->results : NULL,
         .overflow_state = plan->overflow ? &plan->overflow_state : NULL,
         .clear_words = clears_ahead(plan) ? plan->device_words : 0,
@@ -188,6 +189,7 @@ static hdst_status run(hdst__launch_plan *plan, const hdst__stage_values *values
     bool has_overflow_state = false;
     *failure = UINT64_MAX;
     hdst_status status = bind_broadcasts(plan, values, stats, error);
+    plan->batch = hdst__plan_is_batch(plan);
     if (status == HDST_OK) status = clear(plan, error);
     if (status == HDST_OK) status = prepare_ring(plan, cache, ring, error);
     if (status == HDST_OK && cache && cache->each) hdst__partial_cache_choose(cache);
@@ -201,6 +203,9 @@ static hdst_status run(hdst__launch_plan *plan, const hdst__stage_values *values
     status = hdst__plan_fixed_point_check(plan, has_overflow_state, error);
     if (status == HDST_OK && !plan->table_stays) status = hdst__plan_fixed_point_read(plan, error);
     if (status != HDST_OK) return status;
+    if (plan->batch && stats->device[0].slices != 1)
+        return hdst__error_set(error, HDST_E_INTERNAL, "a batch of '%s' was cut into %llu slices", plan->func->name,
+                               (unsigned long long)stats->device[0].slices);
     if (plan->first_level_words) status = hdst__plan_first_level_read(plan, table, error);
     if (status != HDST_OK) return status;
     if (!plan->proven) plan->proven = plan->device->ops->proven(plan->device, plan->program);

@@ -97,6 +97,9 @@ static void explain_kernel(const hdst__launch_plan *plan, hdst__buffer *out)
     if (plan->kernel && plan->kernel->splits_few)
         hdst__buffer_printf(out, "    of fewer than %" PRIu64 " records: a strip per core, of %d records at least\n",
                             (uint64_t)plan->items * HDST__CPU_STRIP_STEP, HDST__CPU_FEW_RECORDS);
+    if (plan->kernel && plan->kernel->batch_records && plan->rounds_batches)
+        hdst__buffer_printf(out, "    of up to %" PRIu32 " records: one strip, whose sums are rounded as they leave its registers\n",
+                            plan->kernel->batch_records);
     if (!plan->kernel || !plan->kernel->why) return;
     for (const char *line = plan->kernel->why; *line;) {
         size_t length = 0;

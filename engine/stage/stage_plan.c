@@ -140,6 +140,7 @@ static hdst_status make_plan(hdst__stage *stage, const hdst__stage_values *value
         .combining = hdst__stage_combining(stage, stage->device, shares), .counts_output = stage->mode.is[HDST__MODE_COUNTED_OUTPUT],
         .makes_rows = hdst__stage_may_finish(stage) && !stage->mode.is[HDST__MODE_SUPERACCUMULATORS],
         .writes_rows = knows_starts(stage, values) && hdst__stage_may_write_rows(stage),
+        .rounds_batches = stage->spec.takes_rows && !shares && !stage->mode.is[HDST__MODE_SKIP_FAILED],
         .merges_words = (shares || !stage->spec.takes_rows || stage->reader.open_end) && !stage->mode.is[HDST__MODE_SKIP_FAILED] &&
             !stage->mode.is[HDST__MODE_SUPERACCUMULATORS],
     };

@@ -99,6 +99,7 @@ static bool set_arg(cl_run *run, const kernel_case *c, kernel_bound *bound, cl_u
     case HDST__ARG_INPUT_STRIDE: return set_number(bound, position, c->input->leaf[arg->index].element_stride);
     case HDST__ARG_ROWS: return set_number(bound, position, rows_of(c, arg->index));
     case HDST__ARG_FLUSH: return set_number(bound, position, c->flush);
+    case HDST__ARG_BATCH: return set_number(bound, position, 0);
     case HDST__ARG_ROOM: return set_number(bound, position, room_of(c));
     case HDST__ARG_LOCAL: return set(bound, position, local_bytes(c, arg), NULL);
     default: {

@@ -69,6 +69,7 @@ enum {
     HDST__CPU_INTERLEAVE = 4,                   // vectors side by side in a loop of at most
     HDST__CPU_INTERLEAVED_STATEMENTS = 4,       //     so many statements, or
     HDST__CPU_INTERLEAVED_NODES = 640,          //     so many nodes of all vectors together when records leave the loop
+    HDST__CPU_FISSION_NODES = 24,               // of a loop over elements beside a sum in order: fewer are not worth a loop without it
     HDST__CPU_MASKED_VECTORS = 8,               // in a loop of fewer the turns that are left are a vector too
     HDST__CPU_PAIRED_LEAST_NODES = 320,         // two vectors side by side share their constants (Black-Scholes takes 0.87 of the time);
     HDST__CPU_PAIRED_MOST_NODES = 1024,         //     longer ones take long to compile

@@ -238,11 +238,14 @@ static void rewrite(ir_func *func, const hdst__tables *tables, ir_block *block, 
         ir_stmt *s = block->items[i];
         elements l = {.func = func, .tables = tables, .reads = {func, s}, .exceptions = IR_NO_VAR};
         const bool wanted = s->kind == IR_FOR && s->step == 1 && (!whole_rows || (adds_or_stores(s) && has_many_turns(s)));
+        ir_stmt *behind = wanted && !whole_rows ? hdst__fission_ordered_sum(func, s) : NULL;
         if (wanted && can_take(&l)) {
             take_loop(&l, &out, s);
+            if (behind) hdst__ir_push(func, &out, behind);
             func->rows = true;
             continue;
         }
+        if (behind) hdst__ir_push(func, &s->body, behind->body.items[0]);       // it stays whole
         ir_block *nested[HDST__IR_NESTED];
         for (int n = 0, count = hdst__ir_nested(s, nested); n < count; n++) rewrite(func, tables, nested[n], whole_rows);
         hdst__ir_push(func, &out, s);

@@ -23,6 +23,8 @@ bool hdst__row_only_scatters(const ir_func *func);
 
 uint64_t hdst__bytes_read(const ir_func *func);         // of inputs, by one record (passes.c)
 
+// loop_fission.c: takes a sum in order off the end of a short loop, if what is left is worth it; the loop that is to stand behind it. NULL: nothing.
+ir_stmt *hdst__fission_ordered_sum(ir_func *func, ir_stmt *loop);
 void hdst__pass_element_loops(ir_func *func, const hdst__tables *tables);        // loops over elements that SIMD can take
 // those that add to rows or store them: for the block form over rows in memory
 void hdst__pass_element_loops_of_rows(ir_func *func, const hdst__tables *tables);

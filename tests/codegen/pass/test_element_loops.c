@@ -100,3 +100,38 @@ Test(pass_elements, block_form_over_rows_marks_those_that_add_or_store)
     PASS_LEAVES(whole, "  for i = 0u to 40u {\n    far[i] = p.x[i]\n  }\n  store r.y[0u] = far[3u]\n");
     PASS_LEAVES(whole, "  for i = 0u to 20u {\n    store r.y[i] = p.x[i]\n  }\n");                                            // few elements
 }
+
+// --- A sum in order at a loop's end ---
+
+// Heavy enough to be worth a loop of its own.
+#define HEAVY(e) "div(sqrt(add(mul(" e ", " e "), 1f)), add(mul(mul(" e ", " e "), mul(" e ", " e ")), div(2f, add(mul(" e ", 3f), 5f))))"
+
+Test(pass_elements, a_sum_in_order_gets_a_loop_of_its_own)
+{
+    PASS_GIVES(one,
+               "  for i = 0u to 10u {\n"
+               "    far[i] = " HEAVY("far[i]") "\n"
+               "    d = add(d, mul(far[i], p.x[3u]))\n"
+               "  }\n"
+               "  store r.y[0u] = d\n",
+               "  for i = 0u to 10u vectorize {\n"
+               "    far[i] = " HEAVY("far[i]") "\n"
+               "  }\n"
+               "  for i = 0u to 10u {\n"
+               "    d = add(d, mul(far[i], p.x[3u]))\n"
+               "  }\n"
+               "  store r.y[0u] = d\n");
+}
+
+Test(pass_elements, a_sum_in_order_stays_where_it_needs_its_turn)
+{
+    // A variable of the turn, another turn's element, one that is set elsewhere, too.
+    PASS_LEAVES(one, "  for i = 0u to 10u {\n    e = " HEAVY("far[i]") "\n    far[i] = e\n    d = add(d, e)\n  }\n  store r.y[0u] = d\n");
+    PASS_LEAVES(one, "  for i = 0u to 10u {\n    far[i] = " HEAVY("far[i]") "\n    d = add(d, far[add(i, 1u)])\n  }\n  store r.y[0u] = d\n");
+    PASS_LEAVES(one, "  for i = 0u to 10u {\n    far[i] = " HEAVY("far[i]") "\n    far[add(i, 1u)] = 0f\n    d = add(d, far[i])\n  }\n  store r.y[0u] = d\n");
+    // What is left reads the sum; little is left; what is left is not for SIMD; many elements.
+    PASS_LEAVES(one, "  for i = 0u to 10u {\n    far[i] = " HEAVY("d") "\n    d = add(d, far[i])\n  }\n  store r.y[0u] = d\n");
+    PASS_LEAVES(one, "  for i = 0u to 10u {\n    far[i] = mul(p.x[i], 2f)\n    d = add(d, far[i])\n  }\n  store r.y[0u] = d\n");
+    PASS_LEAVES(one, "  for i = 0u to 10u {\n    far[3u] = " HEAVY("far[3u]") "\n    d = add(d, p.x[i])\n  }\n  store r.y[0u] = d\n");
+    PASS_LEAVES(one, "  for i = 0u to 40u {\n    far[i] = " HEAVY("far[i]") "\n    d = add(d, far[i])\n  }\n  store r.y[0u] = d\n");
+}

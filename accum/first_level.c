@@ -190,12 +190,20 @@ static bool read_column(const hdst__cell *cell, const hdst__record *record, cons
     return true;
 }
 
+// Whether the leaves fill a row: what nobody writes is zero.
+static bool is_filled(const hdst__accum *a, const hdst__record *record)
+{
+    uint64_t bytes = 0;
+    for (size_t leaf = 0; leaf < record->leaf_count; leaf++) bytes += a->cell[leaf].elements * hdst__scalar_size(record->leaves[leaf].kind);
+    return bytes == record->size;
+}
+
 void hdst__first_level_read_rows(const hdst__tables *tables, const uint64_t *rows, const hdst__first_level *level, size_t accum, const hdst__record *record,
                                  void *out)
 {
     const hdst__accum *a = &tables->accum[accum];
     const uint64_t count = a->is_table ? rows[a->param] : 1;
-    char *to = memset(out, 0, count * record->size);
+    char *to = is_filled(a, record) ? out : memset(out, 0, count * record->size);
     if (count && read_column(&a->cell[0], record, level, place_of(tables, rows, level, accum, 0, &a->cell[0], 0), count, to)) return;
     for (uint64_t row = 0; row < count; row++, to += record->size)
         for (size_t leaf = 0; leaf < record->leaf_count; leaf++) {

@@ -44,6 +44,13 @@ inline float row_lanes(float16 v)
     const float4 four = eight.lo + eight.hi;
     return (four.x + four.z) + (four.y + four.w);
 }
+// Of four vectors at once, each in the same order.
+inline float4 row_lanes_of_four(float16 a, float16 b, float16 c, float16 d)
+{
+    const float8 a8 = a.lo + a.hi, b8 = b.lo + b.hi, c8 = c.lo + c.hi, d8 = d.lo + d.hi;
+    const float4 a4 = a8.lo + a8.hi, b4 = b8.lo + b8.hi, c4 = c8.lo + c8.hi, d4 = d8.lo + d8.hi;
+    return ((float4)(a4.x, b4.x, c4.x, d4.x) + (float4)(a4.z, b4.z, c4.z, d4.z)) + ((float4)(a4.y, b4.y, c4.y, d4.y) + (float4)(a4.w, b4.w, c4.w, d4.w));
+}
 inline double8 row_factors(const float *factor, uint r) { return __builtin_convertvector(as_float8(*(const uint8 *)(factor + r) & 0x7fffffff), double8); }
 // Factors and ranges have room for a multiple of eight records, and zeroes there. A product of 2^127 is left to others.
 inline double row_limit(const float *factor, const double *largest, uint records)

@@ -57,6 +57,17 @@ static void print_ahead(hdst__printer *p, const tile *t)
     hdst__write_line(&p->out, "PREFETCH_BYTES((const uchar *)(ulong)(at + (%s) * %" PRIu64 "UL + e), %d)", row, t->record_bytes, LANES * 4);
 }
 
+// Lanes of four records' sums are brought together at once.
+static void print_four_out(hdst__printer *p, const tile *t)
+{
+    hdst__write_line(&p->out, "for (uint n = 0; n < %" PRIu32 "; n++) {", t->units);
+    p->out.indent++;
+    hdst__write_line(&p->out, "const float4 four = row_lanes_of_four(all[4 * n], all[4 * n + 1], all[4 * n + 2], all[4 * n + 3]);");
+    for (uint32_t s = 0; s < 4; s++) hdst__write_line(&p->out, "%s[r + %" PRIu32 "][unit + n] = four.s%" PRIu32 ";", t->dots, s, s);
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+}
+
 // The dots of records r, r + 1 ... with the broadcast's rows `unit`, unit + 1 ...
 static void print_tile(hdst__printer *p, const tile *t)
 {
@@ -81,8 +92,9 @@ static void print_tile(hdst__printer *p, const tile *t)
     for (uint32_t u = 0; u < t->units; u++)
         for (uint32_t s = 0; s < t->records; s++) all = hdst__arena_printf(p->arena, "%s%s%s", all, all[0] ? ", " : "", sum_name(p, u, s));
     hdst__write_line(&p->out, "const float16 all[%" PRIu32 "] = {%s};", t->units * t->records, all);
-    hdst__write_line(&p->out, "for (uint n = 0; n < %" PRIu32 "; n++) %s[r + n %% %" PRIu32 "][unit + n / %" PRIu32 "] = row_lanes(all[n]);",
-        t->units * t->records, t->dots, t->records, t->records);
+    if (t->records == 4) print_four_out(p, t);
+    else hdst__write_line(&p->out, "for (uint n = 0; n < %" PRIu32 "; n++) %s[r + n %% %" PRIu32 "][unit + n / %" PRIu32 "] = row_lanes(all[n]);",
+                          t->units * t->records, t->dots, t->records, t->records);
 }
 
 uint64_t hdst__row_units_open(hdst__printer *p, uint64_t done, uint64_t units, uint32_t *each)

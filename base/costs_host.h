@@ -169,6 +169,10 @@ enum {
     // Sorts.
     HDST__HOST_GATHER_BYTES = 1 << 20,          // of rows that a thread puts in order at once
     HDST__HOST_SORT_BUCKET_RECORDS = 1 << 14,   // of a bucket, at least, where records are dealt to several
+    HDST__HOST_SORT_CHUNK_BYTES = 16 << 10,     // of a bucket's records, where they are dealt as they come: a few hundred buckets have one that is not full
+    HDST__HOST_SORT_BLOCK_MOST_BYTES = 64 << 20, HDST__HOST_SORT_BLOCK_SHARE = 4,       // of chunks that are asked for at once; of those that are there
+    HDST__HOST_SORT_SAMPLE_BYTES = 8 << 20,     // of the first records, by which these buckets are chosen; fewer are sorted when all are there
+    HDST__HOST_SORT_DEALING_THREADS = 4,        // at most: one thread deals, which more of them would wait for longer than it takes all to deal later
     HDST__HOST_INSERTION_RECORDS = 16,          // sorted by insertion
     HDST__HOST_SORT_BATCH_BYTES = 16 << 20,     // read between two looks at whether the run was cancelled
     HDST__HOST_SORT_PIECE_BYTES = 1 << 20, HDST__HOST_SORT_PIECE_SHARE = 4,     // of a copy to another layout, or to the host; of what the budget has left

@@ -38,6 +38,7 @@ static void set_limits(hdst__limits *limits)
         .grace_seconds = HDST__HOST_GRACE_SECONDS, .tuning_least = HDST__GPU_TUNING_LEAST,
         .share_bytes = HDST__HOST_SHARE_BYTES, .join_seconds = HDST__HOST_JOIN_SECONDS, .sample_seconds = HDST__HOST_SAMPLE_SECONDS,
         .pick_least = HDST__GPU_PICK_LEAST, .sort_least = HDST__GPU_SORT_LEAST, .sort_large_least = HDST__GPU_SORT_LARGE_LEAST,
+        .sort_sample_bytes = HDST__HOST_SORT_SAMPLE_BYTES, .sort_dealing_threads = HDST__HOST_SORT_DEALING_THREADS,
         .by_key_device_least = HDST__GPU_BY_KEY_LEAST,
         .by_key_slice_least = HDST__GPU_BY_KEY_SLICE_LEAST, .scatter_least = HDST__GPU_LEAST_SCATTERED,
         .scatter_piece = HDST__GPU_SCATTER_PIECE_BYTES, .combine_least = HDST__CPU_COMBINE_LEAST,

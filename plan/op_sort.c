@@ -2,6 +2,7 @@
 // Sorts by several keys (shuffle/sort/sort.h).
 #include "plan/op_sort.h"
 #include "plan/plan.h"
+#include "plan/stage_node.h"
 #include "record/field_path.h"
 #include "shuffle/sort/sort.h"
 
@@ -24,15 +25,52 @@ static void describe(const hdst_dataset *dataset, hdst__buffer *out) { hdst__buf
 static hdst_status build(hdst__arena *arena, hdst__node *node, hdst_error *error)
 {
     (void)error;
+    const hdst_dataset *dataset = node->dataset;
+    const sort_own *by = dataset->own;
     node->own = HDST__NEW(arena, sort_node);
+    if (node->inputs[0]->op == &hdst__op_stage && hdst__sort_takes_slices(dataset->object.context->engine, dataset->record, by->keys, by->count))
+        hdst__node_consume(node);
     return HDST_OK;
 }
 
-static hdst_status run_sort(hdst__node *node, hdst__sort *sort, hdst_error *error)
+static hdst__sort *make(hdst__node *node, hdst_error *error)
 {
-    const hdst__node *input = node->inputs[0];
+    const hdst_dataset *dataset = node->dataset;
+    const sort_own *by = dataset->own;
+    sort_node *own = node->own;
+    if (!own->sort) own->sort = hdst__sort_create(dataset->object.context->engine, dataset->record, by->keys, by->count);
+    if (!own->sort) hdst__error_memory(error, "a sort");
+    return own->sort;
+}
+
+static const hdst__consumer *consumer(hdst__node *node, hdst_error *error)
+{
+    hdst__sort *sort = make(node, error);
+    return sort ? hdst__sort_consumer(sort) : NULL;
+}
+
+static bool wants_whole(hdst__node *node, uint64_t records, hdst_error *error)
+{
+    (void)node, (void)records, (void)error;
+    return false;
+}
+
+// What the functions in front give goes in while they run; else it is read.
+static hdst_status sort_input(hdst__plan *plan, hdst__node *node, hdst__sort *sort, hdst_error *error)
+{
+    hdst__node *input = node->inputs[0];
+    if (input->consumer == node) {
+        hdst__sort_begin(sort);
+        const hdst_status status = input->op->run(plan, input, error);
+        return status == HDST_OK ? hdst__sort_end(sort, node->keeps, error) : status;
+    }
     const void *rows = !input->resident && input->row_count == input->reader.records ? input->rows : NULL;
-    hdst_status status = hdst__sort_run(sort, &input->reader, input->resident, rows, node->keeps, error);
+    return hdst__sort_run(sort, &input->reader, input->resident, rows, node->keeps, error);
+}
+
+static hdst_status run_sort(hdst__plan *plan, hdst__node *node, hdst__sort *sort, hdst_error *error)
+{
+    const hdst_status status = sort_input(plan, node, sort, error);
     if (status != HDST_OK) return status;
     node->ran = true;
     node->reader = hdst__sort_reader(sort);
@@ -44,14 +82,11 @@ static hdst_status run_sort(hdst__node *node, hdst__sort *sort, hdst_error *erro
 
 static hdst_status run(hdst__plan *plan, hdst__node *node, hdst_error *error)
 {
-    const hdst_dataset *dataset = node->dataset;
-    const sort_own *by = dataset->own;
-    sort_node *own = node->own;
+    hdst__sort *sort = make(node, error);
     node->ran = false;
-    if (!own->sort) own->sort = hdst__sort_create(dataset->object.context->engine, dataset->record, by->keys, by->count);
-    if (!own->sort) return hdst__error_memory(error, "a sort");
-    const hdst_status status = run_sort(node, own->sort, error);
-    hdst__plan_add_stats(&plan->stats, hdst__sort_stats(own->sort));
+    if (!sort) return HDST_E_MEMORY;
+    const hdst_status status = run_sort(plan, node, sort, error);
+    hdst__plan_add_stats(&plan->stats, hdst__sort_stats(sort));
     return status;
 }
 
@@ -88,6 +123,7 @@ static void end(hdst_dataset *dataset)
 const hdst__operator hdst__op_sort = {
     .name = "hdst_sort", .gives = HDST__GIVES_EACH, .own_bytes = sizeof(sort_own), .may_stay_on_host = true, .describe = describe, .build = build,
     .run = run, .known = hdst__node_has_run, .explain = explain, .drop = drop, .release = release, .end = end,
+    .consumer = consumer, .wants_whole = wants_whole,
 };
 
 // --- The keys ---

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which sources without a number of records are read by those alone who can do without it: stages over single records, whose output goes wherever it goes as
-// it comes, or to a reduction by key. Anybody else's input is counted before it is read.
+// it comes, or to a reduction by key or a sort. Anybody else's input is counted before it is read.
 #include "plan/uncounted_input.h"
 
 #include "plan/aggregate_node.h"
@@ -10,7 +10,7 @@ static bool streams(const hdst__node *node)
 {
     const hdst__node *consumer = node->consumer;
     if (node->op != &hdst__op_stage || node->driver || (node->dataset->spec && node->dataset->spec->separate)) return false;
-    return !consumer || consumer->op->consumer == hdst__aggregate_node_consumer;
+    return !consumer || consumer->op == &hdst__op_sort || consumer->op->consumer == hdst__aggregate_node_consumer;
 }
 
 static bool is_input(const hdst__node *node, const hdst__node *of)

@@ -38,6 +38,8 @@ typedef struct hdst__limits {
     uint64_t pick_least;                // records of which a kernel picks candidates for the largest values; fewer pass by on the host
     uint64_t sort_least;                // records that a device sorts; fewer are sorted on the host, without a compiler
     uint64_t sort_large_least;          // that a GPU sorts in large tiles where they are keys alone
+    uint64_t sort_sample_bytes;         // of the first records that come to a sort slice by slice, by which the buckets of all are chosen;
+    uint32_t sort_dealing_threads;      //     by so many threads at most
     bool sort_by_kernels;               // CPU devices sort small records as others, in place of the host's threads
     uint64_t by_key_device_least;       // records that a device reduces by key
     uint64_t by_key_slice_least;        // records of a slice with texts in their keys that it does

@@ -1,52 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 // Small records in the order of their numbers, on the host (shuffle/sort/msd_radix.h).
-#include "shuffle/sort/msd_radix.h"
+#include "shuffle/sort/msd_radix_private.h"
 
 #include "base/costs_host.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
 enum {
-    MOST_FIELDS = 8, MOST_BUCKETS = 1 << 10, SLOT_BITS = 14, SLOTS = 1 << SLOT_BITS, SAMPLES = 4 * SLOTS,
-    DIGIT_BITS = 8, LONG_DIGIT_BITS = 12, MOST_DIGITS = 1 << LONG_DIGIT_BITS,
+    SAMPLES = 4 * HDST__MSD_SLOTS, DIGIT_BITS = 8, LONG_DIGIT_BITS = 12, MOST_DIGITS = 1 << LONG_DIGIT_BITS, DIGITS_OF_A_KEY = 64 / DIGIT_BITS,
     FEW = 24,                       // records are sorted by insertion
     MANY = 1 << 12,                 // are worth counters of long digits
 };
 
-typedef struct piece {              // of a run
-    const char *rows;
-    uint64_t count;
-    uint64_t place[MOST_BUCKETS];   // of its records in a bucket: how many, then where the next one goes
-} piece;
+typedef hdst__msd_sorting sorting;
+typedef hdst__msd_piece piece;
+typedef hdst__msd_loops loops;
 
-typedef struct sorting {
-    const hdst__msd_sort *sort;
-    hdst__sort_class class[MOST_FIELDS];
-    char *to;
-    piece *pieces;
-    uint64_t piece_count;
-    uint64_t least;                 // of the sampled keys, but for the bits in which they differ
-    uint32_t buckets, shift;        // the highest digit above `least` is a key's slot; some slots in a row are a bucket
-    uint16_t bucket[SLOTS];
-    uint64_t begin[MOST_BUCKETS + 1];
-    bool is_sorted[MOST_BUCKETS];   // its records have one key
-    uint64_t largest;               // records of a bucket that are to be sorted
-    char *scratch;                  // so many for each worker
-    atomic_uint next;               // bucket
-    atomic_bool stops;
-} sorting;
+typedef struct hdst__msd_digit {    // of a key: so many bits above `shift` of what it has more than the base
+    uint64_t base;
+    uint32_t shift, bits;
+} digit;
 
-static bool stopped(sorting *s)
+bool hdst__msd_stopped(sorting *s)
 {
     if (!atomic_load_explicit(&s->stops, memory_order_relaxed) && hdst__cancel_asked(s->sort->cancel)) atomic_store(&s->stops, true);
     return atomic_load_explicit(&s->stops, memory_order_relaxed);
 }
 
-// Records from `first` on until the next look at whether the run was cancelled; none: it was, or these are all.
-static uint64_t end_of_block(sorting *s, uint64_t first, uint64_t count)
+uint64_t hdst__msd_end_of_block(sorting *s, uint64_t first, uint64_t count)
 {
-    if (stopped(s)) return first;
+    if (hdst__msd_stopped(s)) return first;
     return count - first < HDST__HOST_CANCEL_RECORDS ? count : first + HDST__HOST_CANCEL_RECORDS;
 }
 
@@ -64,7 +47,7 @@ INLINE uint64_t key_of(const sorting *s, const char *row)
 INLINE uint32_t slot_of(const sorting *s, uint64_t key)
 {
     const uint64_t slot = key < s->least ? 0 : (key - s->least) >> s->shift;
-    return slot < SLOTS ? (uint32_t)slot : SLOTS - 1;
+    return slot < HDST__MSD_SLOTS ? (uint32_t)slot : HDST__MSD_SLOTS - 1;
 }
 
 INLINE uint32_t bucket_of(const sorting *s, uint64_t key) { return s->bucket[slot_of(s, key)]; }
@@ -83,9 +66,11 @@ INLINE void look_at(sorting *s, const char *rows, uint64_t count, uint64_t *any,
     *all = each;
 }
 
-INLINE void count_digit(sorting *s, const char *rows, uint64_t count, uint32_t shift, uint64_t mask, uint64_t *counts, uint64_t size)
+INLINE uint64_t digit_of(const sorting *s, const char *row, digit d) { return (key_of(s, row) - d.base) >> d.shift & (((uint64_t)1 << d.bits) - 1); }
+
+INLINE void count_digit(sorting *s, const char *rows, uint64_t count, digit d, uint64_t *counts, uint64_t size)
 {
-    for (uint64_t i = 0; i < count; i++) counts[key_of(s, rows + i * size) >> shift & mask]++;
+    for (uint64_t i = 0; i < count; i++) counts[digit_of(s, rows + i * size, d)]++;
 }
 
 INLINE void count_buckets(sorting *s, const char *rows, uint64_t count, uint64_t *counts, uint64_t size)
@@ -98,9 +83,20 @@ INLINE void deal_to_buckets(sorting *s, const char *rows, uint64_t count, uint64
     for (uint64_t i = 0; i < count; i++, rows += size) memcpy(s->to + next[bucket_of(s, key_of(s, rows))]++ * size, rows, size);
 }
 
-INLINE void deal(sorting *s, const char *rows, uint64_t count, uint32_t shift, uint64_t mask, uint64_t *next, char *to, uint64_t size)
+INLINE void deal_to_chunks(sorting *s, const char *rows, uint64_t count, hdst__msd_chunks *chunks, uint64_t size)
 {
-    for (uint64_t i = 0; i < count; i++, rows += size) memcpy(to + next[key_of(s, rows) >> shift & mask]++ * size, rows, size);
+    for (uint64_t i = 0; i < count; i++, rows += size) {
+        const uint32_t b = bucket_of(s, key_of(s, rows));
+        hdst__msd_open *open = &chunks->open[b];
+        if (open->at == open->end) chunks->next(chunks, b);
+        memcpy(open->at, rows, size);
+        open->at += size;
+    }
+}
+
+INLINE void deal(sorting *s, const char *rows, uint64_t count, digit d, uint64_t *next, char *to, uint64_t size)
+{
+    for (uint64_t i = 0; i < count; i++, rows += size) memcpy(to + next[digit_of(s, rows, d)]++ * size, rows, size);
 }
 
 INLINE void insert(sorting *s, char *rows, uint64_t count, uint64_t size)
@@ -115,32 +111,22 @@ INLINE void insert(sorting *s, char *rows, uint64_t count, uint64_t size)
     }
 }
 
-typedef struct loops {
-    uint64_t size;
-    void (*look_at)(sorting *s, const char *rows, uint64_t count, uint64_t *any, uint64_t *all);
-    void (*count_buckets)(sorting *s, const char *rows, uint64_t count, uint64_t *counts);
-    void (*deal_to_buckets)(sorting *s, const char *rows, uint64_t count, uint64_t *next);
-    void (*count)(sorting *s, const char *rows, uint64_t count, uint32_t shift, uint64_t mask, uint64_t *counts);
-    void (*deal)(sorting *s, const char *rows, uint64_t count, uint32_t shift, uint64_t mask, uint64_t *next, char *to);
-    void (*insert)(sorting *s, char *rows, uint64_t count);
-} loops;
-
 #define SIZES(X) X(1) X(2) X(4) X(8) X(12) X(16) X(20) X(24) X(32)
 #define LOOPS(N) \
     static void look_at_##N(sorting *s, const char *rows, uint64_t count, uint64_t *any, uint64_t *all) { look_at(s, rows, count, any, all, N); } \
     static void count_buckets_##N(sorting *s, const char *rows, uint64_t count, uint64_t *counts) { count_buckets(s, rows, count, counts, N); } \
     static void deal_to_buckets_##N(sorting *s, const char *rows, uint64_t count, uint64_t *next) { deal_to_buckets(s, rows, count, next, N); } \
-    static void count_##N(sorting *s, const char *rows, uint64_t count, uint32_t shift, uint64_t mask, uint64_t *counts) \
-    { count_digit(s, rows, count, shift, mask, counts, N); } \
-    static void deal_##N(sorting *s, const char *rows, uint64_t count, uint32_t shift, uint64_t mask, uint64_t *next, char *to) \
-    { deal(s, rows, count, shift, mask, next, to, N); } \
+    static void deal_to_chunks_##N(sorting *s, const char *rows, uint64_t count, hdst__msd_chunks *chunks) \
+    { deal_to_chunks(s, rows, count, chunks, N); } \
+    static void count_##N(sorting *s, const char *rows, uint64_t count, const digit *d, uint64_t *counts) { count_digit(s, rows, count, *d, counts, N); } \
+    static void deal_##N(sorting *s, const char *rows, uint64_t count, const digit *d, uint64_t *next, char *to) { deal(s, rows, count, *d, next, to, N); } \
     static void insert_##N(sorting *s, char *rows, uint64_t count) { insert(s, rows, count, N); }
 SIZES(LOOPS)
 
-#define OF_SIZE(N) {N, look_at_##N, count_buckets_##N, deal_to_buckets_##N, count_##N, deal_##N, insert_##N},
+#define OF_SIZE(N) {N, look_at_##N, count_buckets_##N, deal_to_buckets_##N, deal_to_chunks_##N, count_##N, deal_##N, insert_##N},
 static const loops of_sizes[] = {SIZES(OF_SIZE)};
 
-static const loops *loops_of(uint64_t size)
+const loops *hdst__msd_loops_of(uint64_t size)
 {
     for (size_t i = 0; i < sizeof of_sizes / sizeof *of_sizes; i++)
         if (of_sizes[i].size == size) return &of_sizes[i];
@@ -159,15 +145,16 @@ static void begin_digits(uint64_t *counts, uint64_t digits)
     }
 }
 
-// One digit of all its records, from one place to another.
-static void move_digit(sorting *s, const loops *l, const char *from, uint64_t count, uint32_t shift, uint32_t bits, char *to)
+static void move_digit(sorting *s, const loops *l, const hdst__row_run *runs, uint64_t run_count, const digit *d, char *to)
 {
     uint64_t counts[MOST_DIGITS];
-    const uint64_t digits = (uint64_t)1 << bits;
+    const uint64_t digits = (uint64_t)1 << d->bits;
     memset(counts, 0, digits * sizeof *counts);
-    for (uint64_t i = 0, end; (end = end_of_block(s, i, count)) > i; i = end) l->count(s, from + i * l->size, end - i, shift, digits - 1, counts);
+    for (const hdst__row_run *r = runs; r < runs + run_count; r++)
+        for (uint64_t i = 0, end; (end = hdst__msd_end_of_block(s, i, r->count)) > i; i = end) l->count(s, r->rows + i * l->size, end - i, d, counts);
     begin_digits(counts, digits);
-    for (uint64_t i = 0, end; (end = end_of_block(s, i, count)) > i; i = end) l->deal(s, from + i * l->size, end - i, shift, digits - 1, counts, to);
+    for (const hdst__row_run *r = runs; r < runs + run_count; r++)
+        for (uint64_t i = 0, end; (end = hdst__msd_end_of_block(s, i, r->count)) > i; i = end) l->deal(s, r->rows + i * l->size, end - i, d, counts, to);
 }
 
 static uint32_t next_digit(uint64_t differ, uint32_t from)
@@ -175,33 +162,62 @@ static uint32_t next_digit(uint64_t differ, uint32_t from)
     return from < 64 && differ >> from ? from + (uint32_t)__builtin_ctzll(differ >> from) : 64;
 }
 
-static void sort_bucket(sorting *s, const loops *l, char *rows, uint64_t count, char *scratch)
+// The digits that keys of a bucket are in the order of, from the lowest up. Where they are few in a row one digit tells them apart, and nobody looks at them.
+static uint32_t find_digits(sorting *s, const loops *l, uint32_t bucket, const hdst__row_run *runs, uint64_t run_count, uint64_t count,
+                            digit digits[DIGITS_OF_A_KEY])
 {
+    const uint32_t bits = count < MANY ? DIGIT_BITS : LONG_DIGIT_BITS;
     uint64_t any = 0, all = ~(uint64_t)0;
-    if (count < 2) return;
+    uint32_t n = 0;
+    if (s->range_bits[bucket] <= bits) {
+        digits[0] = (digit){s->base[bucket], 0, s->range_bits[bucket]};
+        return digits->bits ? 1 : 0;
+    }
+    for (const hdst__row_run *r = runs; r < runs + run_count; r++)
+        for (uint64_t i = 0, end; (end = hdst__msd_end_of_block(s, i, r->count)) > i; i = end) l->look_at(s, r->rows + i * l->size, end - i, &any, &all);
+    for (uint32_t shift = next_digit(any & ~all, 0); shift < 64; shift = next_digit(any & ~all, shift + bits)) digits[n++] = (digit){0, shift, bits};
+    return n;
+}
+
+static void join_runs(const hdst__row_run *runs, uint64_t run_count, uint64_t size, char *to)
+{
+    for (const hdst__row_run *r = runs; r < runs + run_count; to += r->count * size, r++)
+        if (r->rows != to) memcpy(to, r->rows, r->count * size);
+}
+
+void hdst__msd_sort_bucket(sorting *s, uint32_t bucket, const hdst__row_run *runs, uint64_t run_count, uint64_t count, char *to, char *scratch)
+{
+    const loops *l = hdst__msd_loops_of(s->sort->size);
+    const bool in_place = run_count == 1 && runs->rows == to;
+    digit digits[DIGITS_OF_A_KEY];
     if (count <= FEW) {
-        l->insert(s, rows, count);
+        join_runs(runs, run_count, l->size, to);
+        l->insert(s, to, count);
         return;
     }
-    for (uint64_t i = 0, end; (end = end_of_block(s, i, count)) > i; i = end) l->look_at(s, rows + i * l->size, end - i, &any, &all);
-    const uint64_t differ = any & ~all;
-    const uint32_t bits = count < MANY ? DIGIT_BITS : LONG_DIGIT_BITS;
-    char *from = rows, *to = scratch;
-    for (uint32_t shift = next_digit(differ, 0); shift < 64 && !stopped(s); shift = next_digit(differ, shift + bits)) {
-        move_digit(s, l, from, count, shift, bits, to);
-        char *const sorted = to;
-        to = from, from = sorted;
+    const uint32_t n = find_digits(s, l, bucket, runs, run_count, count, digits);
+    char *place = in_place || n % 2 == 0 ? scratch : to;    // the last digit had better come to `to`
+    hdst__row_run moved = {NULL, count};
+    for (uint32_t i = 0; i < n && !hdst__msd_stopped(s); i++) {
+        move_digit(s, l, runs, run_count, &digits[i], place);
+        moved.rows = place;
+        runs = &moved;
+        run_count = 1;
+        place = place == to ? scratch : to;
     }
-    if (from != rows) memcpy(rows, from, count * l->size);
+    if (!hdst__msd_stopped(s)) join_runs(runs, run_count, l->size, to);
 }
 
 static void sort_buckets(void *user, uint64_t worker)
 {
     sorting *s = user;
-    const loops *l = loops_of(s->sort->size);
-    char *scratch = s->scratch + worker * s->largest * l->size;
-    for (uint32_t b; (b = atomic_fetch_add(&s->next, 1)) < s->buckets && !stopped(s);)
-        if (!s->is_sorted[b]) sort_bucket(s, l, s->to + s->begin[b] * l->size, s->begin[b + 1] - s->begin[b], scratch);
+    const uint64_t size = s->sort->size;
+    char *scratch = s->scratch + worker * s->largest * size;
+    for (uint32_t b; (b = atomic_fetch_add(&s->next, 1)) < s->buckets && !hdst__msd_stopped(s);) {
+        char *const rows = s->to + s->begin[b] * size;
+        const hdst__row_run all = {rows, s->begin[b + 1] - s->begin[b]};
+        if (s->range_bits[b]) hdst__msd_sort_bucket(s, b, &all, 1, all.count, rows, scratch);
+    }
 }
 
 // --- Pieces ---
@@ -210,9 +226,9 @@ static void count_piece(void *user, uint64_t i)
 {
     sorting *s = user;
     piece *p = &s->pieces[i];
-    const loops *l = loops_of(s->sort->size);
+    const loops *l = hdst__msd_loops_of(s->sort->size);
     memset(p->place, 0, s->buckets * sizeof *p->place);
-    for (uint64_t at = 0, end; (end = end_of_block(s, at, p->count)) > at; at = end)
+    for (uint64_t at = 0, end; (end = hdst__msd_end_of_block(s, at, p->count)) > at; at = end)
         l->count_buckets(s, p->rows + at * l->size, end - at, p->place);
 }
 
@@ -220,8 +236,8 @@ static void deal_piece(void *user, uint64_t i)
 {
     sorting *s = user;
     piece *p = &s->pieces[i];
-    const loops *l = loops_of(s->sort->size);
-    for (uint64_t at = 0, end; (end = end_of_block(s, at, p->count)) > at; at = end)
+    const loops *l = hdst__msd_loops_of(s->sort->size);
+    for (uint64_t at = 0, end; (end = hdst__msd_end_of_block(s, at, p->count)) > at; at = end)
         l->deal_to_buckets(s, p->rows + at * l->size, end - at, p->place);
 }
 
@@ -250,7 +266,7 @@ static bool cut_pieces(sorting *s)
     return true;
 }
 
-static void run(sorting *s, uint64_t count, void (*work)(void *user, uint64_t i))
+void hdst__msd_run(sorting *s, uint64_t count, void (*work)(void *user, uint64_t i))
 {
     if (s->sort->threads) hdst__thread_pool_run(s->sort->threads, count, work, s);
     else for (uint64_t i = 0; i < count; i++) work(s, i);
@@ -262,21 +278,21 @@ static uint64_t sample_distance(const sorting *s) { return s->sort->count / SAMP
 static void choose_digit(sorting *s)
 {
     uint64_t any = 0, all = ~(uint64_t)0;
-    const loops *l = loops_of(s->sort->size);
+    const loops *l = hdst__msd_loops_of(s->sort->size);
     for (uint64_t p = 0; p < s->piece_count; p++)
         for (uint64_t at = 0; at < s->pieces[p].count; at += sample_distance(s))
             l->look_at(s, s->pieces[p].rows + at * l->size, 1, &any, &all);
     const uint64_t differ = any & ~all;
     const uint32_t bits = differ ? 64 - (uint32_t)__builtin_clzll(differ) : 0;
-    s->shift = bits > SLOT_BITS ? bits - SLOT_BITS : 0;
+    s->shift = bits > HDST__MSD_SLOT_BITS ? bits - HDST__MSD_SLOT_BITS : 0;
     s->least = bits < 64 ? all >> bits << bits : 0;
 }
 
-static uint64_t sample_slots(sorting *s, uint32_t samples[SLOTS])
+static uint64_t sample_slots(sorting *s, uint32_t samples[HDST__MSD_SLOTS])
 {
     uint64_t count = 0;
-    const loops *l = loops_of(s->sort->size);
-    memset(samples, 0, SLOTS * sizeof *samples);
+    const loops *l = hdst__msd_loops_of(s->sort->size);
+    memset(samples, 0, HDST__MSD_SLOTS * sizeof *samples);
     for (uint64_t p = 0; p < s->piece_count; p++) {
         for (uint64_t at = 0; at < s->pieces[p].count; at += sample_distance(s), count++) {
             uint64_t key = 0, all = ~(uint64_t)0;
@@ -288,13 +304,13 @@ static uint64_t sample_slots(sorting *s, uint32_t samples[SLOTS])
 }
 
 // Where a few keys far away make slots so wide that most samples are in one, the digits below are slots within that one.
-static uint64_t narrow_slots(sorting *s, uint32_t samples[SLOTS])
+static uint64_t narrow_slots(sorting *s, uint32_t samples[HDST__MSD_SLOTS])
 {
     uint64_t count = sample_slots(s, samples);
-    for (uint32_t i = 0; i < SLOTS && s->shift; i++) {
+    for (uint32_t i = 0; i < HDST__MSD_SLOTS && s->shift; i++) {
         if (samples[i] <= count / 2) continue;
         s->least += (uint64_t)i << s->shift;
-        s->shift = s->shift > SLOT_BITS ? s->shift - SLOT_BITS : 0;
+        s->shift = s->shift > HDST__MSD_SLOT_BITS ? s->shift - HDST__MSD_SLOT_BITS : 0;
         count = sample_slots(s, samples);
         i = UINT32_MAX;             // from the first one again
     }
@@ -303,26 +319,31 @@ static uint64_t narrow_slots(sorting *s, uint32_t samples[SLOTS])
     return sample_slots(s, samples);
 }
 
-// A slot of a bucket's own is a single key then, but for the last one, and the first one where keys may be below it.
-static void note_sorted(sorting *s)
+// What keys a bucket may have: those of its slots, but in the last one, and in the first one where keys may be below it, there may be any.
+static void note_ranges(sorting *s)
 {
-    for (uint32_t i = s->least ? 1 : 0; i + 1 < SLOTS && !s->shift; i++)
-        s->is_sorted[s->bucket[i]] = (!i || s->bucket[i - 1] != s->bucket[i]) && s->bucket[i] != s->bucket[i + 1];
+    for (uint32_t i = 0, end; i < HDST__MSD_SLOTS; i = end) {
+        const uint32_t b = s->bucket[i];
+        for (end = i + 1; end < HDST__MSD_SLOTS && s->bucket[end] == b;) end++;
+        const uint32_t bits = s->shift + (end - 1 > i ? 32 - (uint32_t)__builtin_clz(end - 1 - i) : 0);
+        s->base[b] = s->least + ((uint64_t)i << s->shift);
+        s->range_bits[b] = (i == 0 && s->least) || end == HDST__MSD_SLOTS ? 64 : (uint8_t)bits;
+    }
 }
 
 // Slots in a row that have as many of the samples as a bucket of which a cache holds the records; one that has more is alone.
 static bool choose_buckets(sorting *s)
 {
-    const uint64_t bytes = s->sort->count * s->sort->size, about = bytes / (HDST__HOST_SORTED_PARTITION_BYTES / 2) + 8,
-                   wanted = about < MOST_BUCKETS / 2 ? about : MOST_BUCKETS / 2;
-    uint32_t *samples = hdst__alloc(s->sort->allocator, SLOTS * sizeof *samples);
+    const uint64_t bytes = s->expected * s->sort->size, about = bytes / (HDST__HOST_SORTED_PARTITION_BYTES / 2) + 8,
+                   wanted = about < HDST__MSD_BUCKETS / 2 ? about : HDST__MSD_BUCKETS / 2;
+    uint32_t *samples = hdst__alloc(s->sort->allocator, HDST__MSD_SLOTS * sizeof *samples);
     if (!samples) return false;
     const uint64_t most = narrow_slots(s, samples) / wanted;
     uint64_t here = 0;
     bool alone = false;
-    for (uint32_t i = 0; i < SLOTS; i++) {
+    for (uint32_t i = 0; i < HDST__MSD_SLOTS; i++) {
         const bool begins = alone || samples[i] > most || (here && here + samples[i] > most);
-        if (i && begins && s->buckets + 1 < MOST_BUCKETS) {
+        if (i && begins && s->buckets + 1 < HDST__MSD_BUCKETS) {
             s->buckets++;
             here = 0;
         }
@@ -332,11 +353,15 @@ static bool choose_buckets(sorting *s)
     }
     s->buckets++;
     hdst__free(s->sort->allocator, samples);
-    note_sorted(s);
+    note_ranges(s);
     return true;
 }
 
-// Whether they are buckets that threads share: not nearly all of it in one.
+bool hdst__msd_shares(const sorting *s, uint64_t count)
+{
+    return s->largest <= count / 2 || s->largest * s->sort->size <= HDST__HOST_SORTED_PARTITION_BYTES;
+}
+
 static bool place_buckets(sorting *s)
 {
     uint64_t sum = 0;
@@ -347,32 +372,32 @@ static bool place_buckets(sorting *s)
             s->pieces[p].place[b] = sum;
             sum += count;
         }
-        if (!s->is_sorted[b] && sum - s->begin[b] > s->largest) s->largest = sum - s->begin[b];
+        if (s->range_bits[b] && sum - s->begin[b] > s->largest) s->largest = sum - s->begin[b];
     }
     s->begin[s->buckets] = sum;
-    return s->largest <= s->sort->count / 2 || s->largest * s->sort->size <= HDST__HOST_SORTED_PARTITION_BYTES;
+    return hdst__msd_shares(s, s->sort->count);
 }
+
+uint64_t hdst__msd_workers(const sorting *s) { return s->sort->threads ? hdst__thread_pool_size(s->sort->threads) : 1; }
 
 static bool sort_all_buckets(sorting *s)
 {
-    const uint64_t workers = s->sort->threads ? hdst__thread_pool_size(s->sort->threads) : 1, used = workers < s->buckets ? workers : s->buckets;
+    const uint64_t workers = hdst__msd_workers(s), used = workers < s->buckets ? workers : s->buckets;
     if (!s->largest) return true;
     s->scratch = hdst__alloc(s->sort->allocator, used * s->largest * s->sort->size);
     if (!s->scratch) return false;
-    run(s, used, sort_buckets);
+    hdst__msd_run(s, used, sort_buckets);
     hdst__free(s->sort->allocator, s->scratch);
     return true;
 }
 
 static bool sort_pieces(sorting *s)
 {
-    choose_digit(s);
-    if (!choose_buckets(s)) return false;
-    run(s, s->piece_count, count_piece);
-    if (stopped(s)) return true;
+    hdst__msd_run(s, s->piece_count, count_piece);
+    if (hdst__msd_stopped(s)) return true;
     if (!place_buckets(s)) return false;
-    run(s, s->piece_count, deal_piece);
-    return stopped(s) || sort_all_buckets(s);
+    hdst__msd_run(s, s->piece_count, deal_piece);
+    return hdst__msd_stopped(s) || sort_all_buckets(s);
 }
 
 // --- The whole ---
@@ -380,21 +405,35 @@ static bool sort_pieces(sorting *s)
 bool hdst__msd_radix_suits(const hdst__sort_field *fields, size_t count, uint64_t size)
 {
     uint64_t bits = 0;
-    if (count > MOST_FIELDS || !loops_of(size) || hdst__sort_has_texts(fields, count)) return false;
+    if (count > HDST__MSD_FIELDS || !hdst__msd_loops_of(size) || hdst__sort_has_texts(fields, count)) return false;
     for (size_t i = 0; i < count; i++) bits += fields[i].bits;
     return bits <= 64;
 }
 
-hdst_status hdst__msd_radix_sort(const hdst__msd_sort *sort, char *to, bool *done, hdst_error *error)
+sorting *hdst__msd_begin(const hdst__msd_sort *sort, uint64_t expected)
 {
     sorting *s = hdst__alloc_zero(sort->allocator, sizeof *s);
+    if (!s) return NULL;
+    s->sort = sort;
+    s->expected = expected;
+    for (size_t i = 0; i < sort->field_count; i++) s->class[i] = hdst__sort_class_of(&sort->fields[i]);
+    if (cut_pieces(s)) {
+        choose_digit(s);
+        if (choose_buckets(s)) return s;
+    }
+    hdst__free(sort->allocator, s->pieces);
+    hdst__free(sort->allocator, s);
+    return NULL;
+}
+
+hdst_status hdst__msd_radix_sort(const hdst__msd_sort *sort, char *to, bool *done, hdst_error *error)
+{
+    sorting *s = hdst__msd_begin(sort, sort->count);
     *done = false;
     if (!s) return HDST_OK;
-    s->sort = sort;
     s->to = to;
-    for (size_t i = 0; i < sort->field_count; i++) s->class[i] = hdst__sort_class_of(&sort->fields[i]);
-    *done = cut_pieces(s) && sort_pieces(s);
-    const bool stops = stopped(s);
+    *done = sort_pieces(s);
+    const bool stops = hdst__msd_stopped(s);
     hdst__free(sort->allocator, s->pieces);
     hdst__free(sort->allocator, s);
     return stops ? hdst__cancel_error(0, 0, error) : HDST_OK;

@@ -6,6 +6,7 @@
 #ifndef HDST_SHUFFLE_SORT_MSD_RADIX_H
 #define HDST_SHUFFLE_SORT_MSD_RADIX_H
 
+#include "base/budget.h"
 #include "base/thread_pool.h"
 #include "shuffle/sort/sort_key.h"
 
@@ -30,5 +31,20 @@ bool hdst__msd_radix_suits(const hdst__sort_field *fields, size_t count, uint64_
 // Stable. `to`: room for all records, apart from the runs. *done is false where there was no memory for a bucket, or where most records would come to one
 // bucket; `to` holds nothing of use then. HDST_E_CANCELLED.
 hdst_status hdst__msd_radix_sort(const hdst__msd_sort *sort, char *to, bool *done, hdst_error *error);
+
+// Records that come a slice at a time are dealt to their buckets as they come (msd_slices.c): nobody copies them to one place first, or reads them again to
+// count them. What a bucket has lies in chunks.
+typedef struct hdst__msd_slices hdst__msd_slices;
+// `sort`: a job that suits, whose runs are a sample, such as the first records; `fields` and `budget` must outlive the slices. `expected`: records in all,
+// about. NULL: no memory.
+hdst__msd_slices *hdst__msd_slices_create(const hdst__msd_sort *sort, hdst__budget *budget, uint64_t expected);
+void hdst__msd_slices_destroy(hdst__msd_slices *slices);    // NULL is fine
+// HDST_E_MEMORY: the budget has no room, and none of these were taken. HDST_E_CANCELLED.
+hdst_status hdst__msd_slices_take(hdst__msd_slices *slices, const char *rows, uint64_t count, hdst_error *error);
+uint64_t hdst__msd_slices_count(const hdst__msd_slices *slices);
+// All that came, of equal keys in order: *runs, to be freed by the job's allocator. NULL: no memory.
+hdst__row_run *hdst__msd_slices_runs(hdst__msd_slices *slices, uint64_t *run_count);
+// As hdst__msd_radix_sort, of all that came.
+hdst_status hdst__msd_slices_end(hdst__msd_slices *slices, char *to, bool *done, hdst_error *error);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A sort: what fits the memory budget is sorted there; what does not is cut into runs, which are sorted one by one, written to a temporary file, and merged as
 // they are read.
+#include "shuffle/sort/msd_radix.h"
 #include "shuffle/sort/sort_host.h"
 #include "shuffle/sort/sort_on_device.h"
 #include "shuffle/sort/sort_prefixes.h"
@@ -12,6 +13,7 @@
 #include "base/clock.h"
 #include "base/costs_host.h"
 #include "base/huge_pages.h"
+#include "base/thread_pool.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -33,6 +35,7 @@ hdst__sort *hdst__sort_create(hdst__engine *engine, const hdst__record *record, 
     hdst__sort_runs_init(&sort->runs, hdst__engine_runtime(engine), sort->field, count, record->size);
     hdst__store_init(&sort->store, hdst__engine_runtime(engine), record);
     sort->store.whole = true;
+    hdst__sort_slices_init(sort);
     return sort;
 }
 
@@ -66,6 +69,7 @@ void hdst__sort_destroy(hdst__sort *sort)
     hdst__engine *engine = sort->engine;
     hdst__engine_lock(engine);
     forget(sort);
+    hdst__sort_slices_forget(sort);
     hdst__sort_release_device(sort);
     hdst__engine_unlock(engine);
     hdst__free(hdst__engine_owned(engine, HDST__OWNER_SORTS), sort->field);
@@ -282,10 +286,21 @@ static hdst_status sort_records(hdst__sort *sort, const hdst__reader *input, hds
 static void tell(hdst__sort *sort)
 {
     char passes[40] = "", runs[340] = "", bytes[24];
+    const char *const filed = sort->slices.file.open ? ", out of a temporary file" : "";
     if (sort->device_did) snprintf(passes, sizeof passes, ", %u passes", (unsigned)hdst__device_sort_passes(sort->on_device));
     if (sort->runs.count)
         snprintf(runs, sizeof runs, ": %zu to merge, %s written to %s", sort->runs.count, hdst__bytes_text(sort->runs.spilled, bytes), sort->runs.file.folder);
-    snprintf(sort->told, sizeof sort->told, "%s%s%s", sort->way, passes, runs);
+    snprintf(sort->told, sizeof sort->told, "%s%s%s%s", sort->way, filed, passes, runs);
+}
+
+static hdst_status end_run(hdst__sort *sort, double start, hdst_status status)
+{
+    if (status == HDST_OK) tell(sort);
+    else forget(sort);
+    sort->stats.records = status == HDST_OK ? sort->records : 0;
+    sort->stats.total_seconds = hdst__now() - start;
+    sort->stats.run_seconds = sort->stats.total_seconds - sort->stats.read_seconds;
+    return status;
 }
 
 hdst_status hdst__sort_run(hdst__sort *sort, const hdst__reader *input, hdst__dataset_cache *cache, const void *rows, bool keep, hdst_error *error)
@@ -294,12 +309,59 @@ hdst_status hdst__sort_run(hdst__sort *sort, const hdst__reader *input, hdst__da
     hdst__engine_lock(sort->engine);
     forget(sort);
     sort->stats = (hdst__run_stats){0};
-    hdst_status status = sort_records(sort, input, cache, rows, keep, error);
-    if (status == HDST_OK) tell(sort);
-    else forget(sort);
-    sort->stats.records = status == HDST_OK ? sort->records : 0;
-    sort->stats.total_seconds = hdst__now() - start;
-    sort->stats.run_seconds = sort->stats.total_seconds - sort->stats.read_seconds;
+    const hdst_status status = end_run(sort, start, sort_records(sort, input, cache, rows, keep, error));
+    hdst__engine_unlock(sort->engine);
+    return status;
+}
+
+// --- As they come ---
+
+bool hdst__sort_takes_slices(hdst__engine *engine, const hdst__record *record, const hdst__sort_key *keys, size_t count)
+{
+    hdst__sort_field fields[HDST__SORT_SLICES_KEYS];
+    hdst__device *device = NULL;
+    uint64_t bits = 0;
+    if (count > HDST__SORT_SLICES_KEYS || record->has_text) return false;
+    for (size_t i = 0; i < count; i++) {
+        fields[i] = hdst__sort_field_of(record, &keys[i]);
+        bits += fields[i].bits;
+    }
+    if (bits == 8 * record->size || !hdst__msd_radix_suits(fields, count, record->size)) return false;
+    if (hdst__thread_pool_size(hdst__engine_threads(engine)) > hdst__engine_limits(engine)->sort_dealing_threads) return false;
+    hdst__engine_lock(engine);
+    const hdst_status status = hdst__engine_open(engine, &device, NULL);
+    const bool takes = status == HDST_OK && hdst__engine_workers(engine) == 1 && device->unified && device->ops->work &&
+        device->facts.target != HDST__TARGET_GPU && !hdst__engine_limits(engine)->sort_by_kernels;
+    hdst__engine_unlock(engine);
+    return takes;
+}
+
+const hdst__consumer *hdst__sort_consumer(hdst__sort *sort) { return &sort->slices.consumer; }
+
+void hdst__sort_begin(hdst__sort *sort)
+{
+    hdst__engine_lock(sort->engine);
+    forget(sort);
+    hdst__engine_unlock(sort->engine);
+}
+
+static hdst_status sort_slices(hdst__sort *sort, bool keep, hdst_error *error)
+{
+    bool done;
+    const void *rows;
+    const hdst_status status = hdst__sort_slices_end(sort, keep, &done, error);
+    if (status != HDST_OK || done) return status;
+    const hdst__reader input = hdst__sort_slices_reader(sort, &rows);
+    return sort_records(sort, &input, NULL, rows, keep, error);
+}
+
+hdst_status hdst__sort_end(hdst__sort *sort, bool keep, hdst_error *error)
+{
+    const double start = hdst__now();
+    hdst__engine_lock(sort->engine);
+    sort->stats = (hdst__run_stats){0};
+    const hdst_status status = end_run(sort, start, sort_slices(sort, keep, error));
+    hdst__sort_slices_forget(sort);
     hdst__engine_unlock(sort->engine);
     return status;
 }

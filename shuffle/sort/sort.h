@@ -9,6 +9,7 @@
 
 #include "engine/engine.h"
 #include "engine/memory/cached_dataset.h"
+#include "engine/memory/consumer.h"
 #include "engine/memory/host_rows.h"
 #include "base/buffer.h"
 
@@ -17,6 +18,8 @@ typedef struct hdst__sort_key {
     bool descending;
     uint64_t element;
 } hdst__sort_key;
+
+enum { HDST__SORT_SLICES_KEYS = 8 };    // of records that are taken as they come, at most
 
 typedef struct hdst__sort hdst__sort;
 
@@ -28,6 +31,13 @@ void hdst__sort_destroy(hdst__sort *sort);      // NULL is fine
 // what hdst__sort_reader reads, until the next run or the sort's end. `rows`: where all the input's records lie as C structs, which need not be copied then;
 // NULL: the reader alone knows.
 hdst_status hdst__sort_run(hdst__sort *sort, const hdst__reader *input, hdst__dataset_cache *cache, const void *rows, bool keep, hdst_error *error);
+// The same in three steps, for records that come from a stage as it runs: what the last run gave is forgotten; the stage gives them to the consumer; they are
+// sorted. The same records in the same order as hdst__sort_run's.
+void hdst__sort_begin(hdst__sort *sort);
+const hdst__consumer *hdst__sort_consumer(hdst__sort *sort);
+hdst_status hdst__sort_end(hdst__sort *sort, bool keep, hdst_error *error);
+// Whether that pays: small records without texts, keys that are numbers, one CPU with few threads. Opens the device.
+bool hdst__sort_takes_slices(hdst__engine *engine, const hdst__record *record, const hdst__sort_key *keys, size_t count);
 hdst__reader hdst__sort_reader(hdst__sort *sort);
 hdst__dataset_cache *hdst__sort_resident(hdst__sort *sort);     // where they are on the device; NULL: not there
 // The records as C structs on the host; NULL: they are elsewhere, or there are none.

@@ -160,17 +160,27 @@ static bool has_room_for_digits(const hdst__sort *sort, uint64_t records, bool l
         wanted <= (hdst__budget_left(hdst__engine_memory(sort->engine)) + kept) / 4 * 3;
 }
 
-static hdst_status sort_runs(hdst__sort *sort, const hdst__row_run *runs, uint64_t run_count, uint64_t records, hdst__memory *output, bool fresh, bool *done,
-                             hdst_error *error)
+typedef struct digits_input {       // runs of records, or those that were dealt already
+    const hdst__row_run *runs;
+    uint64_t run_count, records;
+    hdst__msd_slices *dealt;
+} digits_input;
+
+static hdst_status sort_digits(const hdst__sort *sort, const digits_input *input, char *to, bool *done, hdst_error *error)
 {
     const hdst__msd_sort all = {.threads = hdst__engine_threads(sort->engine), .allocator = hdst__engine_owned(sort->engine, HDST__OWNER_SORTS),
-                                .fields = sort->field, .field_count = sort->field_count, .size = sort->record->size, .runs = runs, .run_count = run_count,
-                                .count = records, .cancel = hdst__engine_cancel(sort->engine)};
-    const uint64_t end = records * all.size;
+                                .fields = sort->field, .field_count = sort->field_count, .size = sort->record->size, .runs = input->runs,
+                                .run_count = input->run_count, .count = input->records, .cancel = hdst__engine_cancel(sort->engine)};
+    return input->dealt ? hdst__msd_slices_end(input->dealt, to, done, error) : hdst__msd_radix_sort(&all, to, done, error);
+}
+
+static hdst_status sort_input(hdst__sort *sort, const digits_input *input, hdst__memory *output, bool fresh, bool *done, hdst_error *error)
+{
+    const uint64_t end = input->records * sort->record->size;
     hdst_status status = sort->device->ops->to_host(sort->device, output, error);
     if (status != HDST_OK) return status;
     if (fresh) memset((char *)output->host + end, 0, output->bytes - end);
-    status = hdst__msd_radix_sort(&all, output->host, done, error);
+    status = sort_digits(sort, input, output->host, done, error);
     if (status == HDST_OK && *done && !sort->resident) {
         sort->mapped = output;
         sort->rows = output->host;
@@ -178,6 +188,13 @@ static hdst_status sort_runs(hdst__sort *sort, const hdst__row_run *runs, uint64
     }
     const hdst_status back = sort->device->ops->to_device(sort->device, output, status == HDST_OK ? error : NULL);
     return status == HDST_OK ? back : status;
+}
+
+static hdst_status sort_runs(hdst__sort *sort, const hdst__row_run *runs, uint64_t run_count, uint64_t records, hdst__memory *output, bool fresh, bool *done,
+                             hdst_error *error)
+{
+    const digits_input input = {runs, run_count, records, NULL};
+    return sort_input(sort, &input, output, fresh, done, error);
 }
 
 // The segments of a cached dataset, as the host has them.
@@ -230,6 +247,42 @@ static hdst_status by_digits(hdst__sort *sort, const hdst__reader *input, hdst__
     *done = sort->resident = false;
     hdst__sort_release_device(sort);        // kernels want records whose padding is clear
     return status == HDST_OK ? prepare(sort, error) : status;
+}
+
+hdst_status hdst__sort_goes_by_digits(hdst__sort *sort, bool *by_digits, hdst_error *error)
+{
+    const hdst_status status = prepare(sort, error);
+    *by_digits = status == HDST_OK && sort->on_device && goes_by_digits(sort);
+    return status;
+}
+
+static hdst_status sort_dealt(hdst__sort *sort, hdst__msd_slices *dealt, bool keep, bool *done, hdst_error *error)
+{
+    const digits_input input = {NULL, 0, hdst__msd_slices_count(dealt), dealt};
+    hdst__memory *output;
+    bool fresh;
+    hdst_status status = hdst__store_hold_unwritten(&sort->store, sort->device, input.records, &output, &fresh, error);
+    if (status != HDST_OK) return status;
+    sort->resident = keep;
+    status = sort_input(sort, &input, output, fresh, done, error);
+    sort->way = "radix sort of the records by the host's threads, which were dealt by the highest digit as they came";
+    if (!*done) sort->resident = false;
+    return status;
+}
+
+hdst_status hdst__sort_dealt_on_device(hdst__sort *sort, hdst__msd_slices *dealt, bool keep, bool *done, hdst_error *error)
+{
+    hdst_error full = HDST_ERROR_INIT;
+    hdst_status status = HDST_OK;
+    *done = false;
+    sort->records = hdst__msd_slices_count(dealt);
+    hdst__driver_run_begin();
+    if (has_room_for_digits(sort, sort->records, true)) status = sort_dealt(sort, dealt, keep, done, &full);
+    if (status == HDST_E_MEMORY) status = HDST_OK;          // the budget was not enough after all
+    if (status != HDST_OK && error) *error = full;
+    hdst__driver_run_end();
+    if (!*done) hdst__sort_release_device(sort);
+    return status;
 }
 
 // --- The whole ---

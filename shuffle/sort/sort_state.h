@@ -5,6 +5,7 @@
 
 #include "shuffle/sort/sort_device.h"
 #include "shuffle/sort/sort_runs.h"
+#include "shuffle/sort/sort_slices.h"
 #include "engine/memory/store.h"
 
 struct hdst__sort {
@@ -29,6 +30,7 @@ struct hdst__sort {
     hdst__segment input;        // on the device, where the input is not there already; kept for the next run
     hdst__arena arena;          // of its storage
     hdst__sort_runs runs;       // sorted, in a file
+    hdst__sort_slices slices;   // its input, where that comes from a stage as it runs
 };
 
 #endif

@@ -84,6 +84,34 @@ static uint64_t begin_job(hdst__msd_sort *job, hdst__sort_field fields[3], uint6
     return job->field_count;
 }
 
+// The same in slices, of which the first is the sample.
+static void check_slices(const hdst__msd_sort *job, uint32_t count, const char *what)
+{
+    hdst__budget budget;
+    bool done = false;
+    hdst__budget_init(&budget, "memory", "memory", UINT64_MAX);
+    const hdst__allocator allocator = hdst__budget_allocator(&budget, NULL);
+    const uint32_t first = count / 9 + 1;
+    const hdst__row_run run = {packed, first};
+    hdst__msd_sort sample = *job;
+    sample.allocator = &allocator;
+    sample.runs = &run;
+    sample.run_count = 1;
+    sample.count = first;
+    hdst__msd_slices *slices = hdst__msd_slices_create(&sample, &budget, count * 2);
+    cr_assert(slices);
+    for (uint32_t at = 0, slice = first; at < count; at += slice, slice = 1 + next() % 20000)
+        cr_assert_eq(hdst__msd_slices_take(slices, packed + at * job->size, slice < count - at ? slice : count - at, NULL), HDST_OK);
+    cr_assert_eq(hdst__msd_slices_count(slices), count);
+    memset(sorted, 0, count * job->size);
+    cr_assert_eq(hdst__msd_slices_end(slices, sorted, &done, NULL), HDST_OK);
+    cr_assert(done, "%s by %s, %u records in slices", what, by->what, count);
+    for (uint32_t i = 0; i < count; i++)
+        cr_assert(!memcmp(sorted + i * job->size, &expected[i], job->size), "%s by %s in slices: %u of %u", what, by->what, i, count);
+    hdst__msd_slices_destroy(slices);
+    cr_assert_eq(budget.used, 0);
+}
+
 // In three runs, of which one is empty.
 static void check(hdst__thread_pool *threads, uint32_t count, uint64_t size, const char *what)
 {
@@ -100,6 +128,7 @@ static void check(hdst__thread_pool *threads, uint32_t count, uint64_t size, con
     cr_assert(done, "%s by %s, %u records of %u bytes", what, by->what, count, (unsigned)size);
     for (uint32_t i = 0; i < count; i++)
         cr_assert(!memcmp(sorted + i * size, &expected[i], size), "%s by %s: %u of %u", what, by->what, i, count);
+    check_slices(&job, count, what);
 }
 
 Test(msd_radix, all_orders_sizes_and_distributions)
@@ -162,4 +191,33 @@ Test(msd_radix, one_that_is_cancelled_ends)
     hdst__cancel_begin(&cancel);
     hdst__cancel_ask(&cancel);
     cr_assert_eq(hdst__msd_radix_sort(&job, sorted, &done, &error), HDST_E_CANCELLED);
+}
+
+Test(msd_radix, slices_without_room_are_not_taken)
+{
+    hdst__sort_field fields[3];
+    hdst__budget budget;
+    by = &orders[0];
+    make_rows(0, MOST);
+    hdst__budget_init(&budget, "memory", "memory", 5 << 20);
+    const hdst__allocator allocator = hdst__budget_allocator(&budget, NULL);
+    const hdst__row_run run = {(const char *)rows, 1000};
+    hdst__msd_sort sample = {.allocator = &allocator, .runs = &run, .run_count = 1, .count = 1000};
+    begin_job(&sample, fields, sizeof(row));
+    hdst__msd_slices *slices = hdst__msd_slices_create(&sample, &budget, MOST);
+    uint64_t taken = 0, run_count, there = 0;
+    hdst_error error;
+    hdst_status status = HDST_OK;
+    while (status == HDST_OK && taken < 10 * MOST) {
+        status = hdst__msd_slices_take(slices, (const char *)rows, 5000, &error);
+        if (status == HDST_OK) taken += 5000;
+    }
+    cr_assert_eq(status, HDST_E_MEMORY);
+    cr_assert_gt(taken, 0);
+    hdst__row_run *runs = hdst__msd_slices_runs(slices, &run_count);
+    for (uint64_t r = 0; r < run_count; r++) there += runs[r].count;
+    cr_assert_eq(there, taken);
+    hdst__free(&allocator, runs);
+    hdst__msd_slices_destroy(slices);
+    cr_assert_eq(budget.used, 0);
 }

@@ -165,6 +165,8 @@ static bool open_job(job *j, const char *form)
     if (j->context->engine) {
         j->context->engine->limits.sort_least = 1;                          // devices sort however few
         j->context->engine->limits.sort_by_kernels = by_kernels;
+        j->context->engine->limits.sort_sample_bytes = 1000;                // what a stage gives is dealt as it comes, on however many threads
+        j->context->engine->limits.sort_dealing_threads = UINT32_MAX;
     }
     j->module = module_of(j->context, kernels);
     return true;

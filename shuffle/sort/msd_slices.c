@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small records that come a slice at a time, dealt to buckets as they come (shuffle/sort/msd_radix.h). A bucket's records lie in chunks, which are cut from
+// large blocks of memory.
+#include "shuffle/sort/msd_radix_private.h"
+
+#include "base/costs_host.h"
+
+#include <string.h>
+
+enum { LINE = 64 };     // of a cache
+
+typedef struct block {
+    struct block *next;
+    char chunks[];
+} block;
+
+struct hdst__msd_slices {
+    hdst__msd_chunks chunks;        // the first member
+    hdst__msd_sort sort;
+    hdst__budget *budget;
+    hdst__msd_sorting *sorting;
+    hdst__msd_chunk *first[HDST__MSD_BUCKETS], *last[HDST__MSD_BUCKETS];
+    uint64_t chunk_bytes, count;    // records that came
+    block *blocks;
+    char *unused;                   // chunks of the newest one
+    uint64_t unused_count;
+    hdst__msd_chunk *spare;         // those of older ones that had no use yet
+    uint64_t spare_count, chunk_count;
+    const hdst__row_run *run;       // while it ends: those of bucket b are run_begin[b] to run_begin[b + 1] - 1
+    uint64_t run_begin[HDST__MSD_BUCKETS + 1];
+};
+
+// --- Chunks ---
+
+static hdst__msd_chunk *take_chunk(hdst__msd_slices *m)
+{
+    hdst__msd_chunk *chunk = m->spare;
+    if (chunk) {
+        m->spare = chunk->next;
+        m->spare_count--;
+        return chunk;
+    }
+    chunk = (hdst__msd_chunk *)(void *)m->unused;
+    m->unused += HDST__HOST_SORT_CHUNK_BYTES;
+    m->unused_count--;
+    return chunk;
+}
+
+static void next_chunk(hdst__msd_chunks *chunks, uint32_t b)
+{
+    hdst__msd_slices *m = (hdst__msd_slices *)chunks;
+    hdst__msd_chunk *chunk = take_chunk(m);
+    *chunk = (hdst__msd_chunk){0};
+    if (m->last[b]) m->last[b]->next = chunk;
+    else m->first[b] = chunk;
+    m->last[b] = chunk;
+    m->chunk_count++;
+    chunks->open[b] = (hdst__msd_open){chunk->rows, chunk->rows + m->chunk_bytes};
+}
+
+// --- Life ---
+
+hdst__msd_slices *hdst__msd_slices_create(const hdst__msd_sort *sort, hdst__budget *budget, uint64_t expected)
+{
+    hdst__msd_slices *m = hdst__alloc_zero(sort->allocator, sizeof *m);
+    if (!m) return NULL;
+    m->chunks.next = next_chunk;
+    m->sort = *sort;
+    m->budget = budget;
+    m->chunk_bytes = (HDST__HOST_SORT_CHUNK_BYTES - sizeof(hdst__msd_chunk)) / sort->size * sort->size;
+    m->sorting = hdst__msd_begin(&m->sort, expected);
+    if (!m->sorting) {
+        hdst__free(sort->allocator, m);
+        return NULL;
+    }
+    hdst__free(sort->allocator, m->sorting->pieces);        // the sample
+    m->sorting->pieces = NULL;
+    m->sort.runs = NULL;
+    m->sort.run_count = m->sort.count = 0;
+    return m;
+}
+
+void hdst__msd_slices_destroy(hdst__msd_slices *m)
+{
+    if (!m) return;
+    const hdst__allocator *allocator = m->sort.allocator;
+    for (block *b = m->blocks, *next; b; b = next) {
+        next = b->next;
+        hdst__free(allocator, b);
+    }
+    hdst__free(allocator, m->sorting);
+    hdst__free(allocator, m);
+}
+
+uint64_t hdst__msd_slices_count(const hdst__msd_slices *m) { return m->count; }
+
+// --- Taking them ---
+
+// The larger the more there are already. Huge pages would be no gain: these are filled from one end to the other, and they would come from far away where small
+// ones that were just given back lie in a cache.
+static bool add_block(hdst__msd_slices *m, uint64_t least, hdst_error *error)
+{
+    const uint64_t share = m->chunk_count / HDST__HOST_SORT_BLOCK_SHARE, most = HDST__HOST_SORT_BLOCK_MOST_BYTES / HDST__HOST_SORT_CHUNK_BYTES,
+                   wanted = share < most ? share : most, bytes = (wanted < least ? least : wanted) * HDST__HOST_SORT_CHUNK_BYTES + sizeof(block) + LINE;
+    block *added = hdst__budget_alloc(m->budget, HDST__OWNER_SORTS, bytes, "a sort", error);
+    if (!added) return false;
+    while (m->unused_count) {
+        hdst__msd_chunk *chunk = (hdst__msd_chunk *)(void *)m->unused;
+        chunk->next = m->spare;
+        m->spare = chunk;
+        m->spare_count++;
+        m->unused += HDST__HOST_SORT_CHUNK_BYTES;
+        m->unused_count--;
+    }
+    added->next = m->blocks;
+    m->blocks = added;
+    m->unused = (char *)(((uintptr_t)added->chunks + LINE - 1) / LINE * LINE);
+    m->unused_count = (bytes - (uint64_t)(m->unused - (char *)added)) / HDST__HOST_SORT_CHUNK_BYTES;
+    return true;
+}
+
+// So many records may end the open chunk of every bucket.
+static bool has_room(hdst__msd_slices *m, uint64_t count, hdst_error *error)
+{
+    const uint64_t needed = m->sorting->buckets + count * m->sort.size / m->chunk_bytes + 1, has = m->unused_count + m->spare_count;
+    return has >= needed || add_block(m, needed - has, error);
+}
+
+hdst_status hdst__msd_slices_take(hdst__msd_slices *m, const char *rows, uint64_t count, hdst_error *error)
+{
+    const hdst__msd_loops *l = hdst__msd_loops_of(m->sort.size);
+    if (!has_room(m, count, error)) return HDST_E_MEMORY;
+    for (uint64_t i = 0, end; (end = hdst__msd_end_of_block(m->sorting, i, count)) > i; i = end)
+        l->deal_to_chunks(m->sorting, rows + i * l->size, end - i, &m->chunks);
+    m->count += count;
+    return hdst__msd_stopped(m->sorting) ? hdst__cancel_error(0, 0, error) : HDST_OK;
+}
+
+// --- The end ---
+
+hdst__row_run *hdst__msd_slices_runs(hdst__msd_slices *m, uint64_t *run_count)
+{
+    hdst__row_run *run = hdst__alloc(m->sort.allocator, (m->chunk_count + 1) * sizeof *run);
+    uint64_t n = 0;
+    if (!run) return NULL;
+    for (uint32_t b = 0; b < m->sorting->buckets; b++) {
+        m->run_begin[b] = n;
+        for (hdst__msd_chunk *c = m->first[b]; c; c = c->next) {
+            c->count = (c->next ? m->chunk_bytes : (uint64_t)(m->chunks.open[b].at - c->rows)) / m->sort.size;
+            run[n++] = (hdst__row_run){c->rows, c->count};
+        }
+    }
+    m->run_begin[m->sorting->buckets] = *run_count = n;
+    return run;
+}
+
+static void place_buckets(hdst__msd_slices *m)
+{
+    hdst__msd_sorting *s = m->sorting;
+    uint64_t sum = 0;
+    s->largest = 0;
+    for (uint32_t b = 0; b < s->buckets; b++) {
+        s->begin[b] = sum;
+        for (uint64_t r = m->run_begin[b]; r < m->run_begin[b + 1]; r++) sum += m->run[r].count;
+        if (s->range_bits[b] && sum - s->begin[b] > s->largest) s->largest = sum - s->begin[b];
+    }
+    s->begin[s->buckets] = sum;
+}
+
+static void sort_buckets(void *user, uint64_t worker)
+{
+    hdst__msd_slices *m = user;
+    hdst__msd_sorting *s = m->sorting;
+    char *scratch = s->scratch + worker * s->largest * m->sort.size;
+    for (uint32_t b; (b = atomic_fetch_add(&s->next, 1)) < s->buckets && !hdst__msd_stopped(s);)
+        hdst__msd_sort_bucket(s, b, m->run + m->run_begin[b], m->run_begin[b + 1] - m->run_begin[b], s->begin[b + 1] - s->begin[b],
+                              s->to + s->begin[b] * m->sort.size, scratch);
+}
+
+// Buckets that were chosen by a sample which tells too little are chosen anew, by all records.
+static hdst_status sort_again(hdst__msd_slices *m, uint64_t run_count, char *to, bool *done, hdst_error *error)
+{
+    hdst__msd_sort all = m->sort;
+    all.runs = m->run;
+    all.run_count = run_count;
+    all.count = m->count;
+    return hdst__msd_radix_sort(&all, to, done, error);
+}
+
+static hdst_status sort_all(hdst__msd_slices *m, char *to, bool *done, hdst_error *error)
+{
+    hdst__msd_sorting *s = m->sorting;
+    const uint64_t workers = hdst__msd_workers(s), used = workers < s->buckets ? workers : s->buckets;
+    s->scratch = hdst__alloc(m->sort.allocator, used * s->largest * m->sort.size + 1);
+    if (!s->scratch) return HDST_OK;
+    s->to = to;
+    atomic_store(&s->next, 0);
+    if (m->sort.threads) hdst__thread_pool_run(m->sort.threads, used, sort_buckets, m);
+    else sort_buckets(m, 0);
+    hdst__free(m->sort.allocator, s->scratch);
+    *done = !hdst__msd_stopped(s);
+    return *done ? HDST_OK : hdst__cancel_error(0, 0, error);
+}
+
+hdst_status hdst__msd_slices_end(hdst__msd_slices *m, char *to, bool *done, hdst_error *error)
+{
+    uint64_t run_count;
+    hdst__row_run *run = hdst__msd_slices_runs(m, &run_count);
+    *done = false;
+    if (!run) return HDST_OK;
+    m->run = run;
+    place_buckets(m);
+    const hdst_status status = hdst__msd_shares(m->sorting, m->count) ? sort_all(m, to, done, error) : sort_again(m, run_count, to, done, error);
+    hdst__free(m->sort.allocator, run);
+    m->run = NULL;
+    return status;
+}

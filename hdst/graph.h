@@ -34,7 +34,7 @@ typedef struct hdst_edges_options {     // start from HDST_EDGES_OPTIONS_INIT; `
 // Several files, the edges of one behind those of the other. options: NULL for the defaults.
 HDST_API hdst_source *hdst_source_open_all_edges(hdst_context *context, const char *const *paths, size_t count, const hdst_edges_options *options);
 // One more than the largest number of a vertex in the edges; 0 where there are none, and after an error, which sticks to the source. All edges are read for it,
-// once, by all threads; of a matrix it is the number of its rows or columns, whichever is larger, as the file says.
+// once, by all threads, unless runs have read them all; of a matrix it is the number of its rows or columns, whichever is larger, as the file says.
 HDST_API uint64_t hdst_source_vertices(const hdst_source *source);
 
 // --- Numbers in place of keys ---

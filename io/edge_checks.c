@@ -24,6 +24,33 @@ hdst_status hdst__edges_refuse(const hdst__source *source, uint64_t row, size_t 
     return HDST_E_FORMAT;
 }
 
+// Of unsigned numbers, and of signed ones read so: a negative one is 2^31 or 2^63 at least.
+HDST__WIDE_VECTORS static uint64_t largest_of(bool wide, const char *numbers, uint64_t stride, uint64_t count)
+{
+#define LARGEST(type, step)                                          \
+    {                                                                \
+        type most = 0;                                               \
+        for (uint64_t i = 0; i < count; i++) {                       \
+            type number;                                             \
+            memcpy(&number, numbers + i * (step), sizeof number);    \
+            most = number > most ? number : most;                    \
+        }                                                            \
+        return most;                                                 \
+    }
+    if (wide) LARGEST(uint64_t, stride)
+    if (stride == 2 * sizeof(uint32_t)) LARGEST(uint32_t, 2 * sizeof(uint32_t))
+    LARGEST(uint32_t, stride)
+#undef LARGEST
+}
+
+bool hdst__edges_largest(hdst__kind kind, const char *numbers, uint64_t stride, uint64_t count, uint64_t *largest)
+{
+    const bool wide = kind == HDST__I64 || kind == HDST__U64;
+    if (!wide && kind != HDST__I32 && kind != HDST__U32) return false;
+    *largest = largest_of(wide, numbers, stride, count);
+    return kind == HDST__I32 ? *largest <= INT32_MAX : *largest <= INT64_MAX;
+}
+
 // The first of `count` numbers, `stride` bytes apart, that is negative or 2^63 or more. It is looked for only where there is one.
 HDST__WIDE_VECTORS static uint64_t first_outside(hdst__kind kind, const char *numbers, uint64_t stride, uint64_t count)
 {
@@ -59,7 +86,12 @@ HDST__WIDE_VECTORS static uint64_t first_outside(hdst__kind kind, const char *nu
 hdst_status hdst__edges_check(const hdst__source *source, size_t column, hdst__kind kind, uint64_t first, const void *numbers, uint64_t stride,
                               uint64_t count, hdst_error *error)
 {
+    uint64_t largest;
     if (column >= HDST__EDGE_WEIGHT) return HDST_OK;
+    if (hdst__edges_largest(kind, numbers, stride, count, &largest)) {
+        hdst__edges_see(source->state, column, first, count, largest);
+        return HDST_OK;
+    }
     const uint64_t bad = first_outside(kind, numbers, stride, count);
     return bad == count ? HDST_OK : hdst__edges_refuse(source, first + bad, column, kind, (const char *)numbers + bad * stride, error);
 }

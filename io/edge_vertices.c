@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many vertices a graph has: one more than the largest number in its edges, which are read for that.
+// How many vertices a graph has: one more than the largest number in its edges, which are read for that unless somebody has read them all.
 #include "io/edges.h"
 
 #include "base/cancel.h"
 #include "base/costs_host.h"
-#include "base/vector_targets.h"
 #include "io/convert.h"
 
 #include <stdatomic.h>
-#include <string.h>
 
 typedef struct scan {
     hdst__source *source;
@@ -22,41 +20,15 @@ static void raise(_Atomic uint64_t *largest, uint64_t to)
     while (before < to && !atomic_compare_exchange_weak(largest, &before, to)) {}
 }
 
-// Of unsigned numbers, and of signed ones read so: a negative one is 2^31 or 2^63 at least.
-HDST__WIDE_VECTORS static uint64_t largest_of(bool wide, const char *numbers, uint64_t stride, uint64_t count)
-{
-#define LARGEST(type, step)                                          \
-    {                                                                \
-        type most = 0;                                               \
-        for (uint64_t i = 0; i < count; i++) {                       \
-            type number;                                             \
-            memcpy(&number, numbers + i * (step), sizeof number);    \
-            most = number > most ? number : most;                    \
-        }                                                            \
-        return most;                                                 \
-    }
-    if (wide) LARGEST(uint64_t, stride)
-    if (stride == 2 * sizeof(uint32_t)) LARGEST(uint32_t, 2 * sizeof(uint32_t))
-    LARGEST(uint32_t, stride)
-#undef LARGEST
-}
-
-// false: another kind of numbers, or one of them is no vertex.
-static bool take_whole(scan *s, hdst__kind kind, const char *numbers, uint64_t stride, uint64_t count)
-{
-    const bool wide = kind == HDST__I64 || kind == HDST__U64;
-    if (!wide && kind != HDST__I32 && kind != HDST__U32) return false;
-    const uint64_t most = largest_of(wide, numbers, stride, count);
-    if (kind == HDST__I32 ? most > INT32_MAX : most > INT64_MAX) return false;
-    raise(&s->largest, most);
-    return true;
-}
-
 static hdst_status take_numbers(scan *s, hdst__kind kind, const char *numbers, uint64_t stride, uint64_t first, uint64_t count, size_t column,
                                 uint64_t *room, hdst_error *error)
 {
-    if (take_whole(s, kind, numbers, stride, count)) return HDST_OK;
-    uint64_t most = 0, fit = hdst__convert_strided(HDST__U64, room, sizeof *room, kind, numbers, stride, count);
+    uint64_t most = 0;
+    if (hdst__edges_largest(kind, numbers, stride, count, &most)) {
+        raise(&s->largest, most);
+        return HDST_OK;
+    }
+    uint64_t fit = hdst__convert_strided(HDST__U64, room, sizeof *room, kind, numbers, stride, count);
     if (fit < count) return hdst__edges_refuse(s->source, first + fit, column, kind, numbers + fit * stride, error);
     for (uint64_t i = 0; i < count; i++) most = room[i] > most ? room[i] : most;
     raise(&s->largest, most);
@@ -128,6 +100,11 @@ static hdst_status vertices_of_file(hdst__source *source, hdst__thread_pool *thr
         return HDST_E_USAGE;
     }
     hdst_status status = hdst__source_count(source, threads, error);
+    uint64_t largest;
+    if (status == HDST_OK && !edges->has_vertices && source->rows && hdst__edges_saw_all(edges, source->rows, &largest)) {
+        edges->vertices = largest + 1;
+        edges->has_vertices = true;
+    }
     if (status == HDST_OK && !edges->has_vertices) status = find_largest(source, threads, error);
     if (status == HDST_OK && edges->vertices > *vertices) *vertices = edges->vertices;
     return status;

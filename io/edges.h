@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a source of edges holds: made by source_edges.c, used by edge_columns.c, edge_checks.c, edge_vertices.c and matrix_market.c.
+// What a source of edges holds: made by source_edges.c, used by edge_columns.c, edge_checks.c, edges_seen.c, edge_vertices.c and matrix_market.c.
 #ifndef HDST_IO_EDGES_H
 #define HDST_IO_EDGES_H
 
@@ -16,6 +16,18 @@ typedef struct hdst__matrix {       // of Matrix Market
     uint64_t blocks, off;           // off: all that are not
 } hdst__matrix;
 
+enum { HDST__EDGE_STRETCHES = 64 };         // threads read here and there, each further on: there are about as many stretches as threads
+
+typedef struct hdst__edge_stretch {
+    uint64_t begin, end;
+} hdst__edge_stretch;
+
+typedef struct hdst__edges_seen {       // of a column
+    hdst__edge_stretch stretch[HDST__EDGE_STRETCHES];
+    size_t count;
+    uint64_t largest;               // number in them
+} hdst__edges_seen;
+
 typedef struct hdst__edges {
     hdst__source *inner;            // rows as they stand in the file
     const hdst__cancel *cancel;
@@ -23,6 +35,8 @@ typedef struct hdst__edges {
     hdst__matrix matrix;
     uint64_t vertices;
     bool has_vertices;              // they are known
+    hdst__edges_seen seen[2];       // of a list or an array: which edges were read so far
+    pthread_mutex_t lock;           // of `seen`
 } hdst__edges;
 
 extern const char *const hdst__edge_names[HDST__EDGE_COLUMNS];
@@ -33,6 +47,12 @@ hdst_status hdst__edge_columns_match(const hdst__source *source, const hdst__rec
 // Of a column of numbers, `stride` bytes apart, those of edge `first` and of the following ones: HDST_E_FORMAT where one is no vertex. Weights may be any.
 hdst_status hdst__edges_check(const hdst__source *source, size_t column, hdst__kind kind, uint64_t first, const void *numbers, uint64_t stride,
                               uint64_t count, hdst_error *error);
+// The largest of `count` numbers, `stride` bytes apart. False: of another kind than integers of 32 and 64 bits, or one of them is no vertex.
+bool hdst__edges_largest(hdst__kind kind, const char *numbers, uint64_t stride, uint64_t count, uint64_t *largest);
+// Edges from `first` on were read, and looked at, in a column of vertices. Any thread.
+void hdst__edges_see(hdst__edges *edges, size_t column, uint64_t first, uint64_t count, uint64_t largest);
+// Whether all `rows` of them were, in both columns. *largest: the number in them.
+bool hdst__edges_saw_all(hdst__edges *edges, uint64_t rows, uint64_t *largest);
 // The error of a number that is no vertex, at its place in the file. `row`: of the inner source.
 hdst_status hdst__edges_refuse(const hdst__source *source, uint64_t row, size_t column, hdst__kind kind, const void *value, hdst_error *error);
 

@@ -16,6 +16,7 @@ static void close_edges(hdst__source *source)
     hdst__edges *edges = source->state;
     if (!edges) return;
     hdst__source_close(edges->inner);
+    pthread_mutex_destroy(&edges->lock);
     hdst__free(source->allocator, edges->matrix.diagonal);
     hdst__free(source->allocator, edges->matrix.off_before);
     hdst__free(source->allocator, edges);
@@ -200,6 +201,7 @@ static hdst_status open_edges(hdst__source *source, const hdst__edges_options *o
 {
     hdst__edges *edges = source->state = hdst__alloc_zero(source->allocator, sizeof *edges);
     if (!edges) return hdst__error_memory(error, source->name);
+    pthread_mutex_init(&edges->lock, NULL);
     edges->sizes_first = options->sizes_first;
     edges->cancel = options->cancel;
     hdst_status status = options->adjacency         ? open_adjacency(source, options, error)

@@ -80,17 +80,33 @@ static hdst_status take_file(graph *g, program_run *run, hdst_error *error)
     return status;
 }
 
-hdst_status graph_open(graph *g, program_run *run, hdst_error *error)
+hdst_status graph_count_edges(graph *g, program_run *run, hdst_error *error) { return program_rows(run, &g->edge_count, error); }
+
+static hdst_status take_size(graph *g, program_run *run, uint64_t size, hdst_error *error)
 {
-    hdst_status status = program_rows(run, &g->edge_count, error);
-    if (status != HDST_OK) return status;
-    g->size = hdst_source_vertices(run->source);
-    status = hdst_source_status(run->source, error);
-    if (status == HDST_OK) status = check_size(g, error);
+    g->size = size;
+    const hdst_status status = check_size(g, error);
     if (status != HDST_OK) return status;
     if (g->vertices) return is_number(g->vertices) ? take_number(g, error) : take_file(g, run, error);
     g->is_there = calloc(g->size ? g->size : 1, sizeof *g->is_there);
     return g->is_there ? HDST_OK : no_memory(error);
+}
+
+hdst_status graph_find_size(graph *g, program_run *run, hdst_status read, hdst_error *error)
+{
+    if (read != HDST_OK && read != HDST_E_FORMAT) return read;
+    hdst_error told = HDST_ERROR_INIT;
+    const uint64_t size = hdst_source_vertices(run->source);
+    hdst_status status = hdst_source_status(run->source, &told);
+    if (status == HDST_OK) status = take_size(g, run, size, &told);
+    if (status != HDST_OK) *error = told;
+    return status == HDST_OK ? read : status;
+}
+
+hdst_status graph_open(graph *g, program_run *run, hdst_error *error)
+{
+    const hdst_status status = graph_count_edges(g, run, error);
+    return status == HDST_OK ? graph_find_size(g, run, HDST_OK, error) : status;
 }
 
 static hdst_dataset *read_edges(const graph *g, const program_run *run, hdst_module *module)

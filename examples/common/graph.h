@@ -20,7 +20,7 @@ typedef struct graph {
     hdst_edges_options edges;   // HDST_EDGES_OPTIONS_INIT; program_steps.edges refers to it
     bool weighted;              // edges have a weight that the program does not look at
     const char *vertices;       // of --vertices; NULL: not given
-    uint64_t size;              // graph_open: one more than the largest number of a vertex
+    uint64_t size;              // one more than the largest number of a vertex
     uint64_t edge_count;
     bool *is_there;             // by number: whether there is such a vertex; of `size`
     uint64_t count;             // how many there are
@@ -28,7 +28,12 @@ typedef struct graph {
 
 enum { GRAPH_NOWHERE = UINT32_MAX };        // no number of a vertex
 
-// Finds size, edge_count and, by --vertices, vertices that have no edges. Those of edges, and count, are found by graph_mark, or by the program.
+// Finds edge_count.
+hdst_status graph_count_edges(graph *g, program_run *run, hdst_error *error);
+// Finds size and, by --vertices, vertices that have no edges: at no cost where all edges were read. `read`: what that came to; an error is told by the vertex
+// that is none, where it is that.
+hdst_status graph_find_size(graph *g, program_run *run, hdst_status read, hdst_error *error);
+// Both, where edges were not read yet. Vertices of edges, and count, are found by graph_mark, or by the program.
 hdst_status graph_open(graph *g, program_run *run, hdst_error *error);
 // The edges, cached, as records `edge` of the module; weighted ones are read as its `weighted`, of which its map `ends` makes an `edge`.
 hdst_dataset *graph_edges(const graph *g, const program_run *run, hdst_module *module);

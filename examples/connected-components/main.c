@@ -114,6 +114,15 @@ static hdst_status join_all(program_run *run, job *w, const forest *f, hdst_erro
     return status;
 }
 
+// Edges are read to where they stay by whoever looks at all of them first. That needs no table, and how large tables are is known then.
+static hdst_status look(program_run *run, job *w, hdst_module *module, hdst_error *error)
+{
+    hdst_result *result = hdst_result_create(hdst_map_function(w->edges, module, "look"));
+    const hdst_status status = w->graph.edge_count ? program_run_result(run, result, NULL, error) : HDST_OK;
+    hdst_result_destroy(result);
+    return graph_find_size(&w->graph, run, status, error);
+}
+
 // A component is told by its smallest vertex, which is its root.
 static hdst_status count(job *w, hdst_error *error)
 {
@@ -182,11 +191,12 @@ static hdst_status work(program_run *run, void *from, hdst_error *error)
 {
     job *w = from;
     hdst_module *module = NULL;
-    hdst_status status = graph_open(&w->graph, run, error);
+    hdst_status status = graph_count_edges(&w->graph, run, error);
     if (status == HDST_OK) status = program_load(run, "connected-components.hk", HDST_NO_PARAMS, &module, error);
     if (status == HDST_OK) {
         w->edges = graph_edges(&w->graph, run, module);
-        if (w->graph.size) status = find(run, w, module, error);
+        status = look(run, w, module, error);
+        if (status == HDST_OK && w->graph.size) status = find(run, w, module, error);
         if (status == HDST_OK) status = graph_check_count(&w->graph, error);
     }
     if (status == HDST_OK) status = program_show(run, w->graph.edge_count, write_json, write_text, w, error);

@@ -86,7 +86,10 @@ static hdst_status rank(program_run *run, settings *s, hdst_module *module, hdst
 {
     pagerank *job = &s->job;
     hdst_dataset *edges = graph_edges_by(&job->graph, run, module, "to");
-    hdst_status status = graph_mark(&job->graph, run, edges, module, "mark", error);
+    uint32_t first[2];
+    hdst_status status = job->graph.edge_count ? hdst_take(edges, 1, first, NULL, error) : HDST_OK;      // it reads and sorts them all
+    status = graph_find_size(&job->graph, run, status, error);
+    if (status == HDST_OK) status = graph_mark(&job->graph, run, edges, module, "mark", error);
     if (status == HDST_OK) status = graph_check_count(&job->graph, error);
     if (status == HDST_OK) status = pagerank_run(job, run, module, edges, error);
     return status == HDST_OK ? find_best(s, error) : status;
@@ -97,7 +100,7 @@ static hdst_status work(program_run *run, void *from, hdst_error *error)
     settings *s = from;
     pagerank *job = &s->job;
     hdst_module *module = NULL;
-    hdst_status status = graph_open(&job->graph, run, error);
+    hdst_status status = graph_count_edges(&job->graph, run, error);
     if (status == HDST_OK) status = program_load(run, job->single ? "pagerank-float.hk" : "pagerank-double.hk", HDST_NO_PARAMS, &module, error);
     if (status == HDST_OK) status = rank(run, s, module, error);
     if (status == HDST_OK) status = program_show(run, job->graph.edge_count, write_json, write_text, s, error);

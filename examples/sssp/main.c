@@ -63,11 +63,11 @@ static hdst_status work(program_run *run, void *from, hdst_error *error)
 {
     job *w = from;
     hdst_module *module = NULL;
-    hdst_status status = graph_open(&w->paths.graph, run, error);
+    hdst_status status = graph_count_edges(&w->paths.graph, run, error);
     if (status == HDST_OK) status = program_load(run, "sssp.hk", HDST_NO_PARAMS, &module, error);
     if (status == HDST_OK) {
         hdst_dataset *edges = graph_edges(&w->paths.graph, run, module);
-        status = check(run, module, edges, error);
+        status = graph_find_size(&w->paths.graph, run, check(run, module, edges, error), error);
         if (status == HDST_OK) status = paths_find(&w->paths, run, module, edges, error);
     }
     if (status == HDST_OK && !(w->rows = hdst_result_rows(w->paths.result, NULL, NULL))) status = hdst_result_status(w->paths.result, error);

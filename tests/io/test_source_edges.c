@@ -4,6 +4,8 @@
 
 #include "io/source_edges.h"
 
+#include <unistd.h>
+
 static hdst__thread_pool *threads;
 static void begin(void)
 {
@@ -110,6 +112,66 @@ Test(source_edges, weights)
     expect_records(source, weighted_record(), want, 3);
     expect_vertices(source, UINT64_C(1) << 63);
     hdst__source_close(source);
+}
+
+// --- How many vertices there are is known once all edges were read: the file is cut off then, and nobody notices ---
+
+enum { SEEN = 3000 };
+
+static hdst__source *open_array(bool by_column, const edge *edges)
+{
+    static int32_t numbers[2 * SEEN];
+    for (int i = 0; i < SEEN; i++) {
+        numbers[by_column ? i : 2 * i] = (int32_t)edges[i].from;
+        numbers[by_column ? SEEN + i : 2 * i + 1] = (int32_t)edges[i].to;
+    }
+    const char *header = by_column ? "{'descr': '<i4', 'fortran_order': True, 'shape': (3000, 2), }"
+                                   : "{'descr': '<i4', 'fortran_order': False, 'shape': (3000, 2), }";
+    return OPEN_OK(open_edges(write_npy("seen.npy", header, numbers, sizeof numbers), 0, error));
+}
+
+// Edges first, first + step ...
+static void read_some(hdst__bound_source *bound, const hdst__record *record, uint64_t first, uint64_t step, uint64_t count)
+{
+    const hdst__storage *storage = hdst__storage_make(&arena, record, HDST__AOS, 0, SEEN);
+    void *buffer = malloc(storage->buffer_bytes[0]);
+    hdst_error error = HDST_ERROR_INIT;
+    for (uint64_t i = 0; i < count; i++)
+        cr_assert_eq(hdst__bound_source_fill(bound, first + i * step, 1, storage, &buffer, first + i * step, &error), HDST_OK, "%s", error.message);
+    free(buffer);
+}
+
+static void expect_seen(bool by_column, uint64_t (*const part)[3], size_t parts, bool known)
+{
+    edge edges[SEEN];
+    for (uint32_t i = 0; i < SEEN; i++) edges[i] = (edge){i * 7 % 1000, i == 1234 ? 4711 : i % 500};
+    hdst__source *source = open_array(by_column, edges);
+    const hdst__record *record = edge_record(HDST__U32);
+    hdst__bound_source *bound;
+    uint64_t vertices = 0;
+    cr_assert_eq(hdst__source_bind(source, record, &bound, NULL), HDST_OK);
+    for (size_t i = 0; i < parts; i++) read_some(bound, record, part[i][0], part[i][1], part[i][2]);
+    hdst__source_unbind(bound);
+    cr_assert_eq(truncate(path_of("seen.npy"), 200), 0);
+    cr_assert_eq(hdst__edges_vertices(source, threads, &vertices, NULL) == HDST_OK, known, "%d parts", (int)parts);
+    if (known) cr_assert_eq(vertices, 4712);
+    hdst__source_close(source);
+}
+
+Test(source_edges, vertices_of_edges_that_were_read)
+{
+    uint64_t all[1][3] = {{0, 1, SEEN}}, mixed[3][3] = {{1000, 1, 2000}, {0, 1, 700}, {500, 1, 500}}, apart[2][3] = {{0, 2, 60}, {0, 1, SEEN}};
+    uint64_t gap[2][3] = {{0, 1, 1234}, {1235, 1, SEEN - 1235}}, behind[1][3] = {{1, 1, SEEN - 1}}, short_of[1][3] = {{0, 1, SEEN - 1}};
+    uint64_t many[2][3] = {{0, 2, SEEN / 2}, {1, 2, SEEN / 2}};
+    for (int by_column = 0; by_column < 2; by_column++) {
+        expect_seen(by_column, all, 1, true);
+        expect_seen(by_column, mixed, 3, true);
+        expect_seen(by_column, apart, 2, true);
+        expect_seen(by_column, gap, 2, false);
+        expect_seen(by_column, behind, 1, false);
+        expect_seen(by_column, short_of, 1, false);
+        expect_seen(by_column, many, 2, false);         // more stretches than are noted
+    }
 }
 
 // A list of many edges against the numbers that it was written from.

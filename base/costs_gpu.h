@@ -150,6 +150,12 @@ enum {
 
     // Accumulators.
     HDST__GPU_REGISTER_WORDS = 16, HDST__GPU_LANE_SUM_WORDS = 8, HDST__GPU_PAIR_SUM_WORDS = 32,        // of a row in registers: any; running sums; of doubles
+    // Sums of doubles that work-items own: at most, and the fewest; nodes of a loop's copies that tell them apart; work-items of a work-group; values that a
+    // record leaves for them, as eighths of local memory; tables beside them; records at once. H200, 78 sums of 24 values, 20M records: 2.87, 2.33 ms one
+    // record, four at once; by hand and untested 1.39 ms with 128 work-items and records, 1.37 with 256 and 128, 1.50 with 160 and 80.
+    HDST__GPU_OWNED_SUMS = 256, HDST__GPU_OWNED_LEAST = HDST__GPU_PAIR_SUM_WORDS / 2 + 1, HDST__GPU_OWNED_NODES = 8192, HDST__GPU_OWNED_GROUP = 128,
+    HDST__GPU_OWNED_LOCAL_EIGHTHS = 6, HDST__GPU_OWNED_COPIES = 4, HDST__GPU_OWNED_RECORDS = 4,
+    HDST__GPU_OWNED_EACH = 4,                   // of a work-item. Chosen, not measured
     HDST__GPU_TABLE_COPIES = 16,                // of a table in local memory, that fewer lanes meet in a word
     HDST__GPU_TILE_BYTES = 16 << 10,            // of local memory, for elements of a wide table while a work-group's loop runs
     HDST__GPU_OWN_TABLE_BYTES = 2 << 20,        // of a work-group's table in device memory: there are hundreds

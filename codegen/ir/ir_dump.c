@@ -60,7 +60,7 @@ static const char *const place_names[] = {
 
 static const char *const way_names[] = {
     [IR_WAY_WORD] = "word", [IR_WAY_SUPERACCUMULATOR] = "superaccumulator", [IR_WAY_TESTED] = "tested", [IR_WAY_CALLED] = "called",
-        [IR_WAY_JOINT] = "joint", [IR_WAY_LEVELS] = "levels", [IR_WAY_PAIR] = "pair",
+        [IR_WAY_JOINT] = "joint", [IR_WAY_LEVELS] = "levels", [IR_WAY_PAIR] = "pair", [IR_WAY_OWNED] = "owned",
 };
 
 static const char *const kind_names[] = {"bool", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64", "text"};

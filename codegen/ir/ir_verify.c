@@ -414,6 +414,7 @@ static bool leaf_placement_ok(verifier *v, const ir_param *p, size_t l)
     const ir_tuples *tuples = v->func->tables && v->func->tables->has_tuples ? &v->func->tables->tuples : NULL;
     REQUIRE(leaf->way < IR_WAYS, "no such way", p->name);
     REQUIRE(leaf->way != IR_WAY_PAIR || placement->place == IR_PLACE_REGISTERS, "running sums elsewhere than in registers", p->name);
+    REQUIRE(leaf->way != IR_WAY_OWNED || placement->place == IR_PLACE_LOCAL, "owned sums that do not merge in local memory", p->name);
     REQUIRE(placement->place != IR_PLACE_GLOBAL || leaf->way == IR_WAY_WORD || leaf->way == IR_WAY_SUPERACCUMULATOR,
             "words where there are superaccumulators", p->name);
     REQUIRE(leaf->slot_words <= 2 &&

@@ -29,6 +29,7 @@ typedef enum ir_way {
     IR_WAY_JOINT,               // GPU: in fixed point, as 0 if it does not fit for sure; additions that stand together share the test behind them
     IR_WAY_LEVELS,              // GPU, registers: pre-rounded in three levels of floats (accum/levels_lane.cl), then one word with more bits below
     IR_WAY_PAIR,                // GPU, registers: two running sums of doubles (accum/levels_lane_double.cl), which are the group's words when it merges
+    IR_WAY_OWNED,               // GPU, local memory: two running sums of doubles, of one work-item for all records of the group (owned_sums.h)
     IR_WAYS
 } ir_way;
 

@@ -160,6 +160,7 @@ static const char *leaf_why(const hdst__cell *cell, const ir_leaf_placement *lea
     if (cell->fast) return "fast sum, rounded at each addition";
     if (leaf->way == IR_WAY_LEVELS) return "exact sum, in levels of floats in a lane's registers, then two words";
     if (leaf->way == IR_WAY_PAIR) return "exact sum, in two levels of doubles in a lane's registers, then two words";
+    if (leaf->way == IR_WAY_OWNED) return "exact sum, in two levels of doubles of the one work-item that adds to it, then two words";
     switch (cell->precision) {
     case HDST__CLASS_ONE_WORD: return "exact sum, one word";
     case HDST__CLASS_TWO_WORDS: return "exact sum, two words";

@@ -12,6 +12,7 @@
 #include "codegen/opencl/print_flat_loop.h"
 #include "codegen/opencl/print_input.h"
 #include "codegen/opencl/print_output.h"
+#include "codegen/opencl/print_owned_sums.h"
 #include "codegen/opencl/print_stmt.h"
 #include "codegen/opencl/print_text_copies.h"
 #include "codegen/opencl/print_tables.h"
@@ -46,10 +47,14 @@ static void begin_record(hdst__printer *p)
 static void end_record(hdst__printer *p)
 {
     hdst__print_cooperative_keep(p);
+    hdst__print_owned_keep(p);
     hdst__flat_end_record(p);
 }
 
-static bool carries(const hdst__printer *p, uint32_t var) { return hdst__cooperative_carries(p, var) || hdst__flat_carries(p, var); }
+static bool carries(const hdst__printer *p, uint32_t var) 
+{
+    return hdst__cooperative_carries(p, var) || hdst__owned_carries(p, var) || hdst__flat_carries(p, var);
+}
 
 static const hdst__form gpu_form = {
     .read = read_of_lane,
@@ -118,6 +123,7 @@ static void print_own_scope(hdst__printer *p)
 {
     hdst__print_file_scope(p);
     hdst__print_run_ends(p);
+    hdst__print_owned_places(p);
 }
 
 static void print_setup(hdst__printer *p)
@@ -126,12 +132,14 @@ static void print_setup(hdst__printer *p)
         hdst__write_line(&p->out, "__local uint sums[LANES];\n%sif (places[0] > room) return;", hdst__token_pieces_memory(p));
     hdst__print_flat_memory(p);
     hdst__print_cooperative_memory(p);
+    hdst__print_owned_memory(p);
     hdst__print_tile_memory(p);
     hdst__print_input_bases(p);
     print_broadcast_copies(p);
     hdst__print_table_bases(p);
     hdst__print_lane_sums(p);
     hdst__print_pair_starts(p);
+    hdst__print_owned_starts(p);
     hdst__print_group_reset(p);
     for (size_t i = 0; i < p->arg_count; i++)
         if (p->args[i].kind == HDST__ARG_LOCAL) hdst__write_line(&p->out, "barrier(CLK_LOCAL_MEM_FENCE);");
@@ -211,6 +219,7 @@ static const char *records_text(hdst__printer *p, const ir_func *single, const i
     }
     hdst__write_line(&p->out, "}");
     hdst__print_cooperative_loops(p);
+    hdst__print_owned_sums(p);
     const char *text = hdst__writer_text(&p->out);
     p->out = outer;
     return text;
@@ -287,6 +296,7 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *sca
     hdst__text_copies_begin(p, scalar);
     p->vectors = hdst__vectors_create(arena);
     if (forms.loops) p->cooperative = hdst__cooperative_create(arena, forms.loops);
+    if (forms.owned) p->owned = hdst__owned_sums_create(p, forms.owned);
     p->flat = forms.flat;
     if (shape.span) p->tiles = hdst__tiles_create(arena, single);
     const uint64_t bytes = hdst__private_bytes(p, spans);

@@ -5,6 +5,7 @@
 #include "codegen/opencl/print_accum_pair.h"
 #include "codegen/opencl/print_accum_run.h"
 #include "codegen/opencl/print_batch.h"
+#include "codegen/opencl/print_owned_sums.h"
 #include "codegen/opencl/print_cell.h"
 #include "codegen/opencl/print_row_out.h"
 #include "codegen/opencl/print_run_totals.h"
@@ -467,6 +468,7 @@ void hdst__print_group_flush(hdst__printer *p)
 {
     hdst__print_lane_takes(p);
     hdst__print_pair_takes(p);
+    hdst__print_owned_takes(p);
     for (size_t a = 0; a < p->tables->accum_count; a++)
         if (hdst__placement(p, &p->plan[a])->place == IR_PLACE_REGISTERS) print_merge_private(p, &p->plan[a]);
         else if (hdst__placement(p, &p->plan[a])->runs) hdst__write_line(&p->out, "%s;", hdst__run_end_text(p, &p->plan[a]));

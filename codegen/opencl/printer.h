@@ -104,6 +104,7 @@ struct hdst__printer {
     uint32_t *word_count;                       // GPU: print_words.h
     struct hdst__vectors *vectors;              // GPU: print_vectors.h
     struct hdst__cooperative *cooperative;      // GPU: print_cooperative.h
+    struct hdst__owned_sums *owned;             // GPU: print_owned_sums.h
     struct hdst__tiles *tiles;                  // GPU: print_tiles.h
     const struct hdst__flat_loop *flat;         // GPU: print_flat_loop.h
 };

@@ -9,6 +9,7 @@
 #include "codegen/pass/accumulator_placement.h"
 
 #include "codegen/pass/arranged_rows.h"
+#include "codegen/pass/owned_sums.h"
 #include "codegen/pass/row_form.h"
 #include "accum/addends.h"
 #include "accum/first_level.h"
@@ -228,7 +229,7 @@ static bool may_be_pair_sum(const ir_func *func, const hdst__accum *accum, size_
     return doubles && fits && !fast_sums && words_as_pairs(accum) <= HDST__GPU_PAIR_SUM_WORDS && fits_registers(func, accum, HDST__GPU_PAIR_SUM_WORDS);
 }
 
-static const hdst__tables *with_lane_sums(const ir_func *func, const hdst__tables *narrow, const hdst__place_limits *limits)
+static const hdst__tables *with_lane_sums(const ir_func *func, const ir_func *owned, const hdst__tables *narrow, const hdst__place_limits *limits)
 {
     hdst__precision_class *classes = HDST__NEW_ARRAY(func->arena, hdst__precision_class, narrow->scale_count + 1);
     for (size_t a = 0; a < narrow->accum_count; a++) {
@@ -237,7 +238,8 @@ static const hdst__tables *with_lane_sums(const ir_func *func, const hdst__table
             const hdst__cell *cell = &accum->cell[l];
             if (cell->scale < 0) continue;
             ir_leaf_placement *leaf = &placement_of(func, accum)->leaf[l];
-            if (may_be_lane_sum(func, accum, l)) leaf->way = IR_WAY_LEVELS;
+            if (hdst__owned_adds_to(owned, accum->param, (uint32_t)l)) leaf->way = IR_WAY_OWNED;
+            else if (may_be_lane_sum(func, accum, l)) leaf->way = IR_WAY_LEVELS;
             else if (may_be_pair_sum(func, accum, l, limits->fast_sums)) leaf->way = IR_WAY_PAIR;
             classes[cell->scale] = leaf->way ? HDST__CLASS_TWO_WORDS : cell->precision;
         }
@@ -326,7 +328,7 @@ static bool has_way(const ir_placement *placement, const hdst__accum *accum, ir_
     return false;
 }
 
-static void place_near(ir_func *func, const hdst__tables *tables, const hdst__place_limits *limits)
+static void place_near(ir_func *func, const ir_func *owned, const hdst__tables *tables, const hdst__place_limits *limits)
 {
     const uint64_t most = limits->local_bytes;
     for (size_t a = 0; a < tables->accum_count; a++) {
@@ -338,7 +340,7 @@ static void place_near(ir_func *func, const hdst__tables *tables, const hdst__pl
     }
     if (hdst__place_copy_bytes(func, tables, limits->rows) > most * 3 / 4) leave_local(func, tables);
     // Half of local memory is enough for the copies: more of it would leave fewer work-groups on a processor.
-    uint32_t copies = HDST__GPU_TABLE_COPIES;
+    uint32_t copies = owned ? HDST__GPU_OWNED_COPIES : HDST__GPU_TABLE_COPIES;
     while (copies > 1 && hdst__place_copy_bytes(func, tables, limits->rows) * copies > most / 2) copies /= 2;
     func->tables->copies = copies;
 }
@@ -350,13 +352,13 @@ static ir_way way_on_gpu(const hdst__cell *cell, ir_place place)
     return cell->precision == HDST__CLASS_ONE_WORD || !cell->of_floats ? IR_WAY_JOINT : IR_WAY_TESTED;
 }
 
-const hdst__tables *hdst__pass_accumulator_placement_gpu(ir_func *func, const hdst__tables *tables, const hdst__place_limits *limits)
+const hdst__tables *hdst__pass_accumulator_placement_gpu(ir_func *func, const ir_func *owned, const hdst__tables *tables, const hdst__place_limits *limits)
 {
     place_nothing(func, tables);
     for (size_t i = 0; i < func->param_count; i++)      // broadcast_placement.c settles them once the rest has its place
         if (func->params[i].kind == IR_BROADCAST_TABLE) func->params[i].placement = HDST__NEW(func->arena, ir_placement);
-    if (!limits->no_blocks) tables = with_lane_sums(func, tables, limits);
-    place_near(func, tables, limits);
+    if (!limits->no_blocks) tables = with_lane_sums(func, owned, tables, limits);
+    place_near(func, owned, tables, limits);
     for (size_t a = 0; a < tables->accum_count; a++) {
         const hdst__accum *accum = &tables->accum[a];
         ir_placement *placement = placement_of(func, accum);

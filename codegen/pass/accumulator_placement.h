@@ -30,8 +30,8 @@ void hdst__pass_accumulator_placement_cpu(ir_func *form, const ir_func *scalar, 
 void hdst__place_tail(ir_func *tail, const ir_func *block, const hdst__tables *tables);
 
 // GPUs, in this order. `func`: scalar form with a shape, which is placed. Returns the tables that it goes by: with more words for
-// sums that lanes have in registers. Of `tables` when nothing is placed.
-const hdst__tables *hdst__pass_accumulator_placement_gpu(ir_func *func, const hdst__tables *tables, const hdst__place_limits *limits);
+// sums that lanes have in registers. Of `tables` when nothing is placed. `owned`: sums that work-items own (owned_sums.h); NULL: none.
+const hdst__tables *hdst__pass_accumulator_placement_gpu(ir_func *func, const ir_func *owned, const hdst__tables *tables, const hdst__place_limits *limits);
 // Takes loops out of the placed `func` that a work-group makes together, if there are any and what they carry over
 // has room; then a lane takes one record. NULL: none, and the function is as it was.
 ir_func *hdst__pass_accumulator_placement_loops(ir_func *func, const hdst__tables *tables, const hdst__place_limits *limits);

@@ -7,6 +7,7 @@
 #include "codegen/pass/gpu_form.h"
 
 #include "base/costs_gpu.h"
+#include "codegen/pass/owned_sums.h"
 #include "codegen/pass/passes.h"
 #include "codegen/pass/row_form.h"
 #include "codegen/pass/row_tiles.h"
@@ -68,10 +69,60 @@ static bool suits(const ir_func *func, const hdst__gpu_forms *forms, size_t n)
     return !with_tables || (cuts[n].with_tables && forms->loops && !func->tables->shared);
 }
 
-static const char *make_forms(ir_func *func, const hdst__tables *tables, const hdst__gpu_limits *limits, hdst__gpu_forms *forms)
+static void place_as(ir_func *to, const ir_func *from)
 {
-    forms->tables = (hdst__tables *)hdst__pass_accumulator_placement_gpu(func, tables, &limits->place);
-    forms->single = single_body(func);
+    for (size_t i = 0; i < from->param_count; i++) to->params[i].placement = from->params[i].placement;
+    to->tables = from->tables;
+}
+
+// Sums that work-items own, taken out of `*body`; `limits` have room for the rest then. A lane takes one record: so each value that it leaves has one place.
+static ir_func *take_owned(ir_func *func, ir_func **body, const hdst__tables *tables, hdst__gpu_limits *limits)
+{
+    ir_func *rest = hdst__ir_copy_func(func->arena, func);
+    ir_func *owned = func->shape->span || limits->place.no_blocks ? NULL : hdst__pass_owned_sums(rest, tables);
+    if (!owned) return NULL;
+    const uint32_t group = limits->asked.group ? func->shape->group : HDST__GPU_OWNED_GROUP;
+    const uint64_t bytes = hdst__owned_bytes(owned, group);
+    if (group > func->shape->group || owned->body.count > (uint64_t)group * HDST__GPU_OWNED_EACH) return NULL;
+    if (bytes > limits->place.local_bytes / 8 * HDST__GPU_OWNED_LOCAL_EIGHTHS) return NULL;
+    limits->place.local_bytes -= bytes;
+    func->shape->group = group;
+    func->shape->records = 1;
+    *body = rest;
+    return owned;
+}
+
+static bool merges_locally(const ir_func *owned, const ir_func *func)
+{
+    for (size_t i = 0; i < owned->body.count; i++)
+        if (func->params[owned->body.items[i]->param].placement->place != IR_PLACE_LOCAL) return false;
+    return true;
+}
+
+// Places the accumulators. The body without what work-items own, which is left out if the tables that this is merged through have no room.
+static ir_func *place_accumulators(ir_func *func, const hdst__tables *tables, hdst__gpu_limits *limits, hdst__gpu_forms *forms)
+{
+    ir_func *body = func;
+    const hdst__gpu_limits all = *limits;
+    const ir_shape shape = *func->shape;
+    forms->owned = take_owned(func, &body, tables, limits);
+    forms->tables = (hdst__tables *)hdst__pass_accumulator_placement_gpu(func, forms->owned, tables, &limits->place);
+    if (forms->owned && merges_locally(forms->owned, func)) {
+        place_as(forms->owned, func);
+        place_as(body, func);
+        return body;
+    }
+    if (!forms->owned) return func;
+    forms->owned = NULL;
+    *limits = all;
+    *func->shape = shape;
+    forms->tables = (hdst__tables *)hdst__pass_accumulator_placement_gpu(func, NULL, tables, &limits->place);
+    return func;
+}
+
+static const char *make_forms(ir_func *func, const hdst__tables *tables, hdst__gpu_limits *limits, hdst__gpu_forms *forms)
+{
+    forms->single = single_body(place_accumulators(func, tables, limits, forms));
     forms->loops = hdst__pass_accumulator_placement_loops(forms->single, forms->tables, &limits->place);
     hdst__pass_accumulator_placement_fixed_point(forms->single, forms->loops, forms->tables, &limits->place);
     hdst__pass_broadcast_placement(func, forms->loops, forms->tables, &limits->place);
@@ -94,7 +145,7 @@ const char *hdst__passes_gpu(ir_func *func, const hdst__tables *tables, const hd
     hdst__pass_token_pieces(func);
     const ir_func *whole = hdst__ir_copy_func(func->arena, func);
     for (size_t n = 0;; n++) {
-        const hdst__gpu_limits left = cut(func, limits, n);
+        hdst__gpu_limits left = cut(func, limits, n);
         const char *wrong = make_forms(func, tables, &left, forms);
         if (wrong || !func->shape->span || suits(func, forms, n)) return wrong;
         *func = *hdst__ir_copy_func(func->arena, whole);

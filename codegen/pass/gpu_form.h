@@ -24,6 +24,7 @@ typedef struct hdst__gpu_forms {        // of one function; they share shape, ta
     ir_func *single;                    // record by record: the end of a slice, and records of which one failed
     ir_func *spans;                     // what a lane takes at once; single itself of functions that emit
     ir_func *loops;                     // what the work-group makes together behind either; NULL: nothing
+    ir_func *owned;                     // sums that work-items own, made behind it too (owned_sums.h); NULL: none
     ir_func *count;                     // what only counts the output; NULL: there is none
     const hdst__flat_loop *flat;        // single and count with the turns of their loop by themselves; NULL: it is no such loop
     hdst__tables *tables;               // what they go by

@@ -9,9 +9,11 @@
 //            d = add(d, e)                   e_2 = mul(p.x[1u], 2f)
 //          }                                 d = add(d, e_2)
 //
-// Longer ones go too (hdst__pass_loop_unrolling_of_arrays) when their counters are all that keeps local arrays from becoming variables (scalar_replacement.c).
+// Longer ones go too (hdst__pass_loop_unrolling_of_arrays) when their counters are all that keeps local arrays from becoming variables (scalar_replacement.c),
+// or (hdst__pass_loop_unrolling_of_sums) when they add to sums that are to be told apart (owned_sums.c).
 #include "codegen/ir/eval.h"
 #include "codegen/pass/passes.h"
+#include "base/costs_gpu.h"
 #include "base/costs_host.h"
 
 #include <stdlib.h>
@@ -29,6 +31,7 @@ typedef struct unroller {
     size_t var_count;           // of those
     size_t at;                  // the statement that the pass has come to, by its number before it
     const bool *constant;       // by variable: an array that would have only constant indices; a counter that unrolling makes one. NULL: that does not count
+    const bool *sums;           // by parameter: loops that add to it go whatever their length, and no others. NULL: loops go by their length
     uint32_t *number;           // by variable: itself, but while a copy gets its own. One for all copies: not as much as there are variables for each
     size_t numbered;
 } unroller;
@@ -143,8 +146,17 @@ static bool not_by_counter_in(ir_stmt *s, void *user)
     return hdst__ir_visit_own_exprs(s, not_by_counter, user);
 }
 
+static bool adds_to_none(ir_stmt *s, void *user) { return s->kind != IR_ACCUM || !((const bool *)user)[s->param]; }
+
+static uint64_t turns_of_sums(const unroller *w, ir_stmt *s)
+{
+    const uint64_t count = count_turns(s, HDST__GPU_OWNED_SUMS);
+    return count && count * block_size(&s->body) <= HDST__GPU_OWNED_NODES && !hdst__ir_visit_stmts(&s->body, adds_to_none, (void *)w->sums) ? count : 0;
+}
+
 static uint64_t turns(const unroller *w, ir_stmt *s)
 {
+    if (w->sums) return turns_of_sums(w, s);
     const uint64_t count = count_turns(s, HDST__HOST_ARRAY_TURNS);
     if (!count) return 0;
     const uint64_t nodes = count * block_size(&s->body);
@@ -291,14 +303,16 @@ static bool name_stmt(ir_stmt *s, void *user)
     return hdst__ir_visit_own_exprs(s, name_read, n);
 }
 
-static void unroll(ir_func *func, const bool *constant)
+static void unroll(ir_func *func, const bool *constant, const bool *sums)
 {
     naming n = {HDST__NEW_ARRAY(func->arena, place, func->var_count + 1), 0};
     hdst__ir_visit_stmts(&func->body, name_stmt, &n);
-    unroller w = {.func = func, .named = n.named, .var_count = func->var_count, .constant = constant};
+    unroller w = {.func = func, .named = n.named, .var_count = func->var_count, .constant = constant, .sums = sums};
     unroll_block(&w, &func->body);
 }
 
-void hdst__pass_loop_unrolling(ir_func *func) { unroll(func, NULL); }
+void hdst__pass_loop_unrolling(ir_func *func) { unroll(func, NULL, NULL); }
 
-void hdst__pass_loop_unrolling_of_arrays(ir_func *func) { unroll(func, find_constant(func)); }
+void hdst__pass_loop_unrolling_of_arrays(ir_func *func) { unroll(func, find_constant(func), NULL); }
+
+void hdst__pass_loop_unrolling_of_sums(ir_func *func, const bool *sums) { unroll(func, NULL, sums); }

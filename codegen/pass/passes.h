@@ -20,6 +20,7 @@ void hdst__pass_array_contraction(ir_func *func);            // local arrays tha
 void hdst__pass_dead_stores(ir_func *func);         // what local arrays are filled with before a loop fills all of them goes
 void hdst__pass_loop_unrolling(ir_func *func);              // short constant loops disappear
 void hdst__pass_loop_unrolling_of_arrays(ir_func *func);       // so do longer ones that alone keep arrays from becoming variables
+void hdst__pass_loop_unrolling_of_sums(ir_func *func, const bool *sums);    // and constant loops that add to these accumulators (by param), and no others
 void hdst__pass_scalar_replacement(ir_func *func);              // local arrays that only constants index become variables
 void hdst__pass_constant_propagation(ir_func *func);             // constants take the place of variables that were set to them
 void hdst__pass_canonical_nans(ir_func *func);                // stores give one NaN

@@ -53,7 +53,7 @@ static placed on_gpu(const char *head, const char *body, const hdst__precision_c
     placed p = {.func = func};
     func->shape = HDST__NEW(func->arena, ir_shape);
     *func->shape = (ir_shape){.group = GROUP, .records = 4};
-    p.tables = (hdst__tables *)hdst__pass_accumulator_placement_gpu(func, hdst__ir_accum_tables(func->arena, func, classes), &limits);
+    p.tables = (hdst__tables *)hdst__pass_accumulator_placement_gpu(func, NULL, hdst__ir_accum_tables(func->arena, func, classes), &limits);
     p.loops = hdst__pass_accumulator_placement_loops(func, p.tables, &limits);
     hdst__pass_accumulator_placement_fixed_point(func, p.loops, p.tables, &limits);
     return p;

@@ -18,7 +18,7 @@ static ir_func *placed(const char *head, const uint64_t *rows)
     const hdst__place_limits limits = {.local_bytes = LOCAL, .rows = rows};
     func->shape = HDST__NEW(func->arena, ir_shape);
     *func->shape = (ir_shape){.group = 64, .records = 1};
-    const hdst__tables *tables = hdst__pass_accumulator_placement_gpu(func, hdst__ir_accum_tables(func->arena, func, NULL), &limits);
+    const hdst__tables *tables = hdst__pass_accumulator_placement_gpu(func, NULL, hdst__ir_accum_tables(func->arena, func, NULL), &limits);
     hdst__pass_broadcast_placement(func, NULL, tables, &limits);
     return func;
 }

@@ -151,3 +151,18 @@ Test(pass_unroll, longer_ones_stay_where_an_array_stays_an_array)
                         "  }\n"
                         "  e = d[2u]\n");
 }
+
+static void unroll_sums(ir_func *func)
+{
+    hdst__pass_loop_unrolling_of_sums(func, (const bool[]){false, true, false});
+}
+
+// Longer loops than others that are unrolled, of additions to `t` alone.
+Test(pass_unroll, loops_that_add_to_sums_that_are_asked_for)
+{
+    static const pass_case sums = {unroll_sums, "  input p p {f64 x[16]}\n  accum t t {f64 m[16]}\n  accum other other {f64 m[16]}\n  var u32 i\n"};
+    PASS_GIVES(sums, "  for i = 0u to 9u {\n    accum t.m[i] += p.x[0u]\n  }\n",
+               "  accum t.m[0u] += p.x[0u]\n  accum t.m[1u] += p.x[0u]\n  accum t.m[2u] += p.x[0u]\n  accum t.m[3u] += p.x[0u]\n"
+               "  accum t.m[4u] += p.x[0u]\n  accum t.m[5u] += p.x[0u]\n  accum t.m[6u] += p.x[0u]\n  accum t.m[7u] += p.x[0u]\n  accum t.m[8u] += p.x[0u]\n");
+    PASS_LEAVES(sums, "  for i = 0u to 2u {\n    accum other.m[i] += p.x[i]\n  }\n");
+}

@@ -4,8 +4,8 @@
 // The same of doubles: two running sums, the units of which are those of a double's two words, 2^-s and 2^-(s +
 // 40), so that their bits count what the words do. An addend of 2^(12 - s) up to 2^(40 - s) has all its 53 bits
 // there, which its exponent tells; so five additions take it, without a look at what became of them, and others are
-// added as zeros and settled later. A lane makes at most 2^10 additions to a sum before the work-group merges, so
-// neither sum leaves its binade.
+// added as zeros and settled later: by additions that are looked at, else elsewhere. A lane makes at most 2^10
+// additions to a sum before the work-group merges, so neither sum leaves its binade.
 inline double pair_base(int s, int level) { return as_double((ulong)(1023 + 52 - s - 40 * level) << 52 | 0x8000000000000UL); }
 inline void pair_start(double *sum, int s)
 {
@@ -22,6 +22,16 @@ inline bool pair_add(double *sum, double addend, int s)
     sum[0] = now;
     return holds | (addend == 0);
 }
+// What is not held may be kept all the same: it is smaller, but of so few bits that the second sum has room for its last
+// one, as differences of floats mostly are. False: it is not, and the sums are as they were.
+inline bool pair_keeps(double *sum, double v, int s)
+{
+    const double now = sum[0] + v, rest = v - (now - sum[0]), last = sum[1] + rest;
+    const bool keeps = (fabs(v) < double_power(40 - s)) & (last - sum[1] == rest);
+    sum[0] = keeps ? now : sum[0];
+    sum[1] = keeps ? last : sum[1];
+    return keeps;
+}
 // The sums go to the two words of the group's table, and are empty again.
 inline void pair_take(double *sum, int s, volatile __local uint *words)
 {
@@ -29,7 +39,7 @@ inline void pair_take(double *sum, int s, volatile __local uint *words)
     local_add64(words + 2 * COPIES, as_long(sum[1]) - as_long(pair_base(s, 1)));
     pair_start(sum, s);
 }
-// Rare: an addend that the sums may not hold.
+// Rare: an addend that the sums do not keep.
 __attribute__((noinline)) void exception_pair(volatile __local uint *words, volatile __global long *cell, double v, double up)
 {
     long high, low;

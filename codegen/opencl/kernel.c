@@ -40,6 +40,27 @@ uint64_t hdst__kernel_strips(const hdst__kernel *kernel, uint64_t items, uint64_
     return strips < 1 ? 1 : strips < most ? strips : most;
 }
 
+// Work-groups that others count on, by tables, places or parts of their own, are as many as ever.
+uint64_t hdst__kernel_items(const hdst__kernel *kernel, uint64_t items, uint64_t records)
+{
+    const hdst__gpu_shape *shape = &kernel->shape;
+    const uint64_t span = kernel->rows_tile ? kernel->rows_tile : shape->span ? shape->span : (uint64_t)shape->group * shape->records;
+    if (!span || kernel->one_group_per_strip || kernel->merges || kernel->tuple_kernel_count || kernel->output_way != IR_OUTPUT_DENSE) return items;
+    const uint64_t groups = records ? (records - 1) / span + 1 : 1, needed = groups * kernel->local_size;
+    return needed < items ? needed : items;
+}
+
+uint64_t hdst__kernel_finish_groups(const hdst__kernel *kernel, const uint64_t *rows)
+{
+    uint64_t most = 1;
+    for (size_t a = 0; a < kernel->tables->accum_count; a++)
+        for (size_t leaf = 0; leaf < kernel->tables->accum[a].leaf_count; leaf++) {
+            const uint64_t cells = hdst__accum_rows(&kernel->tables->accum[a], rows) * kernel->tables->accum[a].cell[leaf].elements;
+            if (cells > most) most = cells;
+        }
+    return (most - 1) / kernel->local_size + 1;
+}
+
 uint64_t hdst__kernel_spare(const hdst__kernel *kernel, uint64_t items) { return items * kernel->spare_records; }
 
 uint64_t hdst__kernel_part_words(const hdst__kernel *kernel, uint64_t groups)

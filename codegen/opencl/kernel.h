@@ -57,6 +57,7 @@ typedef struct hdst__kernel {
     const char *finish_name;            // GPU: turns the device table into C structs, in work-groups of local_size, as many as one likes; NULL: no accumulators
     const hdst__arg *finish_args;       // its own arguments. What a row has between its fields is left as it is
     size_t finish_arg_count;
+    bool finish_clears;                 // and leaves the device table clear, where it is asked to
     const char *overflow_name;          // with overflow cells: runs behind finish_name, if there is one, with finish_args, as many work-items as one likes, and
                                         // empties the cells; NULL: none
     uint32_t overflow_cell_words;       // of an overflow cell
@@ -94,6 +95,10 @@ uint64_t hdst__kernel_places(const hdst__kernel *kernel, uint32_t compute_units,
 uint64_t hdst__kernel_runs_at(const hdst__kernel *kernel, uint64_t items);
 // CPU: into how many strips a slice of so many records is cut, of `items` that there may be on so many cores.
 uint64_t hdst__kernel_strips(const hdst__kernel *kernel, uint64_t items, uint64_t cores, uint64_t records);
+// GPU: how many of `items` work-items find some of so many records: groups that find none take the time of their start, and of adding zeros.
+uint64_t hdst__kernel_items(const hdst__kernel *kernel, uint64_t items, uint64_t records);
+// Work-groups of finish_name, one at least, that have something to do for tables of so many rows (by param).
+uint64_t hdst__kernel_finish_groups(const hdst__kernel *kernel, const uint64_t *rows);
 // Records that OUTPUT must have behind ROOM.
 uint64_t hdst__kernel_spare(const hdst__kernel *kernel, uint64_t items);
 

@@ -36,6 +36,7 @@ typedef enum hdst__arg_kind {
     HDST__ARG_TEXT_HOST,        // ulong: its address on the host
     HDST__ARG_TEXT_CONSTANTS,   // buffer: hdst__kernel.text_constants, and behind them those of values
     HDST__ARG_TEXT_CONSTANTS_HOST,      // ulong: their address on the host
+    HDST__ARG_CLEARS,           // ulong: 0: the device table stays as it is (of finish_name only, where finish_clears)
     HDST__ARG_FIRST_ROW,        // ulong: row of the table that the first row made is (of finish_name only, of one accumulator that is a table)
     HDST__ARG_FINISHED,         // buffer: rows of accumulator number `index` of the tables as C structs (of finish_name, and of kernels that write them)
     HDST__ARG_LOCAL,            // local memory: constant + sum over params of rows * per_row[param] bytes

@@ -68,8 +68,8 @@ static void print_exceptions(hdst__printer *p, ir_stmt *const *stmts, size_t cou
     for (size_t n = 0; n < count; n++) {
         const pair s = pair_of(p, stmts[n]);
         const char *scale = scale_of(p, &s);
-        hdst__write_line(&p->out, "if (!pair_holds(addend%zu, %sScale)) exception_pair(%s, %s, addend%zu, %sUp);", n, scale, words_of(p, &s),
-            hdst__device_place(p, stmts[n]), n, scale);
+        hdst__write_line(&p->out, "if (!pair_holds(addend%zu, %sScale) && !pair_keeps(%s, addend%zu, %sScale))", n, scale, name_of(p, &s), n, scale);
+        hdst__write_line(&p->out, "    exception_pair(%s, %s, addend%zu, %sUp);", words_of(p, &s), hdst__device_place(p, stmts[n]), n, scale);
     }
 }
 

@@ -38,28 +38,46 @@ static const char *bits_text(hdst__printer *p, const hdst__accum_plan *plan, uin
 // A range of rows can be made alone, so that several devices share them (engine/stage/stage_scatter.c).
 static bool makes_parts(const hdst__printer *p) { return p->tables->accum_count == 1 && p->tables->accum[0].is_table && !p->tables->accum[0].writes_rows; }
 
-static void print_leaf(hdst__printer *p, const hdst__accum_plan *plan, uint32_t l)
+// Each cell has one reader, which may leave it clear for the next run: unless overflow cells are added to it behind that, or lanes beside one another
+// would clear words that lie far apart.
+static bool can_clear(const hdst__printer *p)
+{
+    bool near = true;
+    for (size_t a = 0; a < p->tables->accum_count; a++) {
+        const hdst__accum *accum = &p->tables->accum[a];
+        for (size_t l = 0; l < accum->leaf_count; l++) near &= !accum->is_table || accum->cell[l].device_words == 1;
+    }
+    return near && !p->func->tables->overflow_words;
+}
+
+enum { LEAF_LANES = 32 };            // few sums of several leaves are rounded by as many warps
+
+// `number`: of the leaf among all that the kernel makes.
+static void print_leaf(hdst__printer *p, const hdst__accum_plan *plan, uint32_t l, uint32_t number)
 {
     const hdst__record *record = p->func->params[plan->accum->param].record;
     const hdst__cell *cell = &plan->accum->cell[l];
     const char *rows = plan->accum->is_table ? hdst__arena_printf(p->arena, "%sRows * ", plan->name) : "";
-    hdst__write_line(&p->out, "for (ulong n = get_global_id(0); n < %s%" PRIu64 "; n += get_global_size(0)) {", rows, cell->elements);
+    hdst__write_line(&p->out, "for (ulong n = (get_global_id(0) + %u) %% get_global_size(0); n < %s%" PRIu64 "; n += get_global_size(0)) {",
+                     number * LEAF_LANES, rows, cell->elements);
     p->out.indent++;
     hdst__write_line(&p->out, "const ulong row = n / %" PRIu64 ", e = n %% %" PRIu64 ";", cell->elements, cell->elements);
-    hdst__write_line(&p->out, "__global const long *word = %sTotal + (row%s) * %" PRIu64 " + e * %" PRIu32 " + %" PRIu64 ";", plan->name,
+    hdst__write_line(&p->out, "__global long *word = %sTotal + (row%s) * %" PRIu64 " + e * %" PRIu32 " + %" PRIu64 ";", plan->name,
         makes_parts(p) ? " + first_row" : "", plan->accum->device_row_words, cell->device_words, cell->device_first);
     const char *at = hdst__arena_printf(p->arena, "%sOut + row * %" PRIu64 " + %" PRIu64 "%s", plan->name, record->size, record->leaves[l].offset,
                                         hdst__element_offset(p->arena, &record->leaves[l]));
     hdst__print_put(p, record, &record->leaves[l], at, bits_text(p, plan, l));
+    if (can_clear(p)) hdst__write_line(&p->out, "for (uint w = 0; w < %" PRIu32 " && clears; w++) word[w] = 0;", cell->device_words);
     p->out.indent--;
     hdst__write_line(&p->out, "}");
 }
 
 static void print_finish(hdst__printer *p)
 {
+    uint32_t number = 0;
     for (size_t a = 0; a < p->tables->accum_count; a++) {
         const hdst__accum_plan *plan = &p->plan[a];
-        for (uint32_t l = 0; l < p->func->params[plan->accum->param].record->leaf_count; l++) print_leaf(p, plan, l);
+        for (uint32_t l = 0; l < p->func->params[plan->accum->param].record->leaf_count; l++) print_leaf(p, plan, l, number++);
     }
 }
 
@@ -111,7 +129,8 @@ static void add_args(hdst__printer *p)
         if (p->tables->accum[a].is_table) hdst__kernel_add_arg(p, HDST__ARG_ROWS, p->tables->accum[a].param, "ulong %sRows", p->plan[a].name);
     if (makes_parts(p)) hdst__kernel_add_arg(p, HDST__ARG_FIRST_ROW, 0, "ulong first_row");
     const bool from_table = !hdst__tables_write_rows(p->tables);
-    if (from_table) hdst__kernel_add_arg(p, HDST__ARG_DEVICE_TABLE, 0, "__global const long *device_table");
+    if (from_table && can_clear(p)) hdst__kernel_add_arg(p, HDST__ARG_CLEARS, 0, "ulong clears");
+    if (from_table) hdst__kernel_add_arg(p, HDST__ARG_DEVICE_TABLE, 0, "__global long *device_table");
     if (from_table && p->func->tables->overflow_words) hdst__kernel_add_arg(p, HDST__ARG_SCALES, 0, "__global const int *scales");
     if (p->func->tables->overflow_words) hdst__kernel_add_arg(p, HDST__ARG_OVERFLOW, 0, "__global long *overflow");
     for (size_t a = 0; a < p->tables->accum_count; a++) hdst__kernel_add_arg(p, HDST__ARG_FINISHED, (uint32_t)a, "__global uchar *%sOut", p->plan[a].name);
@@ -123,11 +142,12 @@ void hdst__finish_texts(hdst__printer *p, hdst__kernel *kernel, hdst__filling fi
     p->args = NULL;
     p->arg_count = p->arg_capacity = 0;
     p->arg_text = (hdst__writer){.arena = p->arena};
+    const bool from_table = !hdst__tables_write_rows(p->tables);
     add_args(p);
     kernel->finish_args = p->args;
     kernel->finish_arg_count = p->arg_count;
+    kernel->finish_clears = from_table && can_clear(p);
     fillings[0] = (hdst__filling){"FINISH_ARGS", hdst__writer_text(&p->arg_text)};
-    const bool from_table = !hdst__tables_write_rows(p->tables);
     fillings[1] = (hdst__filling){"FINISH_SETUP", from_table ? hdst__print_section(p, hdst__print_finish_bases) : ""};
     fillings[3] = (hdst__filling){"FINISH", from_table ? hdst__print_section(p, print_finish) : ""};
     fillings[2] = (hdst__filling){"OVERFLOW", hdst__print_section(p, print_overflow)};

@@ -68,13 +68,13 @@ static void print_first_levels(hdst__printer *p, const char **cells)
     *cells = "cells_at";
 }
 
-static void print_totals(hdst__printer *p, const char *constant)
+static void print_totals(hdst__printer *p)
 {
     const char *offset = "", *cells = "device_table";
     if (p->func->tables->first_level) print_first_levels(p, &cells);
     for (size_t a = 0; a < p->tables->accum_count; a++) {
         const hdst__accum_plan *plan = &p->plan[a];
-        hdst__write_line(&p->out, "__global %slong *%sTotal = %s%s;", constant, plan->name, cells, offset);
+        hdst__write_line(&p->out, "__global long *%sTotal = %s%s;", plan->name, cells, offset);
         offset = hdst__arena_printf(p->arena, "%s + %s * %" PRIu64, offset, rows_text(p, plan), plan->accum->device_row_words);
     }
 }
@@ -87,7 +87,7 @@ void hdst__print_scales(hdst__printer *p)
 
 static void print_device_bases(hdst__printer *p)
 {
-    print_totals(p, "");
+    print_totals(p);
     hdst__print_scales(p);
 }
 
@@ -553,5 +553,5 @@ void hdst__print_merge(hdst__printer *p)
 void hdst__print_finish_bases(hdst__printer *p)
 {
     print_stored_rows(p);
-    print_totals(p, "const ");
+    print_totals(p);
 }

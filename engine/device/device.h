@@ -62,6 +62,7 @@ typedef struct hdst__launch {
     const uint64_t *rows;                   // by param
     hdst__memory *table, *strips, *scales, *overflow, *partitions, *tuples, *output, *places, *error;
     hdst__memory *const *finished;          // by accumulator: where `finish_table` puts rows; NULL: it is not asked for
+    bool clears;                            //     and leaves the table clear (only where the kernel can: finish_clears)
     uint64_t first_row;                     //     of one that is a table: which of its rows comes first; `rows` says how many are made
     const hdst__memory *texts;              // NULL, or a copy of what the slice's long texts refer to
     uint64_t text_bytes, text_host;         //     its bytes; its address on the host

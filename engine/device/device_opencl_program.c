@@ -314,6 +314,7 @@ static void fill_argument(const hdst__code *code, const hdst__arg *what, const h
     case HDST__ARG_COMBINED_TABLES: set_number(arg, at->combined_tables); break;
     case HDST__ARG_COMBINED_BITS: set_number(arg, at->combined_bits); break;
     case HDST__ARG_ERROR: set_memory(arg, at->error); break;
+    case HDST__ARG_CLEARS: set_number(arg, at->clears); break;
     case HDST__ARG_FIRST_ROW: set_number(arg, at->first_row); break;
     case HDST__ARG_FINISHED: set_memory(arg, at->finished[what->index]); break;
     case HDST__ARG_TEXTS: set_memory(arg, at->texts); break;
@@ -437,6 +438,7 @@ hdst_status hdst__opencl_launch(hdst__device *device, hdst__program *program, co
         global = (runs + local - 1) / local * local;
     }
     global = (size_t)hdst__kernel_strips(kernel, global, self->base.info->compute_units, at->count);
+    global = (size_t)hdst__kernel_items(kernel, global, at->count);
     if (program->combine && at->combined) return combine(self, program, at, global, local, error);
     hdst_status status = program->count ? count_first(self, program, at, global, local, error) : HDST_OK;
     hdst__launch rest;
@@ -454,15 +456,15 @@ hdst_status hdst__opencl_finish_table(hdst__device *device, hdst__program *progr
 {
     hdst__opencl_device *self = (hdst__opencl_device *)device;
     const hdst__kernel *kernel = program->code.kernel;
-    const size_t local = kernel->local_size;
+    const size_t local = kernel->local_size, most = device->info->compute_units * HDST__GPU_FINISH_GROUPS_PER_UNIT * local;
     hdst_status status = self->begun || !self->last_launch ? HDST_OK : begins_here(self, error);
-    const size_t global = device->info->compute_units * HDST__GPU_FINISH_GROUPS_PER_UNIT * local;
+    const size_t needed = (size_t)hdst__kernel_finish_groups(kernel, at->rows) * local, global = needed < most ? needed : most;
     if (status == HDST_OK && program->finish)
         status = set_listed(self, &program->code, kernel->finish_args, kernel->finish_arg_count, program->finish, at, error);
     if (status == HDST_OK && program->finish) status = enqueue(self, program, program->finish, 0, global, local, error);
     if (status != HDST_OK || !program->spare) return status;
     status = set_listed(self, &program->code, kernel->finish_args, kernel->finish_arg_count, program->spare, at, error);
-    return status == HDST_OK ? enqueue(self, program, program->spare, 0, global, local, error) : status;
+    return status == HDST_OK ? enqueue(self, program, program->spare, 0, most, local, error) : status;
 }
 
 hdst_status hdst__opencl_work(hdst__device *device, hdst__program *program, const hdst__work_arg *args, size_t count, uint64_t groups, uint32_t local,

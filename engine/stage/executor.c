@@ -112,7 +112,8 @@ static hdst_status read_words(hdst__slot *slot, hdst__pass *pass, bool last, hds
     pass->stats->bytes_from_device += together ? pass->results->bytes : (reads_table ? pass->table_bytes : 0) + (asks ? sizeof slot->error_word : 0);
     if (status != HDST_OK || !ends || !pass->clear_words) return status;
     pass->is_clear = true;
-    return ops->fill(device, pass->launch.table, pass->clear_words, 0, error);
+    const bool is_clear = pass->table_is_unused || (makes_rows && pass->launch.clears);
+    return is_clear ? HDST_OK : ops->fill(device, pass->launch.table, pass->clear_words, 0, error);
 }
 
 static hdst_status read_results(hdst__executor *executor, hdst__slot *slot, hdst__pass *pass, bool last, hdst_error *error)

@@ -84,6 +84,7 @@ typedef struct hdst__pass {
     uint64_t *overflow_state;           // NULL, or where the state of launch.overflow goes after the last slice
     bool has_overflow_state;            // out: it went there
     uint64_t clear_words;               // of the table, cleared for the next run once it is read; 0: none
+    bool table_is_unused;               // and has nothing to be cleared, as kernels write the rows
     bool is_clear;                      // out: that was done
     uint64_t limit;                     // not 0: output records after which the rest of the input need not be looked at
     bool streams;                       // segments are filled while slices run

@@ -144,6 +144,7 @@ static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cach
             .scales = plan->scales, .overflow = plan->overflow, .partitions = plan->partitions, .tuples = plan->tuples,
                    .text_constants = plan->text_constants, .text_constants_host = (uint64_t)(uintptr_t)plan->text_host,
                    .error = plan->error_word, .flush = plan->flush, .batch = plan->batch, .finished = plan->finished,
+                   .clears = clears_ahead(plan) && plan->kernel && plan->kernel->finish_clears,
                    .param_count = (uint32_t)plan->func->param_count,
                    .accum_count = plan->tables ? (uint32_t)plan->tables->accum_count : 0},
         .slice_least = plan->slice_least, .slice_most = plan->slice_most, .slice_seconds = hdst__plan_slice_seconds(plan),
@@ -159,7 +160,7 @@ static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cach
         .table = table, .table_bytes = table ? (plan->first_level_words ? hdst__plan_first_level_back(plan) : plan->device_words) * sizeof(int64_t)
             : 0, .results = table == own_table(plan) ? plan->results : NULL,
         .overflow_state = plan->overflow ? &plan->overflow_state : NULL,
-        .clear_words = clears_ahead(plan) ? plan->device_words : 0,
+        .clear_words = clears_ahead(plan) ? plan->device_words : 0, .table_is_unused = hdst__plan_writes_rows(plan),
         .wraps = plan->team && hdst__plan_wraps_output(plan), .base = plan->base, .team = plan->team, .worker = plan->worker,
         .number = plan->worker,
         .reads_at_end = (plan->team && plan->team->schedule) || plan->reader.open_end,

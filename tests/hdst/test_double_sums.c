@@ -166,3 +166,20 @@ Test(double_sums, of_whole_numbers_are_right)
         cr_assert_eq(got[0], right, "%s: %a, not %a", forms[f], got[0], right);
     }
 }
+
+// Records at round places are no picture of the others: addends stand between them alone, and the look at the data that chooses scales finds some.
+Test(double_sums, addends_between_round_places_are_seen)
+{
+    enum { NUMBERS = 1 << 16 };
+    if (!have_cpu()) return;
+    hdst_context *context = context_in_form("cpu");
+    hdst_module *m = module_of(context, "map add(int64_t i, accum double sum) { if (i % 1024 >= 64) sum += (double)i / 1048576; }\n");
+    hdst_result *r = hdst_result_create(hdst_map_function(hdst_read(hdst_source_from_range(context, 0, NUMBERS), m, "int64_t"), m, "add"));
+    RUN(r);
+    double right = 0;
+    for (int64_t i = 0; i < NUMBERS; i++) right += i % 1024 >= 64 ? (double)i / 1048576 : 0;
+    cr_expect_eq(hdst_view_double(hdst_result_field(r, "sum", NULL), 0, 0), right);
+    const char *text = hdst_explain(r, NULL);
+    cr_expect(strstr(text, " sampled addends lie below 2^"), "%s", text);
+    hdst_context_destroy(context);
+}

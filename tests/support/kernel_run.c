@@ -173,7 +173,7 @@ static bool collect_rows(cl_run *run, const kernel_case *c, const kernel_bound *
             bytes[arg->index] = rows_of(c, param) * c->func->params[param].record->size;
             rows[arg->index] = cl_run_buffer(run, NULL, bytes[arg->index]);
         }
-        const void *value = arg->kind == HDST__ARG_ROWS || arg->kind == HDST__ARG_FIRST_ROW ? (const void *)&number
+        const void *value = arg->kind == HDST__ARG_ROWS || arg->kind == HDST__ARG_CLEARS || arg->kind == HDST__ARG_FIRST_ROW ? (const void *)&number
                             : arg->kind == HDST__ARG_DEVICE_TABLE ? (const void *)&bound->device_table
                                                                   : (const void *)&rows[arg->index];
         ok = clSetKernelArg(finish, i, sizeof(uint64_t), value) == CL_SUCCESS;

@@ -218,6 +218,35 @@ Test(kernel, a_fold_of_packed_records_reads_columns_and_writes_bytes)
     }
 }
 
+// Work-groups of a GPU that would find no records are not launched, unless others count on all of them.
+Test(kernel, work_groups_that_find_records)
+{
+    const hdst__kernel each = {.local_size = 256, .shape = {.group = 256, .records = 8}}, tiles = {.local_size = 128, .shape = {.group = 128, .span = 8}},
+                       rows = {.local_size = 256, .rows_tile = 1024}, fold = {.local_size = 64};
+    const struct { const hdst__kernel *kernel; uint64_t items, records, needed; } cases[] = {
+        {&each, 1 << 20, 1, 256}, {&each, 1 << 20, 2048, 256}, {&each, 1 << 20, 2049, 512}, {&each, 1 << 20, 8192, 1024}, {&each, 512, 1 << 30, 512},
+        {&each, 512, UINT64_MAX, 512}, {&each, 1 << 20, 0, 256}, {&tiles, 1 << 20, 8192, 1024 * 128}, {&rows, 1 << 20, 4097, 5 * 256}, {&fold, 640, 3, 640},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        cr_expect_eq(hdst__kernel_items(cases[i].kernel, cases[i].items, cases[i].records), cases[i].needed, "%zu", i);
+    hdst__kernel all[] = {each, each, each, each};
+    all[0].merges = true, all[1].tuple_kernel_count = 1, all[2].output_way = IR_OUTPUT_COUNTED, all[3].one_group_per_strip = true;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) cr_expect_eq(hdst__kernel_items(&all[i], 1 << 20, 1), 1 << 20, "%zu", i);
+}
+
+// So many that each cell of the widest leaf has a work-item.
+Test(kernel, work_groups_that_make_rows)
+{
+    const hdst__cell one = {.elements = 1}, wide = {.elements = 100};
+    const hdst__accum accums[] = {{.param = 1, .leaf_count = 1, .cell = &one}, {.param = 2, .is_table = true, .leaf_count = 1, .cell = &wide}};
+    const hdst__tables tables = {.accum = accums, .accum_count = 2}, first = {.accum = accums, .accum_count = 1};
+    const hdst__kernel both = {.local_size = 256, .tables = &tables}, scalar = {.local_size = 256, .tables = &first};
+    cr_expect_eq(hdst__kernel_finish_groups(&scalar, (uint64_t[]){0, 1, 0}), 1);
+    cr_expect_eq(hdst__kernel_finish_groups(&both, (uint64_t[]){0, 1, 0}), 1);
+    cr_expect_eq(hdst__kernel_finish_groups(&both, (uint64_t[]){0, 1, 64}), 25);
+    cr_expect_eq(hdst__kernel_finish_groups(&both, (uint64_t[]){0, 1, 65}), 26);
+}
+
 // Few records for each core: a strip a core, none with fewer than it takes to add up its table. Kernels whose records are quick keep theirs.
 Test(kernel, strips_of_few_records)
 {

@@ -93,6 +93,12 @@ const hdst__aggregate_spec *hdst__aggregate_node_keyed(const hdst__node *node)
     return parts->partition ? NULL : parts->spec;
 }
 
+bool hdst__aggregate_node_has_rows(const hdst__node *node)
+{
+    const hdst__aggregate_spec *spec = hdst__aggregate_node_keyed(node);
+    return spec && spec->key_leaves[0] == 0 && node->ran && hdst__aggregate_has_rows(hdst__aggregate_node_of(node));
+}
+
 void hdst__aggregate_node_keep_partial(hdst__node *node) { ((aggregate_node *)node->own)->keeps_partial = true; }
 
 bool hdst__aggregate_node_wants_whole(hdst__node *node, uint64_t records, hdst_error *error)

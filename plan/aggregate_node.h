@@ -19,6 +19,8 @@ hdst_status hdst__aggregate_check_key(const hdst_dataset *dataset, const char *w
 
 // The node by `spec`, in the arena; its input's records are taken as they come. With `by_parts` the parts of a partition below are kept.
 void hdst__aggregate_node_make(hdst__arena *arena, hdst__node *node, const hdst__aggregate_spec *spec, bool by_parts);
+// Whether the node is one whose last run found each key, the first field of its records, below node->keys_below.
+bool hdst__aggregate_node_has_rows(const hdst__node *node);
 const hdst__aggregate *hdst__aggregate_node_of(const hdst__node *node);     // NULL before its first run
 // Of a node that runs so and keeps no parts; NULL: it is another one.
 const hdst__aggregate_spec *hdst__aggregate_node_keyed(const hdst__node *node);

@@ -2,6 +2,8 @@
 // The turns of a loop (plan/loop_turns.h).
 #include "plan/loop_turns.h"
 
+#include "plan/aggregate_node.h"
+
 #include "base/clock.h"
 #include "engine/memory/host_rows.h"
 
@@ -62,7 +64,8 @@ static hdst_status take_table(const hdst__loop *of, hdst_value *value, const hds
 static hdst_status take_changes(hdst__loop_step *step, const hdst__node *from, uint64_t *count, hdst_error *error)
 {
     bool done = false;
-    hdst_status status = from->resident ? hdst__row_changes_put_there(&step->changes, step->value, from->resident, &done, error) : HDST_OK;
+    const bool distinct = hdst__aggregate_node_has_rows(from);
+    hdst_status status = from->resident ? hdst__row_changes_put_there(&step->changes, step->value, from->resident, distinct, &done, error) : HDST_OK;
     if (done) *count += from->reader.records;
     if (status != HDST_OK || done) return status;
     hdst__runtime *runtime = hdst__engine_runtime(step->value->object.context->engine);

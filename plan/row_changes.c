@@ -153,10 +153,11 @@ static hdst_status put_there(hdst__row_changes *changes, hdst_value *value, cons
     return status == HDST_OK ? status : hdst__object_fail(&value->object, error);
 }
 
-hdst_status hdst__row_changes_put_there(hdst__row_changes *changes, hdst_value *value, const hdst__dataset_cache *records, bool *done, hdst_error *error)
+hdst_status hdst__row_changes_put_there(hdst__row_changes *changes, hdst_value *value, const hdst__dataset_cache *records, bool distinct, bool *done,
+                                        hdst_error *error)
 {
     bool stray;
-    const hdst__row_change_records from = {.cache = records, .count = hdst__dataset_cache_own_reader(records)->records};
+    const hdst__row_change_records from = {.cache = records, .count = hdst__dataset_cache_own_reader(records)->records, .distinct = distinct};
     const hdst_status status = put_there(changes, value, &from, done, &stray, error);
     *done &= !stray;        // the host finds out which
     return status;

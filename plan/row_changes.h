@@ -22,8 +22,10 @@ hdst_status hdst__row_changes_make(hdst__arena *arena, const hdst__record *chang
 // Changes the rows in place, by `records` on the host; of several with one number the last one counts. Rows in a device's own memory are changed there, where
 // it has room for it. HDST_E_RECORD with the number of the record: it names a row that there is not, and nothing was changed.
 hdst_status hdst__row_changes_put(hdst__row_changes *changes, hdst_value *value, const void *records, uint64_t count, hdst_error *error);
-// The same by records that lie in the memory of the rows' device. *done false: they are to come to the host, and nothing was changed.
-hdst_status hdst__row_changes_put_there(hdst__row_changes *changes, hdst_value *value, const hdst__dataset_cache *records, bool *done, hdst_error *error);
+// The same by records that lie in the memory of the rows' device; `distinct`: each is known to name a row that there is, no two the same. *done false: they
+// are to come to the host, and nothing was changed.
+hdst_status hdst__row_changes_put_there(hdst__row_changes *changes, hdst_value *value, const hdst__dataset_cache *records, bool distinct, bool *done,
+                                        hdst_error *error);
 void hdst__row_changes_begin(hdst__row_changes *changes);       // a run
 void hdst__row_changes_release(hdst__row_changes *changes);     // gives back what a device was used for; safe on zeroed ones, and twice
 

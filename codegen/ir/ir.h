@@ -235,6 +235,7 @@ typedef struct ir_output {
     ir_output_way way;
     uint64_t bound;                 // BOUNDED: of one input record, at most
     bool at_most;                   // COUNTED, CPU: what is counted is the most that may come out. Behind what does each strip has a gap
+    bool most_of_numbers;           // then: a loop over numbers says how many
     uint64_t spare;                 // COUNTED, CPU: records behind the output's room for each strip, of which nobody reads anything
 } ir_output;
 

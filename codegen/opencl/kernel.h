@@ -31,6 +31,7 @@ typedef struct hdst__kernel_options {
     const hdst__combining *combining;   // NULL, or records may be made fewer in tables of the cores, of the device (hdst__kernel.combines, .combine_name)
     bool texts_apart;                   // texts refer to memory that the device cannot reach: it has copies (HDST__ARG_TEXTS)
     bool counts_output;                 // CPU: never `at_most`
+    bool passes_on;                     // output goes to who takes it in runs
     bool no_blocks;                     // strips and work-groups have no tables, each addend goes straight to the device's: for measurement, or as
                                         // strips' tables have no room
 } hdst__kernel_options;

@@ -249,7 +249,7 @@ static hdst__cpu_limits limits_of(const hdst__kernel_options *options)
                                       .first_level = options->first_level, .writes_rows = options->writes_rows && options->facts.has_double};
     const bool combines = options->combining && options->combining->in_rows && options->facts.has_double && !options->texts_apart;
     return (hdst__cpu_limits){.place = place, .input = options->input, .has_double = options->facts.has_double, .no_vectors = options->facts.no_vectors,
-                              .counts_output = options->counts_output, .combines = combines};
+                              .counts_output = options->counts_output, .passes_on = options->passes_on, .combines = combines};
 }
 
 static hdst__printer *create_printer(hdst__arena *arena, const ir_func *func, const hdst__kernel_options *options, const hdst__tables *tables,

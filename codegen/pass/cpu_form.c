@@ -96,7 +96,8 @@ static const char *make_count(const ir_func *func, const hdst__cpu_limits *limit
 {
     if (hdst__ir_output(func).way != IR_OUTPUT_COUNTED) return NULL;
     forms->count = hdst__ir_copy_func(func->arena, func);
-    if (func->output->at_most) hdst__pass_emit_counts_most(forms->count);
+    bool of_numbers;
+    if (func->output->at_most) hdst__pass_emit_counts_most(forms->count, &of_numbers);
     const char *wrong = hdst__passes_count(forms->count);
     if (wrong) return wrong;
     ir_func *block = hdst__ir_copy_func(func->arena, forms->count);
@@ -113,7 +114,7 @@ const char *hdst__passes_cpu(ir_func *func, hdst__tables *tables, const hdst__cp
     if (wrong) return wrong;
     if (limits->combines) func->emits_few = true;       // what leaves the output again takes no room that was counted
     hdst__pass_output_way(func, true);
-    if (limits->counts_output && func->output) func->output->at_most = false;
+    if (func->output && (limits->counts_output || (func->output->most_of_numbers && !limits->passes_on))) func->output->at_most = false;
     // Branches became conditions, which all count.
     if (hdst__ir_output(func).way == IR_OUTPUT_BOUNDED) func->output->bound = hdst__ir_emit_bound(forms->block);
     forms->block->output = func->output;

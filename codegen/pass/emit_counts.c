@@ -10,6 +10,8 @@
 // most: where a loop says how many turns it takes at most, that many times what a turn may emit is counted in its
 // place. How much room the output may need is then known without doing the work twice; what comes out is less.
 //   Before: loop while true, at most half(n) turns { ...; if gt(y, 1) { emit } }       After: emit half(n)
+// So it is where all output comes from one loop over numbers whose turns emit what conditions say: over the rows of a key that a function looks up.
+//   Before: for row = p.low to p.high { y = t[row]; if lt(y, 1) { emit } }     After: emit select(lt(p.low, p.high), sub(u64(p.high), u64(p.low)), 0ul)
 //
 // place: what is stored belongs to a record that comes out, for kernels in which the place behind the last one is somebody else's.
 //   Before: store result.y = p.x; emit if lt(p.x, 1)       After: if lt(p.x, 1) { store result.y = p.x; emit }
@@ -90,7 +92,52 @@ static bool count_most(ir_func *func, ir_block *block)
     return found;
 }
 
-bool hdst__pass_emit_counts_most(ir_func *func) { return count_most(func, &func->body); }
+// The only statement of the block that emits, or of the branches that it is.
+static ir_stmt **only_emitting(ir_block *block)
+{
+    ir_stmt **only = NULL;
+    for (size_t i = 0; i < block->count; i++) {
+        if (!hdst__ir_emits(block->items[i])) continue;
+        if (only) return NULL;
+        only = &block->items[i];
+    }
+    if (!only || (*only)->kind != IR_IF) return only;
+    return (*only)->otherwise.count ? NULL : only_emitting(&(*only)->then);
+}
+
+// To count what is emitted without a condition is no work.
+static bool emits_by_conditions(const ir_block *body)
+{
+    for (size_t i = 0; i < body->count; i++)
+        if (body->items[i]->kind == IR_EMIT && !body->items[i]->cond) return false;
+    return true;
+}
+
+// Differences of signed numbers are right modulo 2^64, which holds that of any two.
+static ir_expr *most_turns(ir_func *func, const ir_stmt *loop)
+{
+    ir_expr *each = hdst__ir_binary(func, IR_SUB, HDST__U64, hdst__ir_convert(func, HDST__U64, loop->hi), hdst__ir_convert(func, HDST__U64, loop->lo));
+    ir_expr *some = hdst__ir_binary(func, IR_LT, HDST__BOOL, hdst__ir_copy(func, loop->lo), hdst__ir_copy(func, loop->hi));
+    return hdst__ir_select(func, some, each, hdst__ir_const(func, HDST__U64, 0));
+}
+
+static bool count_most_of_numbers(ir_func *func)
+{
+    ir_stmt **loop = only_emitting(&func->body);
+    if (!loop || (*loop)->kind != IR_FOR || (*loop)->step != 1 || (*loop)->tile || (*loop)->hi->op == IR_CONST) return false;
+    const uint64_t each = hdst__ir_emit_bound_of_turn(*loop);
+    if (!each || each == UINT64_MAX || !emits_by_conditions(&(*loop)->body)) return false;
+    ir_stmt *emit = hdst__ir_stmt(func, IR_EMIT, (*loop)->span);
+    emit->value = hdst__ir_binary(func, IR_MUL, HDST__U64, most_turns(func, *loop), hdst__ir_const(func, HDST__U64, each));
+    *loop = emit;
+    return true;
+}
+
+bool hdst__pass_emit_counts_most(ir_func *func, bool *of_numbers)
+{
+    *of_numbers = !count_most(func, &func->body);
+    return !*of_numbers || count_most_of_numbers(func);
+}
 
 // --- place ---
 

@@ -3,7 +3,7 @@
 // first, the places of strips or tiles follow, and a second run over the records writes (HeteroDoop's compaction;
 // Blelloch, "Prefix sums and their applications", 1990). Where few records can come from one, and counting them is as
 // much work as making them, a strip of a CPU device writes into its own part instead, and the host closes the gaps; and where loops say how many turns they
-// take at most, as those over tokens do, what is counted is the most that may come.
+// take at most, as those over tokens do, or those over numbers whose output somebody takes as it comes, what is counted is the most that may come.
 //
 // Before: func f ... { if c { emit(p.x) } }
 // After:  func f ... emits bounded 1, or emits counted spare 16
@@ -51,7 +51,8 @@ void hdst__pass_output_way(ir_func *func, bool in_strips)
         *func->output = (ir_output){.way = IR_OUTPUT_BOUNDED, .bound = bound};
     else
         *func->output = (ir_output){.way = IR_OUTPUT_COUNTED};
-    func->output->at_most = func->output->way == IR_OUTPUT_COUNTED && in_strips && hdst__pass_emit_counts_most(hdst__ir_copy_func(func->arena, func));
+    func->output->at_most = func->output->way == IR_OUTPUT_COUNTED && in_strips &&
+        hdst__pass_emit_counts_most(hdst__ir_copy_func(func->arena, func), &func->output->most_of_numbers);
     if (func->output->way == IR_OUTPUT_COUNTED && in_strips && record)     // strips do not share a cache line
         func->output->spare = (HDST__HOST_CACHE_LINE_BYTES + record->size - 1) / record->size;
 }

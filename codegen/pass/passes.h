@@ -69,7 +69,8 @@ const char *hdst__passes_blocks_or_rows(ir_func *func, const hdst__tables *table
 
 // CPU: room can be left for so many output records of each record; a function that may emit more has its records counted first.
 // What a function emits whose effects are all it is wanted for, in front of hdst__passes_count: see emit_counts.c. False: no loop says how many turns it takes.
-bool hdst__pass_emit_counts_most(ir_func *func);
+// *of_numbers: the one that does is over numbers.
+bool hdst__pass_emit_counts_most(ir_func *func, bool *of_numbers);
 void hdst__drop_effects(ir_func *func);        // it only counts from then on
 enum { HDST__EMIT_BOUND = 4 };
 

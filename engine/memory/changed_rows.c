@@ -12,7 +12,7 @@
 
 extern const hdst__pieces hdst__memory_pieces;      // engine/memory/*.cl
 
-enum { NAME, CHANGE, KERNELS };
+enum { NAME, CHANGE, MOVE, KERNELS };
 enum { LANES = 256, MOST_PIECES = 16 };
 enum { LAST, STRAY, HOSTS_RECORDS, MEMORIES };      // by row, a word, records that come from the host
 
@@ -92,7 +92,7 @@ static void write_text(hdst__writer *out, const hdst__row_change *change)
 
 static hdst_status name_kernels(hdst__changed_rows *c, hdst_error *error)
 {
-    static const char *const names[] = {[NAME] = "name_rows", [CHANGE] = "change_rows"};
+    static const char *const names[] = {[NAME] = "name_rows", [CHANGE] = "change_rows", [MOVE] = "move_rows"};
     jmp_buf out_of_memory;
     if (c->kernel[NAME].source) return HDST_OK;
     c->text.out_of_memory = &out_of_memory;
@@ -110,13 +110,10 @@ static hdst_status name_kernels(hdst__changed_rows *c, hdst_error *error)
 
 static hdst_status open_device(hdst__changed_rows *c, hdst__device *device, hdst_error *error)
 {
-    if (c->device == device && c->program[CHANGE]) return HDST_OK;
+    if (c->device == device) return HDST_OK;
     leave_device(c);
     c->device = device;
-    hdst_status status = name_kernels(c, error);
-    for (int i = 0; i < KERNELS && status == HDST_OK; i++)
-        status = device->ops->load(device, &(hdst__code){.kernel = &c->kernel[i]}, &c->program[i], error);
-    return status;
+    return name_kernels(c, error);
 }
 
 // --- Memory ---
@@ -159,6 +156,11 @@ static stretch stretch_of(const hdst__changed_rows *c, const hdst__row_change_re
     return (stretch){segment->memory[0], segment->first, segment->count};
 }
 
+static hdst_status load(hdst__changed_rows *c, int kernel, hdst_error *error)
+{
+    return c->program[kernel] ? HDST_OK : c->device->ops->load(c->device, &(hdst__code){.kernel = &c->kernel[kernel]}, &c->program[kernel], error);
+}
+
 static hdst_status work(hdst__changed_rows *c, int kernel, const stretch *s, const hdst__value_rows *rows, uint64_t row_count, hdst_error *error)
 {
     const hdst__device *device = c->device;
@@ -166,25 +168,46 @@ static hdst_status work(hdst__changed_rows *c, int kernel, const stretch *s, con
     const hdst__work_arg records = {.memory = s->memory}, count = {.number = s->count}, before = {.number = c->before + s->first},
                          last = {.memory = c->memory[LAST]}, stray = {.memory = c->memory[STRAY]};
     const hdst__work_arg names[] = {records, count, before, {.number = row_count}, last, stray},
-                         changes[] = {records, count, before, last, stray, {.memory = rows->memory}};
-    if (!s->count) return HDST_OK;
-    return device->ops->work(c->device, c->program[kernel], kernel == NAME ? names : changes, 6, wanted < most ? wanted : most, LANES, error);
+                         changes[] = {records, count, before, last, stray, {.memory = rows->memory}}, moves[] = {records, count, {.memory = rows->memory}};
+    const hdst__work_arg *const args[] = {[NAME] = names, [CHANGE] = changes, [MOVE] = moves};
+    const hdst_status status = load(c, kernel, error);
+    if (status != HDST_OK || !s->count) return status;
+    return device->ops->work(c->device, c->program[kernel], args[kernel], kernel == MOVE ? 3 : 6, wanted < most ? wanted : most, LANES, error);
+}
+
+static hdst_status over_records(hdst__changed_rows *c, int kernel, const hdst__value_rows *rows, uint64_t row_count, const hdst__row_change_records *records,
+                                hdst_error *error)
+{
+    const uint64_t stretches = records->cache ? records->cache->count : 1;
+    hdst_status status = HDST_OK;
+    for (uint64_t i = 0; i < stretches && status == HDST_OK; i++) {
+        const stretch s = stretch_of(c, records, i);
+        status = work(c, kernel, &s, rows, row_count, error);
+    }
+    return status;
+}
+
+static hdst_status move(hdst__changed_rows *c, const hdst__value_rows *rows, uint64_t row_count, const hdst__row_change_records *records, hdst_error *error)
+{
+    hdst__device *device = c->device;
+    hdst__ticket ticket = {.notify = false};
+    hdst_status status = over_records(c, MOVE, rows, row_count, records, error);
+    if (status == HDST_OK) status = device->ops->mark(device, &ticket, error);
+    return status == HDST_OK ? device->ops->settle(device, &ticket, error) : status;
 }
 
 static hdst_status run(hdst__changed_rows *c, hdst__value_rows *rows, uint64_t row_count, const hdst__row_change_records *records, bool *stray,
                        hdst_error *error)
 {
     hdst__device *device = c->device;
-    const uint64_t bytes = records->count * c->change->record->size, stretches = records->cache ? records->cache->count : 1;
+    const uint64_t bytes = records->count * c->change->record->size;
     uint32_t word = 0;
+    if (records->distinct) return move(c, rows, row_count, records, error);
     hdst_status status = make_ready(c, row_count, records->count, error);
     if (status == HDST_OK && !records->cache) status = provide(c, HOSTS_RECORDS, bytes, error);
     if (status == HDST_OK && !records->cache) status = device->ops->write(device, c->memory[HOSTS_RECORDS], 0, records->rows, bytes, true, error);
-    for (int kernel = 0; kernel < KERNELS; kernel++)
-        for (uint64_t i = 0; i < stretches && status == HDST_OK; i++) {
-            const stretch s = stretch_of(c, records, i);
-            status = work(c, kernel, &s, rows, row_count, error);
-        }
+    if (status == HDST_OK) status = over_records(c, NAME, rows, row_count, records, error);
+    if (status == HDST_OK) status = over_records(c, CHANGE, rows, row_count, records, error);
     if (status == HDST_OK) status = device->ops->read(device, c->memory[STRAY], 0, &word, sizeof word, true, error);
     else device->ops->finish(device);
     c->before += records->count;

@@ -12,6 +12,19 @@
 
 inline ulong number_at(__global const uchar *records, ulong i) { return (ulong)*(__global const NUMBER *)(records + i * RECORD_BYTES + NUMBER_AT); }
 
+inline void move_record(__global const uchar *restrict records, ulong i, __global uchar *restrict rows)
+{
+    __global const uchar *record = records + i * RECORD_BYTES;
+    __global uchar *row = rows + number_at(records, i) * ROW_BYTES;
+    MOVES
+}
+
+// Of records of which each names a row of its own.
+__kernel void move_rows(__global const uchar *restrict records, ulong count, __global uchar *restrict rows)
+{
+    for (ulong i = get_global_id(0); i < count; i += get_global_size(0)) move_record(records, i, rows);
+}
+
 // `before`: records before these, of all calls.
 __kernel void name_rows(__global const uchar *restrict records, ulong count, ulong before, ulong row_count, volatile __global uint *restrict last,
                         __global uint *restrict stray)
@@ -28,11 +41,6 @@ __kernel void change_rows(__global const uchar *restrict records, ulong count, u
                           __global const uint *restrict stray, __global uchar *restrict rows)
 {
     if (*stray) return;
-    for (ulong i = get_global_id(0); i < count; i += get_global_size(0)) {
-        const ulong number = number_at(records, i);
-        if (last[number] != (uint)(before + i + 1)) continue;
-        __global const uchar *record = records + i * RECORD_BYTES;
-        __global uchar *row = rows + number * ROW_BYTES;
-        MOVES
-    }
+    for (ulong i = get_global_id(0); i < count; i += get_global_size(0))
+        if (last[number_at(records, i)] == (uint)(before + i + 1)) move_record(records, i, rows);
 }

@@ -28,6 +28,7 @@ typedef struct hdst__row_change_records {
     const hdst__dataset_cache *cache;   // where they lie on a device, or NULL
     const void *rows;                   // then: as C structs of the host
     uint64_t count;
+    bool distinct;                      // each names a row that there is, and no two name one
 } hdst__row_change_records;
 
 // Changes the `row_count` rows by one record or more, of which the last that names one counts. *why_not: why nothing was done, a text that stays, where

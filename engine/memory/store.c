@@ -249,6 +249,12 @@ hdst_status hdst__store_hold(hdst__store *store, hdst__device *device, uint64_t 
     return fresh ? device->ops->fill(device, *memory, (segment->storage->capacity * record->size + 7) / 8, 0, error) : HDST_OK;
 }
 
+void hdst__store_keep_first(hdst__store *store, uint64_t records)
+{
+    if (records) store->cache.segment[0].count = store->cache.reader.records = records;
+    else forget_records(store);
+}
+
 hdst_status hdst__store_end(hdst__store *store, hdst_error *error)
 {
     hdst__device *device = store->cache.device;

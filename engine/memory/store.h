@@ -33,6 +33,7 @@ hdst_status hdst__store_place(hdst__store *store, uint64_t count, hdst__memory *
 hdst_status hdst__store_hold(hdst__store *store, hdst__device *device, uint64_t records, hdst__memory **memory, hdst_error *error);
 // The same for who writes all bytes of the records: nothing is cleared. *fresh: the memory is new, and so are the bytes behind them, up to its end.
 hdst_status hdst__store_hold_unwritten(hdst__store *store, hdst__device *device, uint64_t records, hdst__memory **memory, bool *fresh, hdst_error *error);
+void hdst__store_keep_first(hdst__store *store, uint64_t records);      // of those that were held: the others are none
 hdst_status hdst__store_end(hdst__store *store, hdst_error *error);     // waits for the copies
 
 #endif

@@ -10,7 +10,8 @@ static hdst__kernel_options kernel_options(const hdst__launch_plan *plan, const 
                                   .first_level = plan->device->unified, .writes_rows = plan->wants_rows,
                                   .fixed_point_bits = plan->fixed_point_bits, .may_take_tuples = plan->may_take_tuples,
                                   .slices_anywhere = plan->shares,
-                                  .texts_apart = !plan->device->unified, .counts_output = plan->counts_output, .combining = plan->combining,
+                                  .texts_apart = !plan->device->unified, .counts_output = plan->counts_output, .passes_on = plan->passes_on,
+                                  .combining = plan->combining,
                                   .fast_sums = plan->device->options->fast_sums,
                                   .no_blocks = plan->device->options->hpr == HDST__HPR_NONE || plan->adds_directly};
 }

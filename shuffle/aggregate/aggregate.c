@@ -68,6 +68,11 @@ const hdst__run_stats *hdst__aggregate_stats(const hdst__aggregate *aggregate) {
 
 void hdst__aggregate_keys_below(hdst__aggregate *aggregate, uint64_t bound) { hdst__aggregate_device_keys_below(aggregate->on_device, bound); }
 
+bool hdst__aggregate_has_rows(const hdst__aggregate *aggregate)
+{
+    return aggregate->device_did && hdst__aggregate_device_did_rows(aggregate->on_device);
+}
+
 // What is unfinished is the host's.
 hdst__dataset_cache *hdst__aggregate_resident(hdst__aggregate *aggregate)
 {

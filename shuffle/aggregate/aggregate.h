@@ -78,6 +78,7 @@ bool hdst__aggregate_suits_rows(hdst__engine *engine, const hdst__record *rows, 
 // All keys, integers, are expected to be below this from the next run on, which a device that has the records makes use of; 0: nothing is expected. Results
 // do not depend on it.
 void hdst__aggregate_keys_below(hdst__aggregate *aggregate, uint64_t bound);
+bool hdst__aggregate_has_rows(const hdst__aggregate *aggregate);        // whether the last run did, so that they are
 // From the next run on the state of each key is kept, too, in host memory alone; not with `rows`.
 void hdst__aggregate_keep_state(hdst__aggregate *aggregate);
 // What the last run came to, if it kept that. NULL: out of memory.

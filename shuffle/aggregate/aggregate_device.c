@@ -49,6 +49,7 @@ void hdst__aggregate_device_put_on(hdst__aggregate_device *d, hdst__device *on)
 }
 
 void hdst__aggregate_device_keys_below(hdst__aggregate_device *d, uint64_t bound) { d->keys_below = bound; }
+bool hdst__aggregate_device_did_rows(const hdst__aggregate_device *d) { return d->in_rows; }
 void hdst__aggregate_device_keep_states(hdst__aggregate_device *d) { d->states = true; }
 
 hdst__dataset_cache *hdst__aggregate_device_rows(hdst__aggregate_device *d) { return &d->store.cache; }

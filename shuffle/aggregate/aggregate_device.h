@@ -18,6 +18,7 @@ void hdst__aggregate_device_destroy(hdst__aggregate_device *device);         // 
 void hdst__aggregate_device_put_on(hdst__aggregate_device *device, struct hdst__device *on);
 // From the next run on all keys are expected to be below this; 0: nothing is expected. Only how rows are made depends on it.
 void hdst__aggregate_device_keys_below(hdst__aggregate_device *device, uint64_t bound);
+bool hdst__aggregate_device_did_rows(const hdst__aggregate_device *device);      // whether the last run that was done did make use of it
 // From the next run on rows are left unfinished, for hdst__aggregate_device_read_states.
 void hdst__aggregate_device_keep_states(hdst__aggregate_device *device);
 // Whether the device can do it at all, and so many records pay. With the engine's mutex held, unless it was put on a device.

@@ -15,6 +15,8 @@ enum {
 bool hdst__aggregate_device_has_rows(const hdst__aggregate_device *d)
 {
     const hdst__aggregation_layout *layout = d->layout;
+    const hdst__kind kind = layout->record->leaves[layout->key[0].leaf].kind;
+    if (hdst__kind_is_signed(kind) && layout->key_bytes < 4) return false;      // negative ones would pass for positive ones
     if (!d->keys_below || d->keys_below > MOST_KEYS || d->states || layout->texts || layout->key_count != 1 || layout->key_bytes > 4) return false;
     for (uint64_t v = 0; v < layout->value_count; v++)
         if (layout->value[v].cell.digits) return false;         // sums of floats need scales, and more than a row
@@ -92,34 +94,40 @@ static hdst_status add_segment(hdst__aggregate_device *d, const hdst__segment *s
     return segment->count ? hdst__aggregate_device_work(d, HDST__AGGREGATE_ROWS_ADD, args, n, groups_for(d, segment->count), error) : HDST_OK;
 }
 
-// *rows: of the result; *stray: a key is not below the number.
-static hdst_status add_all(hdst__aggregate_device *d, const hdst__dataset_cache *cache, uint64_t *rows, bool *stray, hdst_error *error)
+// Behind the counters of the tiles stand the rows of the result, and whether a key is not below the number.
+static hdst_status add_all(hdst__aggregate_device *d, const hdst__dataset_cache *cache, hdst_error *error)
 {
     const uint64_t tiles = tiles_of(d);
-    uint32_t told[2] = {0};         // behind the counters of the tiles
     hdst_status status = hdst__aggregate_device_clear(d, HDST__AGGREGATE_ROW_SEEN, (d->keys_below + 31) / 32 * sizeof(uint32_t), error);
     if (status == HDST_OK) status = hdst__aggregate_device_clear(d, HDST__AGGREGATE_COUNTERS, (tiles + 2) * sizeof(uint32_t), error);
     for (uint64_t i = 0; i < cache->count && status == HDST_OK; i++) status = add_segment(d, &cache->segment[i], error);
     const hdst__work_arg args[] = {number(d->keys_below), memory_of(d, HDST__AGGREGATE_ROW_ORDER), memory_of(d, HDST__AGGREGATE_ROW_SEEN),
                                    memory_of(d, HDST__AGGREGATE_COUNTERS)};
     if (status == HDST_OK) status = hdst__aggregate_device_work(d, HDST__AGGREGATE_ROWS_COUNT, args, 4, groups_for(d, d->keys_below), error);
-    if (status == HDST_OK) status = hdst__aggregate_device_scan(d, HDST__AGGREGATE_COUNTERS, tiles + 1, error);
-    if (status == HDST_OK) status = hdst__aggregate_device_read(d, HDST__AGGREGATE_COUNTERS, tiles * sizeof(uint32_t), told, sizeof told, error);
-    *rows = told[0];
-    *stray = told[1];
-    return status;
+    return status == HDST_OK ? hdst__aggregate_device_scan(d, HDST__AGGREGATE_COUNTERS, tiles + 1, error) : status;
 }
 
-static hdst_status write_rows(hdst__aggregate_device *d, hdst_error *error)
+// There is room for as many rows as there may be, so the host need not know how many there are before they are written.
+static hdst_status write_rows(hdst__aggregate_device *d, uint64_t records, hdst_error *error)
 {
     hdst__memory *out;
-    hdst_status status = hdst__store_hold(&d->store, d->device, d->rows, &out, error);
+    hdst_status status = hdst__store_hold(&d->store, d->device, records < d->keys_below ? records : d->keys_below, &out, error);
     if (status != HDST_OK) return status;
     const hdst__work_arg args[] = {number(d->keys_below), memory_of(d, HDST__AGGREGATE_ROW_ORDER), memory_of(d, HDST__AGGREGATE_ROW_SEEN),
                                    memory_of(d, HDST__AGGREGATE_COUNTERS), memory_of(d, HDST__AGGREGATE_SCALES), number(0),
                                    memory_of(d, HDST__AGGREGATE_ROW_WORDS), {.memory = out}};
-    status = hdst__aggregate_device_work(d, HDST__AGGREGATE_ROWS_WRITE, args, 8, groups_for(d, d->keys_below), error);
-    return status == HDST_OK ? hdst__aggregate_device_wait(d, error) : status;
+    return hdst__aggregate_device_work(d, HDST__AGGREGATE_ROWS_WRITE, args, 8, groups_for(d, d->keys_below), error);
+}
+
+// Waits for all of it.
+static hdst_status read_counts(hdst__aggregate_device *d, bool *stray, hdst_error *error)
+{
+    uint32_t told[2] = {0};
+    hdst_status status = hdst__aggregate_device_read(d, HDST__AGGREGATE_COUNTERS, tiles_of(d) * sizeof(uint32_t), told, sizeof told, error);
+    d->rows = told[0];
+    *stray = told[1];
+    if (status == HDST_OK) hdst__store_keep_first(&d->store, d->rows);
+    return status;
 }
 
 hdst_status hdst__aggregate_device_run_rows(hdst__aggregate_device *d, const hdst__dataset_cache *cache, bool *done, hdst_error *error)
@@ -130,8 +138,9 @@ hdst_status hdst__aggregate_device_run_rows(hdst__aggregate_device *d, const hds
     if (!has_room(d)) return HDST_OK;
     hdst_status status = make_ready(d, &full);
     d->ready_for = 0;
-    if (status == HDST_OK) status = add_all(d, cache, &d->rows, &stray, &full);
-    if (status == HDST_OK && !stray) status = write_rows(d, &full);
+    if (status == HDST_OK) status = add_all(d, cache, &full);
+    if (status == HDST_OK) status = write_rows(d, cache->reader.records, &full);
+    if (status == HDST_OK) status = read_counts(d, &stray, &full);
     *done = status == HDST_OK && !stray;
     if (*done) d->ready_for = d->keys_below;
     if (status == HDST_OK || status == HDST_E_MEMORY) return HDST_OK;

@@ -43,6 +43,8 @@ static const char kernels[] =
     "map change_of_name(reached r) -> (uint32_t row, text name) { return (0, \"b\"); }\n"
     "map endless(int64_t i) -> (int64_t at, int64_t value) { return (i % 10, i); }\n"
     "map same(int64_t i) -> int64_t { return i; }\n"
+    "flat_map near(int64_t i) -> (key int8_t at, int64_t value) { if (i % 3) emit((int8_t)(i % 3 - 2), i); }\n"
+    "reduce lesser(int64_t a, int64_t b) { return min(a, b); }\n"
     "struct sums { double high; uint64_t n; int32_t low; uint32_t bits; };\n"
     "struct found { uint16_t row; double high; uint64_t n; int32_t low; uint32_t bits; };\n"
     "map none(int64_t i) -> sums { return (sums){ .n = (uint64_t)i }; }\n"
@@ -120,6 +122,9 @@ static hdst_value *value_of(const setting *s, const char *type, const void *rows
 }
 
 static hdst_dataset *numbers(const setting *s, int64_t count) { return hdst_read(hdst_source_from_range(s->context, 0, count), s->module, "int64_t"); }
+
+// Numbers that a function makes, so that they lie on the device.
+static hdst_dataset *made_numbers(const setting *s, int64_t count) { return hdst_map_function(numbers(s, count), s->module, "same"); }
 
 // Who is reached through the work set's edges, each once: a change of its cell, and the next work set.
 static hdst_dataset *visit(const setting *s)
@@ -294,6 +299,24 @@ Test(delta_loop, a_key_that_is_no_row_is_told_by_its_change)
     cr_expect_eq(got.error.record, right.error.record);
 }
 
+// Negative keys of one byte, whose bits are those of a small number.
+Test(delta_loop, a_negative_key_is_no_row)
+{
+    hdst_error errors[2];
+    for (size_t form = 0; form <= GPU_FORM && have_cpu(); form += GPU_FORM) {
+        setting s = {.context = context_in_form(forms[form])};
+        s.module = module_of(s.context, kernels);
+        hdst_value *state = hdst_value_create(s.module, "int64_t", 1), *work = hdst_value_create(s.module, "int64_t", 1);
+        hdst_dataset *changed = hdst_reduce_by_key(hdst_flat_map_function(hdst_read_value(work), s.module, "near"), s.module, "lesser");
+        const hdst_loop_step steps[] = {{.dataset = changed, .value = state}, {.dataset = hdst_read_value(work), .value = work}};
+        hdst_result *result = hdst_result_create(hdst_delta_loop(made_numbers(&s, 1000), state, numbers(&s, 500), work, steps, 2, NULL));
+        cr_assert_eq(hdst_run(result, &errors[form != 0]), HDST_E_RECORD);
+        cr_expect(strstr(errors[form != 0].message, "is of row -1, and there are 1000 rows"), "%s", errors[form != 0].message);
+        hdst_context_destroy(s.context);
+    }
+    if (have_cpu()) cr_expect_str_eq(errors[0].message, errors[1].message);
+}
+
 static char warning[500];
 
 static void note_warning(hdst_log_level level, const char *message, void *user)
@@ -359,7 +382,7 @@ Test(delta_loop, the_last_change_counts_and_loops_nest)
         hdst_dataset *less = hdst_map_function(hdst_filter_function(hdst_read_value(work), s.module, "positive"), s.module, "less");
         hdst_dataset *twice = hdst_map_function(hdst_read_value(work), s.module, "twice");
         const hdst_loop_step turn[] = {{.dataset = twice, .value = inner}, {.dataset = less, .value = work}};
-        hdst_dataset *loop = hdst_delta_loop(hdst_read_value(outer), inner, numbers(&s, 10), work, turn, 2, NULL);
+        hdst_dataset *loop = hdst_delta_loop(hdst_map_function(hdst_read_value(outer), s.module, "same"), inner, numbers(&s, 10), work, turn, 2, NULL);
         const hdst_loop_step around = {.dataset = loop, .value = outer};
         hdst_loop_options options = HDST_LOOP_OPTIONS_INIT;
         options.limit = 2;
@@ -394,7 +417,7 @@ Test(delta_loop, many_changes_of_one_turn)
         hdst_value *state = hdst_value_create(s.module, "int64_t", 1), *work = hdst_value_create(s.module, "int64_t", 1);
         const hdst_loop_step steps[] = {{.dataset = hdst_map_function(hdst_read_value(work), s.module, "spread"), .value = state},
                                         {.dataset = hdst_filter_function(hdst_read_value(work), s.module, "negative"), .value = work}};
-        hdst_result *result = hdst_result_create(hdst_delta_loop(numbers(&s, ROWS), state, numbers(&s, CHANGES), work, steps, 2, NULL));
+        hdst_result *result = hdst_result_create(hdst_delta_loop(made_numbers(&s, ROWS), state, numbers(&s, CHANGES), work, steps, 2, NULL));
         RUN(result);
         uint64_t count;
         const int64_t *got = hdst_result_rows(result, NULL, &count);
@@ -420,10 +443,10 @@ Test(delta_loop, changes_of_rows_that_there_are_not)
         const hdst_loop_step steps[] = {{.dataset = hdst_map(hdst_read_value(work), spec), .value = state}, {.dataset = hdst_read_value(work), .value = work}};
         hdst_loop_options options = HDST_LOOP_OPTIONS_INIT;
         options.limit = 2;
-        hdst_result *result = hdst_result_create(hdst_delta_loop(numbers(&s, 10), state, numbers(&s, 4), work, steps, 2, &options));
-        const int64_t shifts[] = {8, -1, 6};
+        hdst_result *result = hdst_result_create(hdst_delta_loop(made_numbers(&s, 10), state, numbers(&s, 4), work, steps, 2, &options));
+        const int64_t shifts[] = {7, -1, 6};
         const struct { hdst_status status; uint64_t record; const char *words; } right[] = {
-            {HDST_E_RECORD, 2, "change 2 is of row 10, and there are 10 rows"}, {HDST_E_RECORD, 0, "change 0 is of row -1"}, {HDST_OK, 0, ""}};
+            {HDST_E_RECORD, 3, "change 3 is of row 10, and there are 10 rows"}, {HDST_E_RECORD, 0, "change 0 is of row -1"}, {HDST_OK, 0, ""}};
         for (int i = 0; i < 3; i++) {
             hdst_error error;
             hdst_value_set(by, &shifts[i], 1);

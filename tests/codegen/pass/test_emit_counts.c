@@ -28,8 +28,9 @@ Test(pass_emits, an_emit_that_every_record_meets_once_goes)
 
 static void count_most(ir_func *func)
 {
+    bool of_numbers;
     func->counts = true;
-    hdst__pass_emit_counts_most(func);
+    hdst__pass_emit_counts_most(func, &of_numbers);
 }
 
 Test(pass_emits, a_loop_that_knows_its_most_turns_is_counted_by_them)
@@ -42,6 +43,19 @@ Test(pass_emits, a_loop_that_knows_its_most_turns_is_counted_by_them)
                "  loop while lt(i, p.n) most 9ul {\n    i = add(i, 1)\n    emit mul(3ul, 1ul)\n  }\n");
     PASS_LEAVES(c, "  loop while lt(i, p.n) {\n    i = add(i, 1)\n    emit\n  }\n");
     PASS_LEAVES(c, "  loop while lt(i, p.n) most 9ul {\n    i = add(i, 1)\n  }\n  emit\n");
+}
+
+Test(pass_emits, a_loop_over_numbers_is_counted_by_its_turns)
+{
+    static const pass_case c = {count_most, head, .is_half = true};
+    PASS_GIVES(c, "  if lt(p.x, 1f) {\n    for i = 3 to p.n {\n      emit if lt(p.x, f32(i))\n      emit if q\n    }\n  }\n",
+               "  if lt(p.x, 1f) {\n    emit mul(select(lt(3, p.n), sub(u64(p.n), u64(3)), 0ul), 2ul)\n  }\n");
+    PASS_LEAVES(c, "  for i = 3 to p.n {\n    emit if lt(p.x, f32(i))\n    emit\n  }\n");
+    PASS_LEAVES(c, "  for i = 3 to p.n {\n    emit if lt(p.x, f32(i))\n  }\n  emit if q\n");
+    PASS_LEAVES(c, "  for i = 3 to p.n {\n    for e = 0u to e {\n      emit if lt(p.x, f32(i))\n    }\n  }\n");
+    PASS_LEAVES(c, "  if q {\n    for i = 3 to p.n {\n      emit if lt(p.x, f32(i))\n    }\n  } else {\n    emit\n  }\n");
+    PASS_LEAVES(c, "  for i = 3 to 9 {\n    emit if lt(p.x, f32(i))\n  }\n");
+    PASS_LEAVES(c, "  for i = 3 to p.n step 2 {\n    emit if lt(p.x, f32(i))\n  }\n");
 }
 
 Test(pass_emits, only_what_comes_out_is_stored)

@@ -75,6 +75,7 @@ typedef enum ir_op {
     // set, the part of a with the tokens that begin in a lane's piece of it; else a
     IR_TEXT_TOKENS,
     IR_TEXT_VIEW,   // text: a with letters looked at as `bits` says, a hdst__text_view
+    IR_GROUP_VALUE, // GPU form: what the work-group has for the lane, `bits` says what (ir_group_value)
     // Put in by pass_block_accumulation (block form); see accum/tables.h for what the words mean. The cell is
     // leaf `leaf` of accum `param`, a's kind is the cell's.
     IR_FIXED,       // a (float kinds) in fixed point at the cell's scale: i64, word `bits` (0 or 1); 0 when a does not fit.
@@ -84,6 +85,9 @@ typedef enum ir_op {
 
 enum { IR_ANY_NAN = 1 };
 enum ir_token_bytes { IR_TOKENS_LOWER = 1 /* letters as small ones */, IR_TOKENS_BETWEEN = 2 /* of other bytes than those */ };
+
+// Where a lane's piece of a text begins (u32); where the text of its record has what it is looked through for, -1: nowhere (i64).
+enum ir_group_value { IR_PIECE_FROM, IR_FOUND_AT };
 
 struct ir_expr {
     ir_op op;
@@ -266,6 +270,11 @@ struct ir_func {
     bool counts;                    // only counts what it would emit: nothing is stored, accumulated or checked (pass_count)
     // GPU form: a lane takes the tokens of a piece of a text, not of a whole one (codegen/pass/token_pieces.c)
     bool token_pieces;
+    // GPU form: NULL, or what looks through a piece of a text (codegen/pass/search_pieces.c), which leaves in `search_result`, a variable, where it has found
+    // something; and whose pieces these are
+    ir_func *search;
+    const ir_expr *search_text;
+    uint32_t search_result;
     bool placed;                    // only what comes out is stored (pass_emit_counts_place)
     uint32_t block;                 // block form: records of a block; 0 in scalar form
     ir_sum_loop *sum_loops;         // block form: by which IR_ACCUM_BLOCKs add; none before the pass that makes them

@@ -41,7 +41,8 @@ static const char *const op_names[] = {
     [IR_BITCAST] = "bitcast", [IR_TEXT_LENGTH] = "text_length", [IR_TEXT_BYTE] = "text_byte", [IR_TEXT_WORD] = "text_word",
     [IR_TEXT_BITS] = "text_bits",
     [IR_TEXT_SLICE] = "text_slice", [IR_TEXT_TOKENS] = "text_tokens",
-    [IR_TEXT_VIEW] = "text_view", [IR_FIXED] = "fixed", [IR_FITS] = "fits", [IR_KEY_MIN] = "key_min", [IR_KEY_MAX] = "key_max",
+    [IR_TEXT_VIEW] = "text_view", [IR_GROUP_VALUE] = "group_value",
+    [IR_FIXED] = "fixed", [IR_FITS] = "fits", [IR_KEY_MIN] = "key_min", [IR_KEY_MAX] = "key_max",
 };
 
 static const char *const stmt_names[] = {

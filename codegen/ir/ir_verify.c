@@ -32,7 +32,8 @@ static bool fail(verifier *v, const char *what, const char *where)
 static int operand_count(ir_op op)
 {
     switch (op) {
-    case IR_CONST: case IR_VAR: case IR_LENGTH: case IR_RECORD_INDEX: case IR_FIELD: case IR_BROADCAST: return 0;  // their indices are looked at apart
+    case IR_CONST: case IR_VAR: case IR_LENGTH: case IR_RECORD_INDEX: case IR_GROUP_VALUE: return 0;
+    case IR_FIELD: case IR_BROADCAST: return 0;         // their indices are looked at apart
     case IR_ELEM: case IR_NEG: case IR_BITNOT: case IR_NOT: case IR_ABS: case IR_SQRT: case IR_CANONICAL: case IR_ISNAN: case IR_CONVERT: case IR_BITCAST:
     case IR_CTZ: case IR_TEXT_LENGTH: case IR_TEXT_VIEW:
     case IR_FIXED: case IR_FITS: case IR_KEY_MIN: case IR_KEY_MAX: return 1;
@@ -84,6 +85,7 @@ static bool access_ok(verifier *v, const ir_expr *e, const char *where)
         REQUIRE(e->param < v->func->param_count, "no such parameter", where);
         REQUIRE(e->kind == HDST__U64, "length is not u64", where);
         return true;
+    case IR_GROUP_VALUE: REQUIRE(e->kind == (e->bits == IR_PIECE_FROM ? HDST__U32 : HDST__I64), "type of what a work-group has", where); return true;
     case IR_RECORD_INDEX:
         REQUIRE(e->kind == HDST__U64, "record_index is not u64", where);
         REQUIRE(!v->func->block || v->in_records, "record_index outside of a record loop", where);

@@ -17,6 +17,7 @@
 #include "codegen/opencl/print_text_copies.h"
 #include "codegen/opencl/print_tables.h"
 #include "codegen/opencl/print_tiles.h"
+#include "codegen/opencl/print_search_pieces.h"
 #include "codegen/opencl/print_token_pieces.h"
 #include "codegen/opencl/print_tuples.h"
 #include "codegen/opencl/print_vectors.h"
@@ -130,6 +131,7 @@ static void print_setup(hdst__printer *p)
 {
     if (p->output.way == IR_OUTPUT_COUNTED)
         hdst__write_line(&p->out, "__local uint sums[LANES];\n%sif (places[0] > room) return;", hdst__token_pieces_memory(p));
+    hdst__write(&p->out, "%s", hdst__search_pieces_memory(p, p->output.way == IR_OUTPUT_COUNTED));
     hdst__print_flat_memory(p);
     hdst__print_cooperative_memory(p);
     hdst__print_owned_memory(p);
@@ -200,7 +202,7 @@ static const char *records_text(hdst__printer *p, const ir_func *single, const i
         hdst__write_line(&p->out, "const ulong i = base + lane;\nconst LOOKED_AT bool active = lane < SPAN && i < count;");
         print_record(p, spans, "{");
     } else if (spans->lane_records <= 1) {
-        hdst__write_line(&p->out, "const ulong i = base + lane;\n%s", place);
+        hdst__write_line(&p->out, "%sconst ulong i = base + lane;\n%s", hdst__search_pieces_tile(p), place);
         print_record(p, spans, "if (i < count) {");
     } else {
         hdst__write_line(&p->out, "bool whole = count - base >= SPAN;");
@@ -231,6 +233,7 @@ static void print_count_setup(hdst__printer *p)
 {
     hdst__print_flat_memory(p);
     if (p->func->token_pieces) hdst__write(&p->out, "__local uint sums[LANES];\n%s", hdst__token_pieces_memory(p));
+    hdst__write(&p->out, "%s", hdst__search_pieces_memory(p, false));
     hdst__print_input_bases(p);
     print_broadcast_copies(p);
     for (size_t i = 0; i < p->arg_count; i++)
@@ -253,14 +256,14 @@ static const char *counts_text(hdst__printer *p, const char *count_record)
 {
     if (p->flat) return print_count(p, p->flat->count_head, hdst__print_flat_counts);
     if (p->func->token_pieces) return hdst__token_pieces_count(p, count_record);
-    return hdst__arena_printf(p->arena, "const ulong i = base + lane;\nif (i < count) {\n%s}\n", count_record);
+    return hdst__arena_printf(p->arena, "%sconst ulong i = base + lane;\nif (i < count) {\n%s}\n", hdst__search_pieces_tile(p), count_record);
 }
 
 static const char *emit_scope(const hdst__printer *p)
 {
     const char *all = hdst__pieces_text(p->arena, &hdst__kernel_pieces, "emit_gpu.cl");
     const char *own = p->flat ? hdst__pieces_text(p->arena, &hdst__kernel_pieces, "flat_gpu.cl") : hdst__token_pieces_scope(p);
-    return hdst__arena_printf(p->arena, "%s%s", all, own);
+    return hdst__arena_printf(p->arena, "%s%s%s", all, own, hdst__search_pieces_scope(p));
 }
 
 static void print_own_record(hdst__printer *p)
@@ -275,7 +278,7 @@ static hdst__gpu_limits limits_of(const hdst__kernel_options *options)
     const hdst__place_limits place = {.local_bytes = options->facts.local_bytes, .rows = options->rows, .fixed_point_bits = options->fixed_point_bits,
         .may_take_tuples = options->may_take_tuples, .fast_sums = options->fast_sums, .no_blocks = options->no_blocks};
     return (hdst__gpu_limits){.place = place, .asked = options->shape, .most_group = options->facts.max_group,
-        .no_unroll_hints = options->facts.portable};
+        .no_unroll_hints = options->facts.portable, .searches = !options->combining};
 }
 
 enum { OWN_FILLINGS = 15 };
@@ -316,7 +319,7 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *sca
         {"FILE_SCOPE", file_scope},
         {"SETUP", setup},
         {"CHUNK_LOOP", hdst__print_section(p, print_chunk)},
-        {"EMIT_SCOPE", count ? emit_scope(p) : ""},
+        {"EMIT_SCOPE", count || func->search ? emit_scope(p) : ""},
         {"COUNT_SETUP", print_count(p, count, print_count_setup)},
         {"COUNT_RECORD", count ? counts_text(p, count_record) : ""},
         {"PIECE_LENGTH", hdst__token_pieces_length(p)},
@@ -333,7 +336,7 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *sca
         .tables_in_local = hdst__placed_anywhere(func, IR_PLACE_LOCAL)};
     kernel->why = hdst__arena_printf(arena, "form: %" PRIu32 " record%s per lane%s, %" PRIu32 " copies of tables\n%s%s%s%s", shape.records,
         shape.records > 1 ? "s" : "", local ? "" : ", no local memory", func->tables->copies, hdst__tiles_why(p), hdst__emit_why(p),
-        p->flat ? hdst__flat_why(p) : hdst__token_pieces_why(p), hdst__tables_why(p));
+        p->flat ? hdst__flat_why(p) : func->search ? hdst__search_pieces_why(p) : hdst__token_pieces_why(p), hdst__tables_why(p));
     if (func->tables->has_tuples) kernel->why = hdst__arena_printf(arena, "%s%s\n", kernel->why, hdst__tuples_why(p));
     const size_t finish = p->tables->accum_count ? HDST__FINISH_FILLINGS : 0, tuples = func->tables->has_tuples ? HDST__TUPLE_FILLINGS : 0;
     if (finish) hdst__finish_texts(p, kernel, fillings + OWN_FILLINGS);

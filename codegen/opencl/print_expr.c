@@ -17,7 +17,7 @@ static hdst__precedence precedence_of(const ir_expr *expr)
     case IR_VAR: case IR_ELEM: case IR_BROADCAST: case IR_FMA: case IR_SQRT: case IR_ABS: case IR_MIN: case IR_MAX: case IR_FIXED: case IR_FITS:
     case IR_KEY_MIN: case IR_KEY_MAX: case IR_LENGTH: case IR_CANONICAL: case IR_CTZ: case IR_TEXT_LENGTH: case IR_TEXT_BYTE:
     case IR_TEXT_WORD: case IR_TEXT_BITS:
-    case IR_TEXT_SLICE: case IR_TEXT_TOKENS: case IR_TEXT_VIEW: return HDST__PRIMARY;     // a name or a call
+    case IR_TEXT_SLICE: case IR_TEXT_TOKENS: case IR_TEXT_VIEW: case IR_GROUP_VALUE: return HDST__PRIMARY;     // a name or a call
     case IR_FIELD: return expr->kind != HDST__BOOL ? HDST__PRIMARY : HDST__WHOLE;
     case IR_CONVERT: return expr->kind != HDST__BOOL ? HDST__OPERAND : HDST__WHOLE;     // a cast or a call
     case IR_CONST:              // a number without a sign
@@ -330,6 +330,7 @@ static void print_operation(hdst__printer *p, const ir_expr *expr)
         break;
     case IR_TEXT_BYTE: case IR_TEXT_WORD: case IR_TEXT_BITS: case IR_TEXT_SLICE: case IR_TEXT_VIEW: print_text(p, expr); break;
     case IR_TEXT_TOKENS: print_tokens(p, expr); break;
+    case IR_GROUP_VALUE: hdst__write(&p->out, "%s", expr->bits == IR_PIECE_FROM ? "piece_from" : "found_at"); break;     // the frame's
     case IR_FMA:
         hdst__write(&p->out, "fma(%s", hdst__expr_text(p, expr->a, HDST__WHOLE));
         hdst__write(&p->out, ", %s", hdst__expr_text(p, expr->b, HDST__WHOLE));

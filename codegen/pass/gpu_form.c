@@ -11,6 +11,7 @@
 #include "codegen/pass/passes.h"
 #include "codegen/pass/row_form.h"
 #include "codegen/pass/row_tiles.h"
+#include "codegen/pass/search_pieces.h"
 #include "codegen/pass/token_pieces.h"
 
 // The body record by record: dots and sums in registers, elements in the order in which they lie. What is read of a
@@ -58,6 +59,7 @@ static hdst__gpu_limits cut(ir_func *func, const hdst__gpu_limits *limits, size_
         left.place.may_take_tuples = false;
     } else {
         hdst__pass_gpu_shape(func, &limits->asked, limits->most_group);
+        if (func->search) func->shape->records = 1;         // of a tile, of which each lane has a record
     }
     return left;
 }
@@ -134,7 +136,7 @@ static const char *make_forms(ir_func *func, const hdst__tables *tables, hdst__g
     forms->count = func->emits ? hdst__ir_copy_func(func->arena, func) : NULL;
     const char *wrong = forms->count ? hdst__passes_count(forms->count) : NULL;
     if (wrong) return hdst__arena_printf(func->arena, "as it counts: %s", wrong);
-    const bool takes_turns = forms->count && !forms->loops && !func->shape->span && !func->tables->has_tuples;
+    const bool takes_turns = forms->count && !func->search && !forms->loops && !func->shape->span && !func->tables->has_tuples;
     forms->flat = takes_turns ? hdst__pass_loop_flattening(forms->single) : NULL;
     return hdst__ir_verify(forms->spans);
 }
@@ -143,6 +145,7 @@ const char *hdst__passes_gpu(ir_func *func, const hdst__tables *tables, const hd
 {
     hdst__pass_output_way(func, false);
     hdst__pass_token_pieces(func);
+    if (limits->searches) hdst__pass_search_pieces(func);
     const ir_func *whole = hdst__ir_copy_func(func->arena, func);
     for (size_t n = 0;; n++) {
         hdst__gpu_limits left = cut(func, limits, n);

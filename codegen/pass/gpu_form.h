@@ -11,6 +11,7 @@ typedef struct hdst__gpu_limits {       // what the form goes by: the device, an
     ir_shape asked;                     // what is not 0 is taken where it can be
     uint32_t most_group;                // work-items of a work-group; 0: any number
     bool no_unroll_hints;               // of a driver that is not to be trusted with them
+    bool searches;                      // work-groups may look through texts together (search_pieces.c)
 } hdst__gpu_limits;
 
 // A body whose output comes from a loop that the lanes of a work-group can share (loop_flattening.c).

@@ -22,8 +22,9 @@ static bool mark_expr(ir_expr **slot, void *user)
 {
     const ir_func *func = user;
     ir_expr *e = *slot;
-    e->varying = e->op == IR_FIELD || e->op == IR_RECORD_INDEX || ((e->op == IR_VAR || e->op == IR_ELEM) && func->vars[e->var].varying) ||
-                 (e->a && e->a->varying) || (e->b && e->b->varying) || (e->c && e->c->varying);
+    e->varying = e->op == IR_FIELD || e->op == IR_RECORD_INDEX || e->op == IR_GROUP_VALUE ||
+                 ((e->op == IR_VAR || e->op == IR_ELEM) && func->vars[e->var].varying) || (e->a && e->a->varying) || (e->b && e->b->varying) ||
+                 (e->c && e->c->varying);
     return true;
 }
 

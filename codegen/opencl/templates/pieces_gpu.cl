@@ -29,13 +29,18 @@ INLINED hdst_text text_piece(hdst_text t, uint from, ulong ranges, uint how)
 }
 
 // The numbers of the first pieces of a tile's texts, by lane, and behind them how many there are in all, which is what comes back. All lanes come here.
-inline uint place_pieces(__local uint *starts, __local uint *sums, uint lane, uint length)
+inline uint place_pieces_of(__local uint *starts, __local uint *sums, uint lane, uint pieces)
 {
-    const uint pieces = length / PIECE_BYTES + (length % PIECE_BYTES != 0), before = before_lane(sums, lane, pieces);
+    const uint before = before_lane(sums, lane, pieces);
     starts[lane] = before;
     if (lane == LANES - 1) starts[LANES] = before + pieces;
     barrier(CLK_LOCAL_MEM_FENCE);
     return starts[LANES];
+}
+
+inline uint place_pieces(__local uint *starts, __local uint *sums, uint lane, uint length)
+{
+    return place_pieces_of(starts, sums, lane, length / PIECE_BYTES + (length % PIECE_BYTES != 0));
 }
 
 // Whose piece it is: the last record of the tile that begins at it or before.

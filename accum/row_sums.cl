@@ -77,6 +77,14 @@ inline bool row_takes_all(const float *factor, const double *largest, const doub
     }
     return !row_any(exceptions);
 }
+// Of `units` arrays of ROW_BLOCK factors: whether doubles hold all of their sums.
+__attribute__((noinline)) bool row_takes_whole(const float *factors, uint units, const double *largest, const double *least, uint records)
+{
+    bool all = true;
+    for (uint u = 0; all && u < units; u++)
+        all = row_takes_all(factors + u * ROW_BLOCK, largest, least, records, row_limit(factors + u * ROW_BLOCK, largest, records));
+    return all;
+}
 inline bool row_takes(float factor, double largest, double least, double limit)
 {
     const double size = fabs((double)factor), small = size * least;
@@ -168,12 +176,17 @@ inline long8 row_add_fast_two(__global long *own, double8 sum, double up, double
     *(__global row_word_pairs *)own += (long16)(w.s0, 0, w.s1, 0, w.s2, 0, w.s3, 0, w.s4, 0, w.s5, 0, w.s6, 0, w.s7, 0);
     return ~fits;
 }
-// Sums as the values of a result: rounded once. A sum that was rounded before (fast) may be NaN, of which there is one.
-inline float8 row_rounded(double8 sum)
-{
-    const float8 v = __builtin_convertvector(sum, float8);
-    return v == v ? v : as_float8((uint8)0x7fc00000);
-}
+// A tile's sums as the values of a result, `eights` times eight neighbours for each unit: rounded once. Out of line: there are several tiles.
+#define ROW_ROUND(name, lanes, value) \
+    __attribute__((noinline)) void row_round_##name(__global float *to, const lanes *all, uint units, uint eights, ulong elements) \
+    { \
+        for (uint u = 0; u < units; u++) \
+            for (uint n = 0; n < eights; n++) *(__global row_floats *)(to + u * elements + n * 8) = value; \
+    }
+inline float8 row_one_nan(float8 v) { return v == v ? v : as_float8((uint8)0x7fc00000); }
+ROW_ROUND(exact, double8, __builtin_convertvector(all[u * eights + n], float8))
+// What was rounded before may be NaN, of which there is one.
+ROW_ROUND(fast, float16, row_one_nan(n % 2 ? all[(u * eights + n) / 2].hi : all[(u * eights + n) / 2].lo))
 // A sum of floats: a multiple of 2^-149 below 2^135, or not finite.
 inline void row_add_superaccumulator(volatile __global long *cell, double v)
 {

@@ -26,21 +26,41 @@ static uint32_t all_bits(const hdst__printer *p)
     return bits;
 }
 
-// A loop over the words, of all rows, of each leaf that is never rounded; `statement` is about word `w` of the accumulator %s.
-static void print_other_words(hdst__printer *p, const char *statement)
+// Of each row of each leaf that is never rounded, a statement about its words: `count` of them from word `first` of accumulator `name` on. `own`: about a
+// strip's, which some accumulators have none of, or in registers.
+static void print_other_words(hdst__printer *p, bool own, void (*print)(hdst__printer *p, const char *name, const char *first, uint64_t count))
 {
     for (size_t a = 0; a < p->tables->accum_count; a++) {
         const hdst__accum *accum = &p->tables->accum[a];
-        const char *rows = accum->is_table ? hdst__arena_printf(p->arena, "%sStored", p->plan[a].name) : "1";
+        if (own && hdst__placement(p, &p->plan[a])->place != IR_PLACE_STRIP) continue;
         for (size_t l = 0; l < accum->leaf_count; l++) {
             const hdst__cell *cell = &accum->cell[l];
             const uint64_t words = cell->elements * cell->private_words;
             if (cell->batch_sum || !words) continue;
-            hdst__write_line(&p->out, "for (ulong row = 0; row < %s; row++)", rows);
-            hdst__write_line(&p->out, "    for (ulong w = row * %" PRIu64 " + %" PRIu64 ", n = 0; n < %" PRIu64 "; w++, n++) %s", accum->private_row_words,
-                             cell->private_first, words, hdst__arena_printf(p->arena, statement, p->plan[a].name));
+            if (accum->is_table) hdst__write_line(&p->out, "for (ulong row = 0; row < %sStored; row++) {", p->plan[a].name);
+            p->out.indent += accum->is_table;
+            const char *row = accum->is_table ? hdst__arena_printf(p->arena, "row * %" PRIu64 " + ", accum->private_row_words) : "";
+            print(p, p->plan[a].name, hdst__arena_printf(p->arena, "%s%" PRIu64, row, cell->private_first), words);
+            p->out.indent -= accum->is_table;
+            if (accum->is_table) hdst__write_line(&p->out, "}");
         }
     }
+}
+
+static void print_zero_own(hdst__printer *p, const char *name, const char *first, uint64_t count)
+{
+    hdst__write_line(&p->out, "first_level_zero(%sOwn + %s, %" PRIu64 ");", name, first, count);
+}
+
+static void print_zero_first_level(hdst__printer *p, const char *name, const char *first, uint64_t count)
+{
+    hdst__write_line(&p->out, "first_level_zero(%sFirstLevel + %s, %" PRIu64 ");", name, first, count);
+    hdst__write_line(&p->out, "first_level_zero(%sFirstLevel + private_words + %s, %" PRIu64 ");", name, first, count);
+}
+
+static void print_any_low(hdst__printer *p, const char *name, const char *first, uint64_t count)
+{
+    hdst__write_line(&p->out, "more |= first_level_any(%sFirstLevel + private_words + %s, %" PRIu64 ");", name, first, count);
 }
 
 void hdst__print_batch_begin(hdst__printer *p)
@@ -49,8 +69,8 @@ void hdst__print_batch_begin(hdst__printer *p)
     hdst__write_line(&p->out, "uint rounded = 0;      // sums that a batch has rounded, a bit for each");
     hdst__write_line(&p->out, "if (batch) {");
     p->out.indent++;
-    hdst__write_line(&p->out, "for (__global long *mark = marks; mark < first_level_words; mark++) *mark = 0;");
-    print_other_words(p, "%1$sFirstLevel[w] = (%1$sFirstLevel + private_words)[w] = 0;");
+    hdst__write_line(&p->out, "first_level_zero(marks, first_level_words - marks);");
+    print_other_words(p, false, print_zero_first_level);
     p->out.indent--;
     hdst__write_line(&p->out, "}");
 }
@@ -60,7 +80,7 @@ bool hdst__print_batch_reset(hdst__printer *p)
     if (!hdst__takes_batches(p)) return false;
     hdst__write_line(&p->out, "if (batch) {");
     p->out.indent++;
-    print_other_words(p, "%sOwn[w] = 0;");
+    print_other_words(p, true, print_zero_own);
     p->out.indent--;
     hdst__write_line(&p->out, "} else");
     return true;
@@ -72,8 +92,8 @@ void hdst__print_batch_end(hdst__printer *p)
     hdst__write_line(&p->out, "if (batch) {");
     p->out.indent++;
     hdst__write_line(&p->out, "ulong more = rounded != %" PRIu32 "u;      // what is not in first-level words alone", all_bits(p));
-    hdst__write_line(&p->out, "for (__global long *mark = marks; mark < first_level_words; mark++) more |= (ulong)*mark;");
-    print_other_words(p, "more |= (ulong)(%sFirstLevel + private_words)[w];");
+    hdst__write_line(&p->out, "more |= first_level_any(marks, first_level_words - marks);");
+    print_other_words(p, false, print_any_low);
     hdst__write_line(&p->out, "first_level_words[-1] = rounded | (more ? 0 : 1UL << %d);", HDST__BATCH_WORDS_ALONE);
     p->out.indent--;
     hdst__write_line(&p->out, "}");
@@ -88,16 +108,22 @@ void hdst__print_batch_words(hdst__printer *p, const hdst__row_tile *t)
 {
     if (!t->cell->batch_sum) return;
     const uint64_t words = t->cell->elements * t->cell->private_words;
-    hdst__write_line(&p->out, "if (batch && !rounds)");
-    hdst__write_line(&p->out, "    for (ulong w = %" PRIu64 "; w < %" PRIu64 "; w++) %sOwn[w] = %sFirstLevel[w] = (%sFirstLevel + private_words)[w] = 0;",
-                     t->cell->private_first, t->cell->private_first + words, t->plan->name, t->plan->name, t->plan->name);
+    const char *first = hdst__arena_printf(p->arena, "%" PRIu64, t->cell->private_first);
+    hdst__write_line(&p->out, "if (batch && !rounds) {");
+    p->out.indent++;
+    print_zero_own(p, t->plan->name, first, words);
+    print_zero_first_level(p, t->plan->name, first, words);
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
 }
 
-void hdst__print_batch_rounded(hdst__printer *p, const hdst__row_tile *t, const char *element)
+void hdst__print_batch_rounded(hdst__printer *p, const hdst__row_tile *t, uint32_t eights)
 {
-    if (!t->cell->batch_sum) return;
-    hdst__write_line(&p->out, "if (rounds) *(__global row_floats *)((__global float *)(%sFirstLevel + %" PRIu64 ") + %s) = row_rounded(sum);", t->plan->name,
-                     t->cell->private_first, element);
+    if (!t->may_round) return;
+    const char *to = hdst__arena_printf(p->arena, "(__global float *)(%sFirstLevel + %" PRIu64 ") + unit * %" PRIu64 "UL + e", t->plan->name,
+                                        t->cell->private_first, t->sum->elements);
+    hdst__write_line(&p->out, "if (rounds) row_round_%s(%s, all, %" PRIu32 ", %" PRIu32 ", %" PRIu64 ");", t->fast ? "fast" : "exact", to, t->units, eights,
+                     t->sum->elements);
     hdst__write_line(&p->out, "else");
 }
 

@@ -13,7 +13,8 @@ void hdst__print_batch_end(hdst__printer *p);                   // behind the st
 const char *hdst__batch_flush_text(hdst__printer *p, const hdst__cell *cell);      // a condition in front of them, or ""
 // In the section of a sum over a block: whether it is rounded, in `rounds`. `condition`: what else it takes.
 void hdst__print_batch_words(hdst__printer *p, const hdst__row_tile *t);           // if it is not: words, cleared
-void hdst__print_batch_rounded(hdst__printer *p, const hdst__row_tile *t, const char *element);     // eight sums, `sum`, to the leaf's values, and `else`
+// The sums of a tile, `all`, of `eights` times eight elements for each unit, to the leaf's values, and `else`.
+void hdst__print_batch_rounded(hdst__printer *p, const hdst__row_tile *t, uint32_t eights);
 void hdst__print_batch_note(hdst__printer *p, const hdst__row_tile *t);            // that it was
 
 #endif

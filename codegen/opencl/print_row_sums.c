@@ -51,7 +51,7 @@ static void print_first_lanes_off(hdst__printer *p, const hdst__row_tile *t, uin
     for (uint32_t l = 0; l < t->lanes; l++) lanes = hdst__arena_printf(p->arena, "%s%s%s", lanes, l ? ", " : "", l < off ? "0" : "-1");
     for (uint32_t u = 0; u < t->units && off; u++)
         hdst__write_line(&p->out, t->fast ? "%s%s = (int16)(%s) ? %s : (float16)0;" : "%s%s = (long8)(%s) ? %s : (double8)0;",
-            t->cell->batch_sum ? "if (!rounds) " : "", sum_name(p, u, 0), lanes, sum_name(p, u, 0));
+            t->may_round ? "if (!rounds) " : "", sum_name(p, u, 0), lanes, sum_name(p, u, 0));
 }
 
 // From registers to the table: a loop, for compilers pay for each copy of its body.
@@ -62,6 +62,7 @@ static void print_sums_out(hdst__printer *p, const hdst__row_tile *t)
         for (uint32_t v = 0; v < t->vectors; v++) all = hdst__arena_printf(p->arena, "%s%s%s", all, all[0] ? ", " : "", sum_name(p, u, v));
     const uint32_t eights = t->vectors * t->lanes / 8;
     hdst__write_line(&p->out, "const %s all[%" PRIu32 "] = {%s};", t->fast ? "float16" : "double8", t->units * t->vectors, all);
+    hdst__print_batch_rounded(p, t, eights);
     hdst__write_line(&p->out, "for (uint n = 0; n < %" PRIu32 "; n++) {", t->units * eights);
     p->out.indent++;
     hdst__write_line(&p->out, t->fast ? "const double8 sum = __builtin_convertvector(((const float8 *)all)[n], double8);" : "const double8 sum = all[n];");
@@ -155,7 +156,8 @@ static void print_one_record(hdst__printer *p, const hdst__row_tile *t)
 static void print_singly(hdst__printer *p, const hdst__row_tile *t)
 {
     hdst__write_line(&p->out, "uint singly = 0;");
-    hdst__write_line(&p->out, "for (uint unit = 0; %sunit < %" PRIu64 "; unit++) {", t->cell->batch_sum ? "!rounds && " : "", t->sum->units);
+    hdst__write_line(&p->out, "for (uint unit = %s; unit < %" PRIu64 "; unit++) {",
+                     t->may_round ? hdst__arena_printf(p->arena, "rounds ? %" PRIu64 " : 0", t->sum->units) : "0", t->sum->units);
     p->out.indent++;
     hdst__write_line(&p->out, "const double limit = row_limit(%s[unit], largest, records);", t->factor);
     hdst__write_line(&p->out, "if (finite && row_takes_all(%s[unit], largest, least, records, limit)) continue;", t->factor);
@@ -178,9 +180,8 @@ static void print_singly(hdst__printer *p, const hdst__row_tile *t)
 static void print_rounds(hdst__printer *p, const hdst__row_tile *t)
 {
     if (!t->cell->batch_sum) return;
-    hdst__write_line(&p->out, "bool rounds = batch && finite;");
-    hdst__write_line(&p->out, "for (uint unit = 0; rounds && unit < %" PRIu64 "; unit++)", t->sum->units);
-    hdst__write_line(&p->out, "    rounds = row_takes_all(%s[unit], largest, least, records, row_limit(%s[unit], largest, records));", t->factor, t->factor);
+    hdst__write_line(&p->out, "const bool rounds = batch && finite && row_takes_whole(&%s[0][0], %" PRIu64 ", largest, least, records);", t->factor,
+                     t->sum->units);
     hdst__print_batch_words(p, t);
 }
 
@@ -217,6 +218,7 @@ static void print_sum(hdst__printer *p, const hdst__row_sum *s)
                         .scale = hdst__scale_name(p, s->param, s->leaf), .fast = hdst__leaf_placement(p, s->param, s->leaf)->fast};
     const uint32_t most = t.fast ? HDST__CPU_FAST_ROW_UNITS : HDST__CPU_ROW_SUM_UNITS,
                    sums = most * (t.fast ? HDST__CPU_FAST_ROW_VECTORS : HDST__CPU_ROW_SUM_VECTORS);
+    t.may_round = t.cell->batch_sum;
     t.space = s->is_local ? "__private" : "__global";
     t.row_bytes = s->is_local ? s->elements * sizeof(float) : p->func->params[s->input].record->size;
     t.lanes = t.fast ? HDST__CPU_FAST_ROW_LANES : HDST__CPU_ROW_SUM_LANES;

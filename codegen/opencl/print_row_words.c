@@ -2,7 +2,6 @@
 // CPU form: sums over the rows of a block of records, from registers to the words of a strip's table or to first-level words. What does not fit them
 // goes to the superaccumulator.
 #include "codegen/opencl/print_row_words.h"
-#include "codegen/opencl/print_batch.h"
 
 #include <inttypes.h>
 
@@ -24,9 +23,6 @@ static const char *exceptions_text(hdst__printer *p, const hdst__row_tile *t, co
 
 void hdst__print_row_words(hdst__printer *p, const hdst__row_tile *t, const char *element)
 {
-    hdst__print_batch_rounded(p, t, element);
-    hdst__write_line(&p->out, "{");
-    p->out.indent++;
     const char *scale = hdst__arena_printf(p->arena, t->fast ? "%sUp" : "%sUp, %sDown, &rest", t->scale, t->scale);
     if (t->fast) hdst__write_line(&p->out, "const double8 rest = sum;");
     else hdst__write_line(&p->out, "double8 rest;");
@@ -36,6 +32,4 @@ void hdst__print_row_words(hdst__printer *p, const hdst__row_tile *t, const char
     const char *more = ", exceptions";
     if (p->func->tables->first_level) more = hdst__arena_printf(p->arena, ", exceptions, %sUp, %sDown, %sScale", t->scale, t->scale, t->scale);
     hdst__write_line(&p->out, "if (row_any(exceptions)) %s%s);", exceptions_text(p, t, element), more);
-    p->out.indent--;
-    hdst__write_line(&p->out, "}");
 }

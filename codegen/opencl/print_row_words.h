@@ -16,6 +16,7 @@ typedef struct hdst__row_tile {
     const char *space;          // where rows are
     uint64_t row_bytes;         // from one record's to the next one's
     bool fast;
+    bool may_round;             // a batch may have its sums rounded (print_batch.h): `rounds` says whether it does
     uint32_t units, vectors, lanes;
 } hdst__row_tile;
 

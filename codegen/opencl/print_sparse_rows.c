@@ -4,6 +4,7 @@
 // there is not zero: a bit for each record says which. Sixteen elements later sums are turned, for neighbours in the table are of one unit.
 #include "codegen/opencl/print_sparse_rows.h"
 #include "base/costs_cpu.h"
+#include "codegen/opencl/print_batch.h"
 #include "codegen/opencl/print_row_dots.h"
 
 #include <inttypes.h>
@@ -26,8 +27,7 @@ static void print_element(hdst__printer *p, const hdst__row_tile *t)
     for (uint32_t v = 0; v < t->vectors; v++) hdst__write_line(&p->out, "double8 sum%" PRIu32 " = 0;", v);
     hdst__write_line(&p->out, "for (uint first = 0; first < records; first += 64)");
     p->out.indent++;
-    hdst__write_line(&p->out, "for (ulong left = %se + k < tile ? 0 : row_nonzero_of(nonzero, first, records, k); left != 0; left &= left - 1) {",
-                     t->cell->batch_sum ? "!rounds && " : "");
+    hdst__write_line(&p->out, "for (ulong left = e + k < new ? 0 : row_nonzero_of(nonzero, first, records, k); left != 0; left &= left - 1) {");
     p->out.indent++;
     hdst__write_line(&p->out, "const uint r = first + __builtin_ctzl(left);");
     hdst__write_line(&p->out, "const float v = *(%s const float *)(rows + r * %" PRIu64 "UL + (e + k) * 4);", t->space, t->row_bytes);
@@ -48,6 +48,7 @@ static void print_group(hdst__printer *p, hdst__row_tile *t)
     hdst__write_line(&p->out, "for (uint tile = 0; tile < %" PRIu64 "; tile += %d) {", elements, TILE);
     p->out.indent++;
     hdst__write_line(&p->out, "const uint e = tile + %d <= %" PRIu64 " ? tile : %" PRIu64 ";", TILE, elements, elements - TILE);
+    hdst__write_line(&p->out, "const uint new = %s;", t->may_round ? "rounds ? 0 : tile" : "tile");
     hdst__write_line(&p->out, "row_find_nonzero(rows + e * 4, %" PRIu64 "UL, records, nonzero);", t->row_bytes);
     hdst__write_line(&p->out, "for (uint k = 0; k < %d; k++) {", TILE);
     p->out.indent++;
@@ -55,6 +56,7 @@ static void print_group(hdst__printer *p, hdst__row_tile *t)
     p->out.indent--;
     hdst__write_line(&p->out, "}");
     hdst__write_line(&p->out, "row_turn_sums(sums, %" PRIu32 ", all);", t->vectors);
+    hdst__print_batch_rounded(p, t, TILE / LANES);
     hdst__write_line(&p->out, "for (uint n = 0; n < %" PRIu32 "; n++) {", t->units * TILE / LANES);
     p->out.indent++;
     hdst__write_line(&p->out, "const double8 sum = all[n];");

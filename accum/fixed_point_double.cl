@@ -54,6 +54,15 @@ inline bool twofold_fits(uint2 a, uint2 b, float most, float least)
     const bool zeros = a.y == 0xffffffff || b.y == 0xffffffff;
     return as_float(a.x >> 1) * as_float(b.x >> 1) < most && (zeros || as_float((a.y + 1) >> 1) * as_float((b.y + 1) >> 1) >= least);
 }
+// A sum of floats that is a double, of at most 512 records: exact where all are whole numbers of 2^-4 units of the word and below 2^40 units, as it stays below
+// 2^49 of them then. `beside` is 1.5 * 2^48 units, beside which what is below 2^-4 is rounded away.
+inline void tile_add(__local double *sum, float v, double beside, bool *exact, uint *largest)
+{
+    const double x = v, kept = (x + beside) - beside;
+    *exact &= kept == x;
+    *largest = max(*largest, as_uint(v) << 1);
+    *sum += x;
+}
 inline void twofold_put(double *high, double *low, float v)
 {
     const double x = v, sum = *high + x;

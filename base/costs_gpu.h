@@ -169,7 +169,10 @@ enum {
     HDST__GPU_COOPERATIVE_JAMMED = 10, HDST__GPU_COOPERATIVE_FAST_JAMMED = 30,
     HDST__GPU_COOPERATIVE_FEW_RECORDS = 2,      // that a lane takes at once where it has more sums than that
     HDST__GPU_KEPT_TURNS = 64,                  // of which a record keeps what is added when they have ended
-    HDST__GPU_COOPERATIVE_RECORDS = 4,          // that a lane of such a loop takes at once
+    HDST__GPU_COOPERATIVE_RECORDS = 4,          // that a lane of such a loop takes at once,
+    // and where its sums are in local memory: their loads are under way together. As doubles there they are for so many records of a work-group at most. H200,
+    // KMeans of 60,000 x 784 by ten: 0.26 ms with sixteen, 0.27 with four (columns); in words 0.38 and 0.33.
+    HDST__GPU_COOPERATIVE_TILE_RECORDS = 16, HDST__GPU_COOPERATIVE_TILE_SPAN = 512,
 
     // Tiles of records by rows of broadcasts. H100, by hand: 60,000 rows of 784 by 30 take 0.29 ms with 8 records by 15 turns of a lane, 0.36 with 4 by 15,
     // 0.42 with 8 by 8, 0.54 with 4 by 30; by 10 rows 0.11 with 8 by 10, 0.21 with 4 by 10.
@@ -182,6 +185,9 @@ enum {
     // Below so many turns memory is what counts, and a small input is to have work-groups enough: a lane has one record. 8192 rows of 8192 by one take
     // 0.097 ms with one, 0.106 with two, 0.15 with four; reading them alone takes 0.091.
     HDST__GPU_TILE_FEW_TURNS = 4,
+    // Sums of a lane for which compilers are asked to take two steps at once. H200, KMeans of 60,000 x 784 by ten, the distances alone, C structs: 0.29 ms
+    // one by one, 0.11 two at once, 0.09 four; with the additions behind them 0.36, 0.32, 0.34.
+    HDST__GPU_TILE_UNROLLED_SUMS = 40,
     HDST__GPU_TILE_STEPS = 8,                   // of a lane's sum that stand one behind another then, so that their loads are under way together: 0.13 with one
     HDST__GPU_TILE_SPAN = 64,                   // records of a work-group, where a lane has several
     // Of sums that are written as loops: turns of the loop around that are made at once, and the fewest; of a lane; steps whose values are in local memory.

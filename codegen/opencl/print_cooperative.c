@@ -22,6 +22,7 @@ struct hdst__cooperative {
     uint32_t *carried;          // variables that come from the lane's record
     const char **memory;        // their arrays in local memory
     hdst__group_sizes *sizes;   // of their elements
+    bool tile_doubles;          // what is printed now adds to doubles in the tile, without tests
     uint32_t outermost;         // the counter of the loops that are printed of which each lane has values of its own
     size_t count;
 };
@@ -130,7 +131,7 @@ static void print_records(hdst__printer *p, const ir_block *body, uint32_t recor
 {
     ir_func *func = hdst__ir_copy_func(p->arena, p->cooperative->func);
     ir_block sets = {0}, adds = {0};
-    uint32_t *to[HDST__GPU_COOPERATIVE_RECORDS];
+    uint32_t *to[HDST__GPU_COOPERATIVE_TILE_RECORDS];
     for (uint32_t r = 0; r < records; r++) {
         to[r] = variables_of(func, p->cooperative, body, r);
         ir_block copy = hdst__ir_copy_block(func, body);
@@ -162,8 +163,16 @@ const char *hdst__cooperative_twofold(hdst__printer *p, const ir_stmt *stmt)
     return p->cooperative ? hdst__group_sum_tested(p, p->cooperative->sizes, stmt) : NULL;
 }
 
+static const char *tile_add_text(hdst__printer *p, const ir_stmt *stmt)
+{
+    const char *row = stmt->index ? hdst__index_text(p, stmt->index, HDST__WHOLE) : "0";
+    return hdst__arena_printf(p->arena, "tile_add(&tile_sums[(uint)(%s) * LANES + lane], %s, tile_beside, &tile_exact, &tile_largest);", row,
+        hdst__addend_text(p, stmt->param, stmt->leaf, stmt->value));
+}
+
 const char *hdst__cooperative_plain(hdst__printer *p, const ir_stmt *stmt)
 {
+    if (p->cooperative && p->cooperative->tile_doubles && stmt->home == IR_HOME_TILE) return tile_add_text(p, stmt);
     return p->cooperative ? hdst__group_sum_plain(p, p->cooperative->sizes, stmt) : NULL;
 }
 
@@ -176,9 +185,35 @@ static const ir_stmt *in_tile(const ir_block *body)
     return NULL;
 }
 
+static size_t additions_of(const ir_block *body)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < body->count; i++) count += body->items[i]->kind == IR_ACCUM;
+    return count;
+}
+
+// Sums of floats of one word may be doubles meanwhile, which hold what the words hold and a few bits below (tile_add).
+static bool sums_in_doubles(const hdst__printer *p, const ir_block *body)
+{
+    const ir_stmt *s = in_tile(body);
+    const ir_shape *shape = p->func->shape;
+    if (!s || !s->joint || additions_of(body) > 1 || p->func->tables->tile_words > 1 || !p->options->facts.has_double) return false;
+    const hdst__cell *cell = hdst__find_cell(p, s->param, s->leaf);
+    const bool one_word = cell->kind == HDST__F32 && cell->precision == HDST__CLASS_ONE_WORD;
+    const bool joint = hdst__leaf_placement(p, s->param, s->leaf)->way == IR_WAY_JOINT;
+    return one_word && joint && (shape->span ? shape->span : shape->group) <= HDST__GPU_COOPERATIVE_TILE_SPAN;
+}
+
 static void begin_tile(hdst__printer *p, const ir_block *body)
 {
-    if (in_tile(body)) hdst__write_line(&p->out, "for (uint w = 0; w < tile_rows; w++) tile[w * LANES + lane] = 0;");
+    const bool doubles = p->cooperative->tile_doubles;
+    const ir_stmt *s = in_tile(body);
+    if (doubles) {
+        hdst__write_line(&p->out, "__local double *tile_sums = (__local double *)tile;");
+        hdst__write_line(&p->out, "const double tile_beside = 0x1.8p48 * %sDown;", hdst__scale_name(p, s->param, s->leaf));
+        hdst__write_line(&p->out, "bool tile_exact = true;\nuint tile_largest = 0;");
+    }
+    if (s) hdst__write_line(&p->out, "for (uint w = 0; w < tile_rows; w++) tile%s[w * LANES + lane] = 0;", doubles ? "_sums" : "");
 }
 
 static const char *tile_text(hdst__printer *p, const ir_stmt *stmt, uint32_t word)
@@ -194,6 +229,30 @@ const char *hdst__cooperative_home(hdst__printer *p, const ir_stmt *stmt, uint32
     return stmt->home == IR_HOME_TILE ? tile_text(p, stmt, word) : hdst__group_sum_name(p, stmt->home_register + word);
 }
 
+static const char *element_text(hdst__printer *p, const ir_stmt *s, uint32_t words)
+{
+    const char *index = s->index2 ? hdst__expr_text(p, s->index2, HDST__WHOLE) : NULL;
+    return index ? hdst__arena_printf(p->arena, "(ulong)(%s) * %" PRIu32 " + ", index, words) : "";
+}
+
+// Whole units go to the table's word, what is left, of bits that no addend of the word's own has, to the superaccumulator.
+static void end_tile_sums(hdst__printer *p, const ir_stmt *s)
+{
+    const hdst__accum_plan *plan = hdst__find_plan(p, s->param);
+    const hdst__cell *cell = &plan->accum->cell[s->leaf];
+    const char *scale = hdst__scale_name(p, s->param, s->leaf);
+    hdst__write_line(&p->out, "for (uint row = 0; row < tile_rows; row++) {");
+    p->out.indent++;
+    hdst__write_line(&p->out, "const double units = tile_sums[row * LANES + lane] * %sUp;\nconst long whole = (long)units;", scale);
+    hdst__print_word_into(p, cell, hdst__arena_printf(p->arena, "%sOwn[row * %" PRIu64 " + %s%" PRIu64 "]", plan->name, plan->accum->private_row_words,
+        element_text(p, s, cell->private_words), (uint64_t)cell->private_first), "whole");
+    hdst__write_line(&p->out, "if (units != whole) superaccumulator_add_fixed(%sTotal + row * (ulong)%" PRIu64 " + %s%" PRIu64 ", FLOAT_LAST, FLOAT_LOWEST, "
+        "(long)((units - whole) * 0x1p4), %sScale + 4);", plan->name, (uint64_t)plan->accum->device_row_words, element_text(p, s, cell->device_words),
+        (uint64_t)cell->device_first, scale);
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+}
+
 static void end_tile(hdst__printer *p, const ir_block *body)
 {
     const ir_stmt *s = in_tile(body);
@@ -205,8 +264,7 @@ static void end_tile(hdst__printer *p, const ir_block *body)
     p->out.indent++;
     for (uint32_t w = 0; w < cell->private_words; w++) {
         const char *from = hdst__arena_printf(p->arena, "tile[(row * %" PRIu32 " + %" PRIu32 ") * LANES + lane]", words, w);
-        const char *index = s->index2 ? hdst__expr_text(p, s->index2, HDST__WHOLE) : NULL;
-        const char *element = index ? hdst__arena_printf(p->arena, "(ulong)(%s) * %" PRIu32 " + ", index, cell->private_words) : "";
+        const char *element = element_text(p, s, cell->private_words);
         const char *to = hdst__arena_printf(p->arena, "%sOwn[row * %" PRIu64 " + %s%" PRIu64 "]", plan->name, plan->accum->private_row_words,
             element, cell->private_first + w);
         hdst__print_word_into(p, cell, to, from);
@@ -220,23 +278,52 @@ static void end_tile(hdst__printer *p, const ir_block *body)
 // A small counter would wrap where a lane goes on by as many elements as there are lanes.
 static const char *counter_type(hdst__kind kind) { return hdst__scalar_size(kind) < 4 ? "int" : hdst__cl_name(kind); }
 
-// The group's records, for the elements where the loops stand.
-static void print_group_records(hdst__printer *p, ir_block *body, uint32_t records)
+// From record `at` on, so many at once while they are there.
+static void print_record_loops(hdst__printer *p, ir_block *body, uint32_t records)
 {
-    begin_tile(p, body);
-    hdst__write_line(&p->out, "uint at = 0;");
     hdst__write_line(&p->out, "for (; at + %" PRIu32 " <= there; at += %" PRIu32 ") {", records, records);
     p->out.indent++;
-    if (records == HDST__GPU_COOPERATIVE_RECORDS) hdst__begin_record_vectors(p, body, is_shared);
+    hdst__begin_record_vectors(p, body, records, is_shared);
     print_records(p, body, records);
-    if (records == HDST__GPU_COOPERATIVE_RECORDS) hdst__end_record_vectors(p);
+    hdst__end_record_vectors(p);
     p->out.indent--;
     hdst__write_line(&p->out, "}\nfor (; at < there; at++) {");
     p->out.indent++;
     print_records(p, body, 1);
     p->out.indent--;
     hdst__write_line(&p->out, "}");
+}
+
+// As they are, or made again in words, each addition with a test.
+static void settle_tile_sums(hdst__printer *p, ir_block *body)
+{
+    const ir_stmt *s = in_tile(body);
+    const char *down = hdst__arena_printf(p->arena, "%sDown", hdst__scale_name(p, s->param, s->leaf));
+    p->uses_double = true;
+    p->cooperative->tile_doubles = false;
+    hdst__write_line(&p->out, "if (tile_exact && as_float(tile_largest >> 1) < %s * 0x1p40f) {", down);
+    p->out.indent++;
+    end_tile_sums(p, s);
+    p->out.indent--;
+    hdst__write_line(&p->out, "} else {");
+    p->out.indent++;
+    begin_tile(p, body);
+    hdst__write_line(&p->out, "at = 0;");
+    print_record_loops(p, body, HDST__GPU_COOPERATIVE_RECORDS);
     end_tile(p, body);
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+}
+
+// The group's records, for the elements where the loops stand.
+static void print_group_records(hdst__printer *p, ir_block *body, uint32_t records)
+{
+    p->cooperative->tile_doubles = sums_in_doubles(p, body);
+    begin_tile(p, body);
+    hdst__write_line(&p->out, "uint at = 0;");
+    print_record_loops(p, body, records);
+    if (p->cooperative->tile_doubles) settle_tile_sums(p, body);
+    else end_tile(p, body);
 }
 
 static void make_again(hdst__printer *p, ir_block *turn)
@@ -346,7 +433,7 @@ static void print_loops(hdst__printer *p, ir_stmt *s, bool outermost)
     }
     p->out.indent++;
     if (nested) print_loops(p, s->body.items[0], false);
-    else print_innermost(p, &s->body, NULL, 1, HDST__GPU_COOPERATIVE_RECORDS);
+    else print_innermost(p, &s->body, NULL, 1, in_tile(&s->body) ? HDST__GPU_COOPERATIVE_TILE_RECORDS : HDST__GPU_COOPERATIVE_RECORDS);
     p->out.indent--;
     hdst__write_line(&p->out, "}");
 }

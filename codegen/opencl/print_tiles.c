@@ -168,13 +168,14 @@ static void print_sums(const tile *t)
 {
     hdst__printer *p = t->p;
     const uint32_t steps = t->records == 1 && t->units < HDST__GPU_TILE_FEW_TURNS ? HDST__GPU_TILE_STEPS : 1;
+    const int unroll = t->records * t->units <= HDST__GPU_TILE_UNROLLED_SUMS ? 2 : 1;
     const uint64_t elements = t->inner->hi->bits, whole = elements - elements % (steps * HDST__LANES);
     const char *name = p->var_name[t->inner->var], *type = hdst__cl_name(p->func->vars[t->inner->var].kind);
     p->var_name[t->lanes->var] = "part";
     hdst__write_line(&p->out, "%s %s = part;", type, name);
     for (uint32_t at_once = steps;; at_once = 1) {
         const uint64_t end = at_once > 1 ? whole : elements;
-        if (end && !p->options->facts.portable) hdst__write_line(&p->out, "#pragma unroll 1");
+        if (end && !p->options->facts.portable) hdst__write_line(&p->out, "#pragma unroll %d", unroll);
         if (end) hdst__write_line(&p->out, "for (; %s < %" PRIu64 "; %s += %" PRIu32 ") {", name, end, name, at_once * HDST__LANES);
         p->out.indent++;
         if (end) print_steps(t, name, at_once);

@@ -32,6 +32,12 @@ hdst__vectors *hdst__vectors_create(hdst__arena *arena) { return HDST__NEW(arena
 
 // --- What is loaded ---
 
+// The vector that has the record.
+static const char *name_from(hdst__printer *p, const vector_read *v, uint32_t record)
+{
+    return record < WIDTH ? v->name : hdst__arena_printf(p->arena, "%s_%" PRIu32, v->name, record / WIDTH);
+}
+
 const char *hdst__vector_text(hdst__printer *p, const ir_expr *e)
 {
     const bool broadcast = e->op == IR_BROADCAST;
@@ -39,7 +45,7 @@ const char *hdst__vector_text(hdst__printer *p, const ir_expr *e)
         const vector_read *v = &p->vectors->read[i];
         const ir_expr *of = v->of;
         if (of->op != e->op || of->param != e->param || of->leaf != e->leaf || !hdst__ir_expr_equal(of->a, e->a)) continue;
-        if (v->of_records) return hdst__arena_printf(p->arena, "%s.s%" PRIu32, v->name, e->record);
+        if (v->of_records) return hdst__arena_printf(p->arena, "%s.s%" PRIu32, name_from(p, v, e->record), e->record % WIDTH);
         if (of->record == e->record && (!broadcast || hdst__ir_expr_equal(of->b, e->b)))
             return hdst__arena_printf(p->arena, "%s[%s]", v->name, p->var_name[v->lane]);
     }
@@ -155,17 +161,22 @@ static bool find_record_read(ir_expr **slot, void *user)
     return true;
 }
 
-void hdst__begin_record_vectors(hdst__printer *p, ir_block *body, bool (*is_shared)(const hdst__printer *p, const ir_expr *e))
+static void print_record_read(hdst__printer *p, const vector_read *v, uint32_t record)
+{
+    const ir_expr *e = v->of;
+    const char *type = hdst__scalar_cl_name(e->kind), *leaf = hdst__leaf_name(p, e->param, e->leaf);
+    const char *at = record ? hdst__arena_printf(p->arena, "at + %" PRIu32, record) : "at";
+    hdst__write_line(&p->out, "const %s%d %s = *(__global const %s%d *)&%s(base + %s, %s);", type, WIDTH, name_from(p, v, record), type, WIDTH, leaf, at,
+        hdst__index_text(p, e->a, HDST__WHOLE));
+}
+
+void hdst__begin_record_vectors(hdst__printer *p, ir_block *body, uint32_t records, bool (*is_shared)(const hdst__printer *p, const ir_expr *e))
 {
     record_search s = {p, is_shared};
-    if (p->options->input->layout == HDST__AOS) return;
+    if (p->options->input->layout == HDST__AOS || records % WIDTH) return;
     hdst__ir_visit_exprs(body, find_record_read, &s);
-    for (size_t i = 0; i < p->vectors->count; i++) {
-        const ir_expr *e = p->vectors->read[i].of;
-        const char *type = hdst__scalar_cl_name(e->kind), *leaf = hdst__leaf_name(p, e->param, e->leaf);
-        hdst__write_line(&p->out, "const %s%d %s = *(__global const %s%d *)&%s(base + at, %s);", type, WIDTH, p->vectors->read[i].name, type,
-            WIDTH, leaf, hdst__index_text(p, e->a, HDST__WHOLE));
-    }
+    for (size_t i = 0; i < p->vectors->count; i++)
+        for (uint32_t record = 0; record < records; record += WIDTH) print_record_read(p, &p->vectors->read[i], record);
 }
 
 void hdst__end_record_vectors(hdst__printer *p) { p->vectors->count = 0; }

@@ -13,8 +13,8 @@ const char *hdst__vector_text(hdst__printer *p, const ir_expr *expr);
 // Around an IR_FOR: the loads in front of a loop over lanes, how often it is unrolled.
 void hdst__begin_gpu_loop(hdst__printer *p, const ir_stmt *loop);
 void hdst__end_gpu_loop(hdst__printer *p, const ir_stmt *loop);
-// Of four records, for a body of the work-group's loops. is_shared: all records have the same.
-void hdst__begin_record_vectors(hdst__printer *p, ir_block *body, bool (*is_shared)(const hdst__printer *p, const ir_expr *e));
+// Of so many records, four and four, for a body of the work-group's loops. is_shared: all records have the same.
+void hdst__begin_record_vectors(hdst__printer *p, ir_block *body, uint32_t records, bool (*is_shared)(const hdst__printer *p, const ir_expr *e));
 void hdst__end_record_vectors(hdst__printer *p);
 
 #endif

@@ -41,14 +41,16 @@ static void write_text(FILE *out, const void *from)
             w->terms, w->terms == 1 ? "" : "s", w->postings, w->postings == 1 ? "" : "s");
 }
 
-static bool is_first(const posting *rows, uint64_t i)
+// Whether a posting is not the one in front of it once more: without a branch for each field, of which the last ones nobody could predict.
+static bool is_first(const posting *row)
 {
-    return i == 0 || rows[i].word != rows[i - 1].word || rows[i].line != rows[i - 1].line || rows[i].file != rows[i - 1].file;
+    return (row->word != row[-1].word) | (row->file != row[-1].file) | (row->line != row[-1].line);
 }
 
 static void count_postings(job *w)
 {
-    for (uint64_t i = 0; i < w->all_found; i++) w->postings += is_first(w->found, i);
+    w->postings = w->all_found > 0;
+    for (uint64_t i = 1; i < w->all_found; i++) w->postings += is_first(&w->found[i]);
 }
 
 // A line for each posting: the word, a tab, the file, a tab, the number of the line.
@@ -58,7 +60,7 @@ static hdst_status save(const job *w, const hdst_source *source, const char *pat
     FILE *out = standard ? stdout : fopen(path, "w");
     if (!out) return program_fail(error, HDST_E_IO, 0, "", "'%s' cannot be written: %s", path, strerror(errno));
     for (uint64_t i = 0; i < w->all_found && !ferror(out); i++) {
-        if (!is_first(w->found, i)) continue;
+        if (i && !is_first(&w->found[i])) continue;
         const hdst_text_span *word = &w->term[w->found[i].word];
         fwrite(hdst_text_bytes(word), 1, word->length, out);
         fprintf(out, "\t%s\t%" PRIu64 "\n", hdst_source_file(source, w->found[i].file), w->found[i].line);

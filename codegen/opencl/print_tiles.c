@@ -168,7 +168,7 @@ static void print_sums(const tile *t)
 {
     hdst__printer *p = t->p;
     const uint32_t steps = t->records == 1 && t->units < HDST__GPU_TILE_FEW_TURNS ? HDST__GPU_TILE_STEPS : 1;
-    const int unroll = t->records * t->units <= HDST__GPU_TILE_UNROLLED_SUMS ? 2 : 1;
+    const int unroll = steps == 1 && t->records * t->units <= HDST__GPU_TILE_UNROLLED_SUMS ? 2 : 1;
     const uint64_t elements = t->inner->hi->bits, whole = elements - elements % (steps * HDST__LANES);
     const char *name = p->var_name[t->inner->var], *type = hdst__cl_name(p->func->vars[t->inner->var].kind);
     p->var_name[t->lanes->var] = "part";

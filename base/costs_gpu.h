@@ -21,11 +21,15 @@ enum {
     HDST__GPU_TABLE_GROUPS_PER_UNIT = 8,    // with a table in device memory for each of them. Chosen, not measured
     // The same with tiles and plain sums, whose lanes have 255 registers. H100, gradient of the neural net, merge included: 1.09, 1.02, 0.97 ms with 8, 4, 2
     HDST__GPU_FAST_TILE_GROUPS_PER_UNIT = 2,
+    // That add up products by tiles, as many as have room at once. H200, the same gradient, that part alone: 0.40, 0.24, 0.32, 0.26 ms with 2, 4, 6, 8; exact
+    // sums 0.93, 0.95, 0.95, 0.97
+    HDST__GPU_PRODUCT_GROUPS_PER_UNIT = 4,
     HDST__GPU_PLAIN_GROUPS_PER_UNIT = 128,  // without tables: a * x + b runs at 0.91, 0.94, 0.95 of the speed of a copy with 32, 64, 128 of them
     HDST__GPU_MERGED_TABLES = 8,            // of work-groups in device memory, that a work-item reads at once as it merges them: a neural net gradient takes
                                             // 0.185 ms of an H100 to merge 938 tables, 0.224 one by one
     HDST__GPU_FINISH_GROUPS_PER_UNIT = 16,  // of the kernel that makes rows of accumulators. Chosen, not measured
 
+    HDST__GPU_FACTOR_SHARE = 8,             // of a device's memory that is left: what records of a slice leave for sums of products. Chosen, not measured
     HDST__GPU_TABLE_SHARE = 8,              // of the device's memory that is left: for tables of work-groups there. Chosen, not measured
     HDST__GPU_TEXT_OUTPUT_BYTES = 128 << 20,    // of records of texts that somebody takes as they come. Chosen, not measured
     HDST__GPU_OUTPUT_BYTES = 256 << 20,     // output records of a slice: one that is soon over leaves a GPU idle. Chosen, not measured
@@ -174,6 +178,23 @@ enum {
     // KMeans of 60,000 x 784 by ten: 0.26 ms with sixteen, 0.27 with four (columns); in words 0.38 and 0.33.
     HDST__GPU_COOPERATIVE_TILE_RECORDS = 16, HDST__GPU_COOPERATIVE_TILE_SPAN = 512,
 
+    // Sums of products by a kernel of their own (codegen/pass/product_tiles.c): the fewest factors, elements and sums of one; nodes of its addend; a product
+    // that is a single tile has tiles of its own if it has this share of the sums of the largest. Chosen, not measured
+    HDST__GPU_PRODUCT_FACTORS = 4, HDST__GPU_PRODUCT_ELEMENTS = 32, HDST__GPU_PRODUCT_LEAST_SUMS = 256,
+    HDST__GPU_PRODUCT_NODES = 16, HDST__GPU_PRODUCT_SHARE = 8,
+    HDST__GPU_PRODUCT_LEAST_GROUP = 32,         // work-items
+    // Sums of a lane, and lanes one below another with factors of their own. H200, by hand, 60,000 records, 30 factors by 784 elements, plain floats: 8 by 5
+    // sums and 4 lanes take 0.186 ms, 8 by 7 0.32, 8 by 8 0.25, 15 by 5 and 2 lanes 0.25; two doubles each: 4 by 5 and 8 lanes 0.80, 8 by 3 and 4 lanes 0.88,
+    // 8 by 5 1.13. Each sum of a lane has all 30 factors of two elements, which it reads where they lie: 0.18 for C structs alone.
+    HDST__GPU_PRODUCT_FAST_FACTORS = 8, HDST__GPU_PRODUCT_FAST_DOWN = 4, HDST__GPU_PRODUCT_FAST_SUMS = 64,
+    HDST__GPU_PRODUCT_EXACT_FACTORS = 4, HDST__GPU_PRODUCT_EXACT_DOWN = 8, HDST__GPU_PRODUCT_EXACT_SUMS = 20,
+    HDST__GPU_PRODUCT_EXACT_COST = 8,           // of an exact addition, in plain ones
+    HDST__GPU_PRODUCT_LEAST_STEPS = 4,          // where local memory is small. Chosen, not measured
+    HDST__GPU_PRODUCT_STEPS = 32,               // records whose factors and elements are in local memory: with 16 the above takes 0.31 ms
+    HDST__GPU_PRODUCT_LOADS = 4, HDST__GPU_PRODUCT_UNROLLED = 2,       // elements that a lane puts there at once; records that it takes from there at once
+    HDST__GPU_PRODUCT_MOST_RECORDS = 1024,      // that go to registers before these go to a table: as many as twofold_add allows
+    HDST__GPU_PRODUCT_LEAST_RECORDS = 64,       // of a stretch that has a table of its own. Chosen, not measured
+
     // Tiles of records by rows of broadcasts. H100, by hand: 60,000 rows of 784 by 30 take 0.29 ms with 8 records by 15 turns of a lane, 0.36 with 4 by 15,
     // 0.42 with 8 by 8, 0.54 with 4 by 30; by 10 rows 0.11 with 8 by 10, 0.21 with 4 by 10.
     HDST__GPU_TILE_GROUP = 128,                 // work-items
@@ -189,6 +210,8 @@ enum {
     // one by one, 0.11 two at once, 0.09 four; with the additions behind them 0.36, 0.32, 0.34.
     HDST__GPU_TILE_UNROLLED_SUMS = 40,
     HDST__GPU_TILE_STEPS = 8,                   // of a lane's sum that stand one behind another then, so that their loads are under way together: 0.13 with one
+    // Turns of a lane's sums that are unrolled where wide sums are another kernel's: 0.25, 0.26, 0.33 ms with 2, 4, 1 of them, H200, 60,000 records by 30 rows
+    HDST__GPU_TILE_APART_UNROLLED = 2,
     HDST__GPU_TILE_SPAN = 64,                   // records of a work-group, where a lane has several
     // Of sums that are written as loops: turns of the loop around that are made at once, and the fewest; of a lane; steps whose values are in local memory.
     // H100, 60,000 rows of 512 (C structs; columns) by 256: 1.82, 1.14 ms with 4 turns and 8 steps, 1.05, 1.30 with 4 and 16, 1.08, 0.99 with 8 and 16.

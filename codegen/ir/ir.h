@@ -152,6 +152,15 @@ typedef struct ir_tile {
     uint32_t records, units, across;
 } ir_tile;
 
+// GPU form, of the outer IR_FOR of a nest of the work-group's loops, where these are a kernel of their own (codegen/pass/product_tiles.c): sums of
+// products of a factor, which the inner loop counts, and an element, which the outer one counts; of elements alone where there is no inner loop. A lane has
+// so many factors by elements of them in registers; `across` lanes side by side have elements of the same factors. `steps` records at a time are in local
+// memory.
+typedef struct ir_product {
+    uint32_t factors, elements, across, steps;
+    bool beside;                // small: one work-group makes it, and all others of the kind
+} ir_product;
+
 struct ir_stmt {
     ir_stmt_kind kind;
     hdst__span span;
@@ -164,6 +173,7 @@ struct ir_stmt {
     ir_expr *lo, *hi;               // IR_FOR; hi: IR_LOOP
     uint64_t step;                  // IR_FOR
     const ir_tile *tile;            // IR_FOR, GPU form; NULL: each record makes its own
+    const ir_product *product;      // IR_FOR, GPU form; NULL: it is none
     ir_block body, then, otherwise; // IR_LOOP uses body; IR_IF then and otherwise
     ir_block head, after;           // IR_LOOP: head before cond, after = the step
     uint32_t unroll_hint;           // IR_FOR, GPU form: turns that the driver's compiler is asked to unroll; 0: it is not

@@ -229,6 +229,10 @@ static void dump_for(dumper *d, const ir_stmt *s)
     if (s->vectorize) hdst__buffer_puts(d->out, s->masked ? " vectorize masked" : " vectorize");
     if (s->tile) hdst__buffer_printf(d->out, " tile %" PRIu32 " by %" PRIu32, s->tile->records, s->tile->units);
     if (s->tile && s->tile->across) hdst__buffer_printf(d->out, " across %" PRIu32, s->tile->across);
+    if (s->product)
+        hdst__buffer_printf(d->out, " product %" PRIu32 " by %" PRIu32 " across %" PRIu32 " steps %" PRIu32, s->product->factors, s->product->elements,
+                            s->product->across, s->product->steps);
+    if (s->product && s->product->beside) hdst__buffer_puts(d->out, " beside");
     dump_body(d, &s->body);
 }
 
@@ -405,6 +409,7 @@ static void dump_tables(const ir_func *func, hdst__buffer *out)
         if (numbers[i].value) hdst__buffer_printf(out, " %s %" PRIu32, numbers[i].what, numbers[i].value);
     if (t->lane_room) hdst__buffer_puts(out, " lane room");
     if (t->first_level) hdst__buffer_puts(out, " first level");
+    if (t->apart) hdst__buffer_puts(out, " apart");
     if (t->has_tile) hdst__buffer_printf(out, " tile %s of %" PRIu32, func->params[t->tile].name, t->tile_words);
     hdst__buffer_puts(out, "\n");
     const ir_tuples *u = &t->tuples;

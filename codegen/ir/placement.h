@@ -70,6 +70,8 @@ typedef struct ir_tables {      // what the tables of all accumulators have in c
                                 // word itself takes
     bool neighbours;            // GPU: a lane's records stand one behind the other, not LANES apart
     bool lane_room;             // one record may fill such a word: whenever it takes the running sums, it is looked whether it has room
+    bool apart;                 // GPU: the work-group's loops are a kernel behind the records, to which these leave what they bring along in device memory;
+                                // a table of IR_PLACE_GROUP belongs to a stretch of records there
     bool has_tile;              // IR_PLACE_GROUP: while the work-group's loops run, a lane has an element of each row of `tile` in local memory,
     uint32_t tile, tile_words;  // of so many words
     bool has_tuples;

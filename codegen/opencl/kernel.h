@@ -54,6 +54,10 @@ typedef struct hdst__kernel {
     bool strips_twice;                  // CPU: a strip has two tables, which records take in turn: hdst__tables_turns_words
     bool merges;                        // GPU: merge_name runs behind each launch, over as many work-items, with the same arguments. A launch
                                         // takes at most FLUSH records then, if that is not 0
+    // GPU, with `merges`: runs behind `name` and in front of merge_name, with the same arguments. These two have work-items of their own, a multiple of
+    // product_items work-groups at best; STRIP_TABLES has a table for each product_items of these. NULL: none
+    const char *products_name;
+    uint32_t product_items, factor_bytes;
     const char *merge_name;
     const char *finish_name;            // GPU: turns the device table into C structs, in work-groups of local_size, as many as one likes; NULL: no accumulators
     const hdst__arg *finish_args;       // its own arguments. What a row has between its fields is left as it is

@@ -17,6 +17,7 @@ typedef enum hdst__arg_kind {
     HDST__ARG_ROWS,             // ulong: rows of parameter `index` (broadcast or accum)
     HDST__ARG_DEVICE_TABLE,     // buffer of long: all accumulators one after another
     HDST__ARG_PRIVATE_TABLES,     // buffer of long: work-items (CPU) times strip words; GPU: `group_tables` times, zero before the first launch
+    HDST__ARG_FACTORS,          // buffer: hdst__kernel.factor_bytes for each record of the slice
     HDST__ARG_SCALES,           // buffer of int: one scale s per float-sum leaf
     HDST__ARG_OVERFLOW,           // buffer of long: the overflow table (accum/overflow_table.h)
     HDST__ARG_PARTITIONS,            // buffer of uint, hdst__kernel_part_words of them

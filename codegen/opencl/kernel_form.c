@@ -51,6 +51,7 @@ static const char *whole_text(hdst__printer *p, const hdst__kernel *kernel, cons
     if (hdst__emit_frame(p)) write_frame(&text, hdst__emit_frame(p), fillings, count);
     if (hdst__combines_on_gpu(p)) write_frame(&text, p->func->token_pieces ? "combined_pieces_gpu.cl" : "combined_gpu.cl", fillings, count);
     if (hdst__combines_on_gpu(p)) write_frame(&text, "gather_gpu.cl", fillings, count);
+    if (kernel->product_items) write_frame(&text, "products_gpu.cl", fillings, count);
     if (kernel->merges) write_frame(&text, "merge_gpu.cl", fillings, count);
     hdst__tuples_write(p, &text, fillings, count);
     if (kernel->finish_arg_count && !hdst__tables_write_rows(p->tables)) write_frame(&text, "finish_gpu.cl", fillings, count);
@@ -75,17 +76,18 @@ static void name_kernels(hdst__printer *p, hdst__kernel *kernel)
     hdst__kernel_name_counts(p, kernel);
     if (kernel->finish_arg_count && !hdst__tables_write_rows(p->tables)) kernel->finish_name = hdst__arena_printf(p->arena, "%s_finish", kernel->name);
     if (kernel->overflow_cell_words) kernel->overflow_name = hdst__arena_printf(p->arena, "%s_overflow", kernel->name);
+    if (kernel->product_items) kernel->products_name = hdst__arena_printf(p->arena, "%s_products", kernel->name);
     if (kernel->merges) kernel->merge_name = hdst__arena_printf(p->arena, "%s_merge", kernel->name);
     hdst__tuples_finish(p, kernel);
 }
 
-enum { OTHER_NAMES = 8 };
+enum { OTHER_NAMES = 9 };
 
 // KERNEL, and KERNEL_count and the like in frames.
 static const char *with_names(hdst__printer *p, const hdst__kernel *kernel, const char *text)
 {
     const char *names[HDST__TUPLE_KERNELS + OTHER_NAMES] = {kernel->name, kernel->finish_name, kernel->overflow_name, kernel->merge_name,
-        kernel->count_name, kernel->scan_name, kernel->combine_name, kernel->gather_name};
+        kernel->count_name, kernel->scan_name, kernel->combine_name, kernel->gather_name, kernel->products_name};
     memcpy(names + OTHER_NAMES, kernel->tuple_kernel_name, sizeof kernel->tuple_kernel_name);
     hdst__filling fillings[HDST__TUPLE_KERNELS + OTHER_NAMES];
     size_t count = 0;
@@ -145,7 +147,7 @@ static const char *place_why(const hdst__printer *p, const ir_placement *placeme
         if (!p->func->tables->first_level) return "a table per strip";
         return "a table per strip; the device's has a strip's words too, its cells take what does not fit";
     case IR_PLACE_LOCAL: return "interleaved tables in local memory";
-    case IR_PLACE_GROUP: return group_why(p);
+    case IR_PLACE_GROUP: return p->func->tables->apart ? "a table in device memory for each stretch of records: too large for local memory" : group_why(p);
     case IR_PLACE_FIXED_POINT:
         if (placement->runs) return "a key's records one behind the other, added up before they reach its row's words in device memory";
         return "straight to words in device memory: too large for local memory";

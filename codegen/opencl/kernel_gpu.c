@@ -13,6 +13,7 @@
 #include "codegen/opencl/print_input.h"
 #include "codegen/opencl/print_output.h"
 #include "codegen/opencl/print_owned_sums.h"
+#include "codegen/opencl/print_products.h"
 #include "codegen/opencl/print_stmt.h"
 #include "codegen/opencl/print_text_copies.h"
 #include "codegen/opencl/print_tables.h"
@@ -273,15 +274,27 @@ static void print_own_record(hdst__printer *p)
     p->own_record = false;
 }
 
+static void print_product_setup(hdst__printer *p)
+{
+    hdst__print_product_memory(p);
+    hdst__print_factor_memory(p);
+    hdst__print_input_bases(p);
+    print_broadcast_copies(p);
+    hdst__print_product_bases(p);
+    for (size_t i = 0; i < p->arg_count; i++)
+        if (p->args[i].kind == HDST__ARG_LOCAL) hdst__write_line(&p->out, "barrier(CLK_LOCAL_MEM_FENCE);");
+}
+
 static hdst__gpu_limits limits_of(const hdst__kernel_options *options)
 {
     const hdst__place_limits place = {.local_bytes = options->facts.local_bytes, .rows = options->rows, .fixed_point_bits = options->fixed_point_bits,
-        .may_take_tuples = options->may_take_tuples, .fast_sums = options->fast_sums, .no_blocks = options->no_blocks};
+        .product = {options->facts.has_double, options->facts.local_bytes / 4 * 3}, .may_take_tuples = options->may_take_tuples,
+        .fast_sums = options->fast_sums, .no_blocks = options->no_blocks};
     return (hdst__gpu_limits){.place = place, .asked = options->shape, .most_group = options->facts.max_group,
         .no_unroll_hints = options->facts.portable, .searches = !options->combining};
 }
 
-enum { OWN_FILLINGS = 15 };
+enum { OWN_FILLINGS = 20 };
 
 const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *scalar, const hdst__kernel_options *options, hdst__diags *diags)
 {
@@ -309,7 +322,7 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *sca
     const bool local = add_local_arg(p, shape.group);
     hdst__printer_use(p, single);       // its constants, for the file's scope
     const char *count_record = print_count(p, count, hdst__print_function);
-    const bool merges = hdst__placed_anywhere(func, IR_PLACE_GROUP);
+    const bool merges = hdst__placed_anywhere(func, IR_PLACE_GROUP), products = hdst__has_products(p);
     const char *setup = hdst__print_section(p, print_setup), *file_scope = hdst__print_section(p, print_own_scope);
     const char *records = records_text(p, single, spans, count_record);
     hdst__filling fillings[OWN_FILLINGS + HDST__FINISH_FILLINGS + HDST__TUPLE_FILLINGS] = {
@@ -326,6 +339,11 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *sca
         {"COMBINE_RECORD", hdst__combines_on_gpu(p) ? print_count(p, single, print_own_record) : ""},
         {"RECORDS", records},
         {"FLUSH", hdst__print_section(p, hdst__print_group_flush)},
+        {"STRETCHES", products ? hdst__product_stretches_text(p) : ""},
+        {"ITEMS", products ? hdst__arena_printf(arena, "%" PRIu32, hdst__product_items(p)) : ""},
+        {"PRODUCT_SETUP", products ? hdst__print_section(p, print_product_setup) : ""},
+        {"STRETCH_SETUP", products ? hdst__print_section(p, hdst__print_stretch_bases) : ""},
+        {"PRODUCTS", products ? hdst__print_section(p, hdst__print_products) : ""},
         {"MERGE_SETUP", merges ? hdst__print_section(p, hdst__print_merge_bases) : ""},
         {"MERGE", merges ? hdst__print_section(p, hdst__print_merge) : ""},
     };
@@ -337,6 +355,11 @@ const hdst__kernel *hdst__kernel_make_gpu(hdst__arena *arena, const ir_func *sca
     kernel->why = hdst__arena_printf(arena, "form: %" PRIu32 " record%s per lane%s, %" PRIu32 " copies of tables\n%s%s%s%s", shape.records,
         shape.records > 1 ? "s" : "", local ? "" : ", no local memory", func->tables->copies, hdst__tiles_why(p), hdst__emit_why(p),
         p->flat ? hdst__flat_why(p) : func->search ? hdst__search_pieces_why(p) : hdst__token_pieces_why(p), hdst__tables_why(p));
+    if (products) {
+        kernel->product_items = hdst__product_items(p);
+        kernel->factor_bytes = hdst__cooperative_bytes(p);
+        kernel->why = hdst__arena_printf(arena, "%s%s", kernel->why, hdst__products_why(p));
+    }
     if (func->tables->has_tuples) kernel->why = hdst__arena_printf(arena, "%s%s\n", kernel->why, hdst__tuples_why(p));
     const size_t finish = p->tables->accum_count ? HDST__FINISH_FILLINGS : 0, tuples = func->tables->has_tuples ? HDST__TUPLE_FILLINGS : 0;
     if (finish) hdst__finish_texts(p, kernel, fillings + OWN_FILLINGS);

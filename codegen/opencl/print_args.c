@@ -56,6 +56,7 @@ static void add_table_args(hdst__printer *p)
     const ir_tables *form = p->func->tables;
     if (hdst__has_private_tables(p))
         hdst__kernel_add_arg(p, HDST__ARG_PRIVATE_TABLES, 0, "__global long *restrict private_tables");
+    if (form && form->apart) hdst__kernel_add_arg(p, HDST__ARG_FACTORS, 0, "__global uchar *restrict factors");
     if (p->tables->scale_count) hdst__kernel_add_arg(p, HDST__ARG_SCALES, 0, "__global const int *scales");
     if (form && form->overflow_words) hdst__kernel_add_arg(p, HDST__ARG_OVERFLOW, 0, "__global long *overflow");
     if (form && form->has_tuples) hdst__kernel_add_arg(p, HDST__ARG_PARTITIONS, 0, "__global uint *partitions");

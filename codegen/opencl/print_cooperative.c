@@ -49,18 +49,63 @@ bool hdst__cooperative_carries(const hdst__printer *p, uint32_t var)
 
 static const char *kept_name(const ir_var *var) { return hdst__cl_name(hdst__kind_over_block(var->kind)); }
 
-void hdst__print_cooperative_memory(hdst__printer *p)
+// Whether another kernel makes the loops, and records leave what they bring along in device memory.
+static bool is_apart(const hdst__printer *p) { return p->cooperative->func->tables->apart; }
+
+static uint64_t elements_of(const ir_var *var) { return var->elements ? var->elements : 1; }
+
+static void name_memory(hdst__printer *p)
 {
-    if (p->cooperative) p->cooperative->sizes = hdst__group_sizes_create(p, p->cooperative->func);
-    for (size_t i = 0; p->cooperative && i < p->cooperative->count; i++) {
+    for (size_t i = 0; i < p->cooperative->count; i++) {
         const ir_var *var = &p->cooperative->func->vars[p->cooperative->carried[i]];
         p->cooperative->memory[i] = hdst__name_take(p->names, hdst__arena_printf(p->arena, "%s of lanes", var->name && var->name[0] ? var->name : "tmp"));
-        const uint64_t each = var->elements ? var->elements : 1;
-        hdst__write_line(&p->out, "__local %s %s[%" PRIu64 " * %s];", kept_name(var), p->cooperative->memory[i], each,
-            p->cooperative->func->shape->span ? "SPAN" : "LANES");
+    }
+}
+
+uint32_t hdst__cooperative_bytes(const hdst__printer *p) { return (uint32_t)hdst__place_carried_bytes(p->cooperative->func); }
+
+// One variable of all records behind another, the widest first, so that each lies at a multiple of its size.
+static void print_factors(hdst__printer *p)
+{
+    uint64_t offset = 0;
+    for (uint64_t size = sizeof(uint64_t); size; size /= 2)
+        for (size_t i = 0; i < p->cooperative->count; i++) {
+            const ir_var *var = &p->cooperative->func->vars[p->cooperative->carried[i]];
+            if (hdst__scalar_size(var->kind) != size) continue;
+            const char *type = kept_name(var);
+            hdst__write_line(&p->out, "__global %s *%s = (__global %s *)(factors + count * %" PRIu64 ");", type, p->cooperative->memory[i], type, offset);
+            offset += size * elements_of(var);
+        }
+}
+
+static void print_sizes_memory(hdst__printer *p)
+{
+    for (size_t i = 0; i < p->cooperative->count; i++)
         if (hdst__group_sizes_of(p->cooperative->sizes, p->cooperative->carried[i]))
             hdst__print_group_sizes_memory(p, p->cooperative->sizes, p->cooperative->carried[i]);
+}
+
+void hdst__print_cooperative_memory(hdst__printer *p)
+{
+    if (!p->cooperative) return;
+    p->cooperative->sizes = hdst__group_sizes_create(p, p->cooperative->func);
+    name_memory(p);
+    if (is_apart(p)) {
+        print_factors(p);
+        return;
     }
+    for (size_t i = 0; i < p->cooperative->count; i++) {
+        const ir_var *var = &p->cooperative->func->vars[p->cooperative->carried[i]];
+        hdst__write_line(&p->out, "__local %s %s[%" PRIu64 " * %s];", kept_name(var), p->cooperative->memory[i], elements_of(var),
+            p->cooperative->func->shape->span ? "SPAN" : "LANES");
+    }
+    print_sizes_memory(p);
+}
+
+void hdst__print_factor_memory(hdst__printer *p)
+{
+    print_factors(p);
+    print_sizes_memory(p);
 }
 
 void hdst__print_cooperative_keep(hdst__printer *p)
@@ -70,8 +115,9 @@ void hdst__print_cooperative_keep(hdst__printer *p)
         const uint32_t v = p->cooperative->carried[i];
         const ir_var *var = &p->func->vars[v];
         const char *to = p->cooperative->memory[i], *from = p->var_name[v];
-        if (!var->elements) hdst__write_line(&p->out, "%s[lane] = %s;", to, from);
-        else hdst__write_line(&p->out, "for (uint e = 0; e < %" PRIu64 "; e++) %s[lane * %" PRIu64 " + e] = %s[e];", var->elements, to,
+        const char *at = is_apart(p) ? "(base + lane)" : "lane";
+        if (!var->elements) hdst__write_line(&p->out, "%s[%s] = %s;", to, at, from);
+        else hdst__write_line(&p->out, "for (uint e = 0; e < %" PRIu64 "; e++) %s[%s * %" PRIu64 " + e] = %s[e];", var->elements, to, at,
             var->elements, from);
     }
     if (p->tiles && p->cooperative && p->cooperative->count) hdst__write_line(&p->out, "}");
@@ -116,12 +162,13 @@ static uint32_t *variables_of(ir_func *func, const hdst__cooperative *loops, con
 
 static void print_carried(hdst__printer *p, const uint32_t *to, uint32_t record)
 {
+    const char *first = is_apart(p) ? "base + at" : "at", *space = is_apart(p) ? "__global" : "__local";
     for (size_t i = 0; i < p->cooperative->count; i++) {
         const ir_var *var = &p->cooperative->func->vars[p->cooperative->carried[i]];
         const char *name = p->var_name[to[p->cooperative->carried[i]]], *from = p->cooperative->memory[i];
-        const char *at = record ? hdst__arena_printf(p->arena, "at + %" PRIu32, record) : "at";
+        const char *at = record ? hdst__arena_printf(p->arena, "%s + %" PRIu32, first, record) : first;
         if (var->elements)
-            hdst__write_line(&p->out, "__local const %s *%s = %s + (%s) * %" PRIu64 ";", kept_name(var), name, from, at, var->elements);
+            hdst__write_line(&p->out, "%s const %s *%s = %s + (%s) * %" PRIu64 ";", space, kept_name(var), name, from, at, var->elements);
         else hdst__write_line(&p->out, "const %s %s = %s[%s]%s;", hdst__cl_name(var->kind), name, from, at, var->kind == HDST__BOOL ? " != 0" : "");
     }
 }
@@ -443,30 +490,92 @@ static void print_sizes(hdst__printer *p)
     bool any = false;
     for (size_t i = 0; i < p->cooperative->count; i++) {
         if (!hdst__group_sizes_of(p->cooperative->sizes, p->cooperative->carried[i])) continue;
-        hdst__print_group_sizes(p, p->cooperative->sizes, p->cooperative->carried[i], p->cooperative->memory[i]);
+        const uint64_t elements = elements_of(&p->cooperative->func->vars[p->cooperative->carried[i]]);
+        const char *from = p->cooperative->memory[i];
+        if (is_apart(p)) from = hdst__arena_printf(p->arena, "(%s + base * %" PRIu64 ")", from, elements);
+        hdst__print_group_sizes(p, p->cooperative->sizes, p->cooperative->carried[i], from);
         any = true;
     }
     if (any) hdst__write_line(&p->out, "barrier(CLK_LOCAL_MEM_FENCE);");
 }
 
+// Where the loops are printed: by the names of their function.
+static hdst__printer_scope enter(hdst__printer *p)
+{
+    const hdst__printer_scope outer = hdst__printer_scope_of(p);
+    hdst__printer_use(p, p->cooperative->func);
+    p->cooperative->in_loop = HDST__NEW_ARRAY(p->arena, bool, p->func->var_count + 1);
+    p->record = "base + at";
+    return outer;
+}
+
+static void leave(hdst__printer *p, hdst__printer_scope outer, const char *record)
+{
+    hdst__printer_return(p, outer);
+    p->record = record;
+}
+
+// Those that are no products.
+static void print_nests(hdst__printer *p)
+{
+    const ir_block *body = &p->cooperative->func->body;
+    bool any = false;
+    for (size_t i = 0; i < body->count; i++) {
+        if (body->items[i]->product) continue;
+        if (any) hdst__write_line(&p->out, "barrier(CLK_GLOBAL_MEM_FENCE);");
+        any = true;
+        print_loops(p, body->items[i], true);
+    }
+}
+
 void hdst__print_cooperative_loops(hdst__printer *p)
 {
-    if (!p->cooperative) return;
-    const hdst__printer_scope outer = hdst__printer_scope_of(p);
+    if (!p->cooperative || is_apart(p)) return;
     const char *record = p->record;
     hdst__write_line(&p->out, "// The records that the lanes have ended, element by element: each lane has its own.");
     hdst__write_line(&p->out, "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);");
     hdst__write_line(&p->out, "const uint there = (uint)min(count - base, (ulong)%s);", p->func->shape->span ? "SPAN" : "LANES");
     print_sizes(p);
-    hdst__printer_use(p, p->cooperative->func);
-    p->cooperative->in_loop = HDST__NEW_ARRAY(p->arena, bool, p->func->var_count + 1);
-    p->record = "base + at";
-    const ir_block *body = &p->cooperative->func->body;
-    for (size_t i = 0; i < body->count; i++) {
-        if (i) hdst__write_line(&p->out, "barrier(CLK_GLOBAL_MEM_FENCE);");
-        print_loops(p, body->items[i], true);
-    }
+    const hdst__printer_scope outer = enter(p);
+    print_nests(p);
     hdst__write_line(&p->out, "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);");
-    hdst__printer_return(p, outer);
-    p->record = record;
+    leave(p, outer, record);
+}
+
+// --- In a kernel of their own: print_products.h ---
+
+void hdst__print_cooperative_rest(hdst__printer *p)
+{
+    const char *record = p->record;
+    print_sizes(p);
+    const hdst__printer_scope outer = enter(p);
+    print_nests(p);
+    leave(p, outer, record);
+    hdst__write_line(&p->out, "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);");
+}
+
+void hdst__print_cooperative_carried(hdst__printer *p)
+{
+    uint32_t *own = HDST__NEW_ARRAY(p->arena, uint32_t, p->func->var_count + 1);
+    for (uint32_t v = 0; v < p->func->var_count; v++) own[v] = v;
+    print_carried(p, own, 0);
+}
+
+void hdst__cooperative_in_nest(hdst__printer *p, ir_stmt *nest, void (*print)(hdst__printer *p, ir_stmt *nest))
+{
+    const char *record = p->record;
+    const hdst__printer_scope outer = enter(p);
+    p->cooperative->in_loop[nest->var] = true;
+    if (nest->body.items[0]->kind == IR_FOR) p->cooperative->in_loop[nest->body.items[0]->var] = true;
+    print(p, nest);
+    leave(p, outer, record);
+}
+
+const ir_func *hdst__cooperative_func(const hdst__printer *p) { return p->cooperative ? p->cooperative->func : NULL; }
+
+void hdst__print_cooperative_again(hdst__printer *p, ir_block *turn, const char *taken)
+{
+    if (taken) hdst__write_line(&p->out, "const float %s = %s;", hdst__group_sum_name(p, turn->items[0]->home_register), taken);
+    else make_again(p, turn);
+    hdst__end_group_sums(p, p->cooperative->sizes, turn);
 }

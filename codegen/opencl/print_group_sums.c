@@ -6,6 +6,7 @@
 #include "codegen/opencl/print_constant.h"
 #include "codegen/opencl/print_expr.h"
 #include "codegen/pass/accumulator_placement.h"
+#include "base/costs_gpu.h"
 
 #include <inttypes.h>
 
@@ -116,7 +117,8 @@ hdst__group_sizes *hdst__group_sizes_create(hdst__printer *p, const ir_func *loo
     sizes->loops = loops;
     sizes->wanted = HDST__NEW_ARRAY(p->arena, bool, loops->var_count + 1);
     sizes->memory = HDST__NEW_ARRAY(p->arena, const char *, loops->var_count + 1);
-    for (size_t i = 0; i < loops->body.count; i++) want_sizes(p, sizes, loops->body.items[i]);
+    for (size_t i = 0; i < loops->body.count; i++)
+        if (!loops->body.items[i]->product) want_sizes(p, sizes, loops->body.items[i]);
     return sizes;
 }
 
@@ -206,7 +208,12 @@ void hdst__print_sizes_seen(hdst__printer *p, hdst__group_sizes *sizes, ir_stmt 
                          hdst__expr_text(p, element_of(additions[i], sizes->of[i]), HDST__WHOLE));
 }
 
-static const char *records_text(const hdst__printer *p) { return p->func->shape->span ? "SPAN" : "LANES"; }       // of a work-group
+// Of a work-group, or of a stretch that goes to registers.
+static const char *records_text(hdst__printer *p)
+{
+    if (p->func->tables->apart) return hdst__arena_printf(p->arena, "%d", HDST__GPU_PRODUCT_MOST_RECORDS);
+    return p->func->shape->span ? "SPAN" : "LANES";
+}
 
 // Added exactly, but for what is below a word's unit where that is far less than the additions have rounded.
 static void end_fast(hdst__printer *p, const ir_stmt *place, uint32_t k)
@@ -222,14 +229,18 @@ static void end_fast(hdst__printer *p, const ir_stmt *place, uint32_t k)
     hdst__write_line(&p->out, "}");
 }
 
-static void end_twofold(hdst__printer *p, const ir_stmt *place, uint32_t k)
+void hdst__print_twofold_words(hdst__printer *p, const ir_stmt *place, const char *sum, const char *low)
 {
     const char *scale = hdst__scale_name(p, place->param, place->leaf);
-    hdst__print_add_word(p, place, 0, hdst__arena_printf(p->arena, "(long)((own_sum%" PRIu32 " - %s) * %sUp)", k, anchor_text(p, place), scale));
-    const char *low = hdst__arena_printf(p->arena, "own_low%" PRIu32, k);
+    hdst__print_add_word(p, place, 0, hdst__arena_printf(p->arena, "(long)((%s - %s) * %sUp)", sum, anchor_text(p, place), scale));
     hdst__write_line(&p->out, "if (%s != 0)", low);
     hdst__write_line(&p->out, "    superaccumulator_add_fixed(%s, FLOAT_LAST, FLOAT_LOWEST, (long)(%s * %sUp * 0x1p40), %sScale + 40);",
                      hdst__device_place(p, place), low, scale, scale);
+}
+
+static void end_twofold(hdst__printer *p, const ir_stmt *place, uint32_t k)
+{
+    hdst__print_twofold_words(p, place, hdst__group_sum_name(p, k), hdst__arena_printf(p->arena, "own_low%" PRIu32, k));
 }
 
 static const char *fits_text(hdst__printer *p, const hdst__group_sizes *sizes, const ir_stmt *s, uint32_t i)

@@ -29,6 +29,8 @@ void hdst__begin_group_sums(hdst__printer *p, hdst__group_sizes *sizes, const ir
 void hdst__print_sizes_seen(hdst__printer *p, hdst__group_sizes *sizes, ir_stmt *const *additions);
 // Behind the records: the sums go to the table. True: `rare` has a bit for each turn whose sums are to be made again, with tests.
 bool hdst__end_group_sums(hdst__printer *p, hdst__group_sizes *sizes, const ir_block *body);
+// A sum in two doubles, which no longer changes, goes to the words of its accumulator.
+void hdst__print_twofold_words(hdst__printer *p, const ir_stmt *place, const char *sum, const char *low);
 // For that, of plain floats: those of turn `again`, one of so many that were made at once, by the names that one turn has.
 void hdst__take_fast_group_sums(hdst__printer *p, const ir_block *turn, uint32_t turns);
 // Of others: from here on additions are tested.

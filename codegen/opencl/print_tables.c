@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tables around a kernel's body: pointers to them, scales, and the flush that adds a strip's or work-group's table to
 // the device table (accum/tables.h).
+#include "codegen/opencl/print_products.h"
 #include "codegen/opencl/print_tables.h"
 #include "codegen/opencl/print_accum_pair.h"
 #include "codegen/opencl/print_accum_run.h"
@@ -174,8 +175,8 @@ void hdst__print_table_bases(hdst__printer *p)
     if (p->gpu) print_local_bases(p);
     const uint32_t shared = p->func->tables->shared;
     const char *group = shared ? hdst__arena_printf(p->arena, "get_group_id(0) %% %" PRIu32, shared) : "get_group_id(0)";
-    if (hdst__has_private_tables(p) || p->func->tables->first_level) print_private_words(p);
-    if (hdst__has_private_tables(p)) print_strip_bases(p, p->gpu ? group : "strip");
+    if ((hdst__has_private_tables(p) && !p->func->tables->apart) || p->func->tables->first_level) print_private_words(p);
+    if (hdst__has_private_tables(p) && !p->func->tables->apart) print_strip_bases(p, p->gpu ? group : "strip");
     print_private_bases(p);
     hdst__print_batch_begin(p);
 }
@@ -483,13 +484,21 @@ void hdst__print_group_flush(hdst__printer *p)
 
 // --- GPU: tables of work-groups in device memory ---
 
-void hdst__print_merge_bases(hdst__printer *p)
+void hdst__print_product_bases(hdst__printer *p)
 {
     print_stored_rows(p);
     print_device_bases(p);
     print_private_words(p);
+}
+
+void hdst__print_stretch_bases(hdst__printer *p) { print_strip_bases(p, "stretch"); }
+
+void hdst__print_merge_bases(hdst__printer *p)
+{
+    hdst__print_product_bases(p);
     print_strip_bases(p, "0");
-    if (p->func->tables->shared) hdst__write_line(&p->out, "const ulong tables = %" PRIu32 ";", p->func->tables->shared);
+    if (hdst__has_products(p)) hdst__write_line(&p->out, "const ulong tables = %s;", hdst__product_stretches_text(p));
+    else if (p->func->tables->shared) hdst__write_line(&p->out, "const ulong tables = %" PRIu32 ";", p->func->tables->shared);
     else hdst__write_line(&p->out, "const ulong tables = min((ulong)get_num_groups(0), (count + SPAN - 1) / SPAN);    // of work-groups that had records");
 }
 

@@ -16,6 +16,8 @@ void hdst__print_run_ends(hdst__printer *p);            // functions at file sco
 // GPUs
 void hdst__print_group_reset(hdst__printer *p);
 void hdst__print_group_flush(hdst__printer *p);
+void hdst__print_product_bases(hdst__printer *p);       // the kernel of print_products.h: pointers; those of a stretch of records
+void hdst__print_stretch_bases(hdst__printer *p);
 void hdst__print_merge_bases(hdst__printer *p);         // the kernel that merges the tables of work-groups; pointers
 void hdst__print_merge(hdst__printer *p);
 

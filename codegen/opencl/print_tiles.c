@@ -163,12 +163,13 @@ static void print_steps(const tile *t, const char *name, uint32_t steps)
 }
 
 // Many loads are to be under way where there are few sums. Where there are many, more of them would need too many registers, and compilers
-// that unroll the loop all the same make it several times slower.
+// that unroll the loop all the same make it several times slower; two turns are quicker where no table needs registers beside.
 static void print_sums(const tile *t)
 {
     hdst__printer *p = t->p;
     const uint32_t steps = t->records == 1 && t->units < HDST__GPU_TILE_FEW_TURNS ? HDST__GPU_TILE_STEPS : 1;
-    const int unroll = steps == 1 && t->records * t->units <= HDST__GPU_TILE_UNROLLED_SUMS ? 2 : 1;
+    const bool few = t->records * t->units <= HDST__GPU_TILE_UNROLLED_SUMS;
+    const int unroll = steps > 1 ? 1 : p->func->tables->apart ? HDST__GPU_TILE_APART_UNROLLED : few ? 2 : 1;
     const uint64_t elements = t->inner->hi->bits, whole = elements - elements % (steps * HDST__LANES);
     const char *name = p->var_name[t->inner->var], *type = hdst__cl_name(p->func->vars[t->inner->var].kind);
     p->var_name[t->lanes->var] = "part";

@@ -392,6 +392,7 @@ static uint64_t carried_records(const ir_func *func) { return (func->shape->span
 uint64_t hdst__place_loop_bytes(const ir_func *loops, const hdst__tables *tables, const hdst__place_limits *limits)
 {
     if (!loops) return 0;
+    if (loops->tables->apart) return hdst__product_bytes(loops);
     const uint64_t carried = hdst__place_carried_bytes(loops) * carried_records(loops);
     if (!loops->tables->has_tile) return carried;
     const uint64_t rows = place_rows(hdst__tables_accum(tables, loops->tables->tile), limits->rows) + 1;
@@ -410,18 +411,6 @@ static uint64_t room_for_carried(const ir_func *func, const hdst__place_limits *
     return func->shape->span ? limits->local_bytes * 3 / 4 : limits->local_bytes / 2;
 }
 
-// NULL: none, or what they carry has no room; the function is as it was then.
-static ir_func *loops_with_room(ir_func *func, const hdst__tables *tables, const hdst__place_limits *limits, const bool *wide, bool distributes)
-{
-    const ir_func *before = hdst__ir_copy_func(func->arena, func);
-    if (distributes) hdst__pass_loop_distribution(func, wide);
-    ir_func *loops = hdst__pass_cooperative_loops(func, wide);
-    const uint64_t copies = hdst__place_copy_bytes(func, tables, limits->rows) * func->tables->copies;
-    if (loops && hdst__place_carried_bytes(loops) * carried_records(func) + copies <= room_for_carried(func, limits)) return loops;
-    *func = *before;
-    return NULL;
-}
-
 static bool has_register(const ir_func *loops, uint32_t param, uint32_t leaf)
 {
     bool any = false;
@@ -438,16 +427,40 @@ static bool has_register(const ir_func *loops, uint32_t param, uint32_t leaf)
     return any;
 }
 
-// Sums of floats in registers of the loops are plain ones, if that was asked for; what leaves a register is exact from there on.
-static void place_fast_sums(const ir_func *loops, const hdst__tables *tables)
+// Sums of floats in registers of the loops are plain ones, if that was asked for; what leaves a register is exact from there on. `loops` NULL: there are none.
+static void place_fast_sums(const ir_func *func, const ir_func *loops, const hdst__tables *tables)
 {
     for (size_t a = 0; a < tables->accum_count; a++)
         for (uint32_t l = 0; l < tables->accum[a].leaf_count; l++) {
             hdst__cell *cell = (hdst__cell *)&tables->accum[a].cell[l];       // of this kernel's own tables
-            ir_leaf_placement *leaf = &placement_of(loops, &tables->accum[a])->leaf[l];
+            ir_leaf_placement *leaf = &placement_of(func, &tables->accum[a])->leaf[l];
             if (leaf->way != IR_WAY_JOINT || cell->kind != HDST__F32 || cell->precision != HDST__CLASS_ONE_WORD) continue;
-            leaf->fast = cell->fast = has_register(loops, tables->accum[a].param, l);
+            leaf->fast = cell->fast = loops && has_register(loops, tables->accum[a].param, l);
         }
+}
+
+static void place_in_loops(ir_func *func, ir_func *loops, const hdst__tables *tables, const hdst__place_limits *limits)
+{
+    place_tile(func->tables, func, tables, limits);
+    loops->together = true;
+    hdst__place_homes(loops, tables);
+    if (limits->fast_sums) place_fast_sums(func, loops, tables);
+}
+
+// NULL: none, or what they carry has no room; the function is as it was then. `own`: a table of all accumulators is small enough that there may be many.
+static ir_func *loops_with_room(ir_func *func, const hdst__tables *tables, const hdst__place_limits *limits, const bool *wide, bool own, bool distributes)
+{
+    const ir_func *before = hdst__ir_copy_func(func->arena, func);
+    if (distributes) hdst__pass_loop_distribution(func, wide);
+    ir_func *loops = hdst__pass_cooperative_loops(func, wide);
+    const uint64_t copies = hdst__place_copy_bytes(func, tables, limits->rows) * func->tables->copies;
+    if (loops) place_in_loops(func, loops, tables, limits);
+    if (loops && own && hdst__pass_product_tiles(loops, func, tables, &limits->product)) return loops;
+    if (loops && hdst__place_carried_bytes(loops) * carried_records(func) + copies <= room_for_carried(func, limits)) return loops;
+    *func = *before;
+    func->tables->has_tile = false;
+    if (limits->fast_sums) place_fast_sums(func, NULL, tables);
+    return NULL;
 }
 
 ir_func *hdst__pass_accumulator_placement_loops(ir_func *func, const hdst__tables *tables, const hdst__place_limits *limits)
@@ -459,17 +472,11 @@ ir_func *hdst__pass_accumulator_placement_loops(ir_func *func, const hdst__table
         wide[accum->param] = placement_of(func, accum)->place == IR_PLACE_GROUP;
         words += place_rows(accum, limits->rows) * accum->private_row_words;
     }
-    ir_func *loops = loops_with_room(func, tables, limits, wide, true);
-    if (!loops) loops = loops_with_room(func, tables, limits, wide, false);
-    if (loops) {
-        place_tile(func->tables, func, tables, limits);
-        loops->together = true;
-        func->shape->records = 1;
-    }
-    const bool own = loops && words * sizeof(int64_t) <= HDST__GPU_OWN_TABLE_BYTES;
-    if (words && !own && hdst__placed_anywhere(func, IR_PLACE_GROUP)) func->tables->shared = shared_tables(words);
-    if (loops) hdst__place_homes(loops, tables);
-    if (loops && limits->fast_sums) place_fast_sums(loops, tables);
+    const bool own = words * sizeof(int64_t) <= HDST__GPU_OWN_TABLE_BYTES;
+    ir_func *loops = loops_with_room(func, tables, limits, wide, own, true);
+    if (!loops) loops = loops_with_room(func, tables, limits, wide, own, false);
+    if (loops) func->shape->records = 1;
+    if (words && !(loops && own) && hdst__placed_anywhere(func, IR_PLACE_GROUP)) func->tables->shared = shared_tables(words);
     return loops;
 }
 

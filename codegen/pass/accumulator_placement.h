@@ -7,12 +7,14 @@
 
 #include "accum/tables.h"
 #include "codegen/ir/ir.h"
+#include "codegen/pass/product_tiles.h"
 
 enum { HDST__LOCAL_ALIGN = 16 };        // bytes: what lies one after another in local memory begins at a multiple
 
 typedef struct hdst__place_limits {     // what the choice goes by: the device, and what was asked for
     uint64_t local_bytes;               // GPU: local memory of a work-group
     const uint64_t *rows;               // by param: rows of accumulators, as advice; NULL: not known
+    hdst__product_limits product;       // GPU
     // GPU: tables with many rows may be words in fixed point (accum/tables.h), of which an addend has so many bits at most; 0: they may not
     uint32_t fixed_point_bits;
     bool may_take_tuples;                      // GPU: records are many enough for a table that additions may go by way of tuples
@@ -33,7 +35,7 @@ void hdst__place_tail(ir_func *tail, const ir_func *block, const hdst__tables *t
 // sums that lanes have in registers. Of `tables` when nothing is placed. `owned`: sums that work-items own (owned_sums.h); NULL: none.
 const hdst__tables *hdst__pass_accumulator_placement_gpu(ir_func *func, const ir_func *owned, const hdst__tables *tables, const hdst__place_limits *limits);
 // Takes loops out of the placed `func` that a work-group makes together, if there are any and what they carry over
-// has room; then a lane takes one record. NULL: none, and the function is as it was.
+// has room, or another kernel makes them (product_tiles.h); then a lane takes one record. NULL: none, and the function is as it was.
 ir_func *hdst__pass_accumulator_placement_loops(ir_func *func, const hdst__tables *tables, const hdst__place_limits *limits);
 // Tables with many rows become words in fixed point, perhaps by way of tuples. The shape's records may become fewer.
 // `loops`: what hdst__pass_accumulator_placement_loops gave.

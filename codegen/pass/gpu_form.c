@@ -67,7 +67,7 @@ static hdst__gpu_limits cut(ir_func *func, const hdst__gpu_limits *limits, size_
 // Additions to a table in device memory that no loop of the work-group makes are slower beside tiles: more of them wait for each other.
 static bool suits(const ir_func *func, const hdst__gpu_forms *forms, size_t n)
 {
-    const bool with_tables = hdst__placed_anywhere(func, IR_PLACE_GROUP);
+    const bool with_tables = hdst__placed_anywhere(func, IR_PLACE_GROUP) && !func->tables->apart;
     return !with_tables || (cuts[n].with_tables && forms->loops && !func->tables->shared);
 }
 

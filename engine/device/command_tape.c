@@ -383,7 +383,8 @@ static bool same_launch(const tapes *t, const hdst__launch *a, const hdst__launc
     return same_list(t, a->input, b->input, a->storage ? a->storage->buffers : 0) && same_list(t, a->broadcast, b->broadcast, a->param_count) &&
            same_list(t, a->finished, b->finished, a->accum_count) && same_bytes(a->rows, b->rows, a->param_count * sizeof *a->rows) &&
            same_memory(t, a->table, b->table) && same_memory(t, a->output, b->output) && same_memory(t, a->error, b->error) && a->strips == b->strips &&
-           a->scales == b->scales && a->overflow == b->overflow && a->partitions == b->partitions && a->tuples == b->tuples && a->places == b->places &&
+           a->factors == b->factors && a->scales == b->scales && a->overflow == b->overflow && a->partitions == b->partitions && a->tuples == b->tuples &&
+           a->places == b->places &&
            a->texts == b->texts && a->text_constants == b->text_constants && a->combined == b->combined;
 }
 

@@ -49,6 +49,7 @@ typedef struct hdst__code {
     const hdst__tables *tables;     // NULL: no accumulators
     bool fold;                      // one output record for each HDST__FOLD_RECORDS records
     uint32_t items;                 // work-items (CPU devices: strips)
+    uint32_t product_groups;        // work-groups of kernel->products_name and what follows it, if there is one
     struct hdst__callback *callback;    // NULL, or what to call instead of a kernel (never on GPUs)
 } hdst__code;
 
@@ -60,7 +61,7 @@ typedef struct hdst__launch {
     hdst__memory *const *broadcast;         // by param
     const void *const *values;              // by param: rows of broadcasts in the host's memory, until the run ends
     const uint64_t *rows;                   // by param
-    hdst__memory *table, *strips, *scales, *overflow, *partitions, *tuples, *output, *places, *error;
+    hdst__memory *table, *strips, *factors, *scales, *overflow, *partitions, *tuples, *output, *places, *error;
     hdst__memory *const *finished;          // by accumulator: where `finish_table` puts rows; NULL: it is not asked for
     bool clears;                            //     and leaves the table clear (only where the kernel can: finish_clears)
     uint64_t first_row;                     //     of one that is a table: which of its rows comes first; `rows` says how many are made

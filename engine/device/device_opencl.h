@@ -78,7 +78,7 @@ struct hdst__program {
     cl_kernel kernel;
     cl_kernel count, scan;          // run before it; NULL: none
     cl_kernel combine, gather;      // run in place of it; NULL: none
-    cl_kernel merge;                // runs behind it; NULL: none
+    cl_kernel products, merge;      // run behind it; NULL: none
     cl_kernel finish;               // makes rows of accumulators; NULL: none
     cl_kernel spare;                // runs behind it; NULL: none
     cl_kernel tuple_kernel[HDST__TUPLE_KERNELS];     // by way of tuples: run before `kernel`, which takes the last records

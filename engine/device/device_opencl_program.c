@@ -131,7 +131,7 @@ static hdst_status create_kernel(hdst__opencl_device *self, const hdst__built *b
 
 static void release_kernels(hdst__opencl_device *self, hdst__program *program)
 {
-    cl_kernel *const kernels[] = {&program->kernel, &program->count, &program->scan, &program->merge, &program->finish, &program->spare,
+    cl_kernel *const kernels[] = {&program->kernel, &program->count, &program->scan, &program->products, &program->merge, &program->finish, &program->spare,
                                 &program->combine, &program->gather};
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
         if (*kernels[i]) self->cl->clReleaseKernel(*kernels[i]);
@@ -151,6 +151,7 @@ static hdst_status create_kernels(hdst__opencl_device *self, hdst__program *prog
     if (status == HDST_OK) status = create_kernel(self, built, kernel->scan_name, &program->scan, error);
     if (status == HDST_OK) status = create_kernel(self, built, kernel->combine_name, &program->combine, error);
     if (status == HDST_OK) status = create_kernel(self, built, kernel->gather_name, &program->gather, error);
+    if (status == HDST_OK) status = create_kernel(self, built, kernel->products_name, &program->products, error);
     if (status == HDST_OK) status = create_kernel(self, built, kernel->merge_name, &program->merge, error);
     if (status == HDST_OK) status = create_kernel(self, built, kernel->finish_name, &program->finish, error);
     if (status == HDST_OK) status = create_kernel(self, built, kernel->overflow_name, &program->spare, error);
@@ -301,6 +302,7 @@ static void fill_argument(const hdst__code *code, const hdst__arg *what, const h
     case HDST__ARG_ROWS: set_number(arg, at->rows[what->index]); break;
     case HDST__ARG_DEVICE_TABLE: set_memory(arg, at->table); break;
     case HDST__ARG_PRIVATE_TABLES: set_memory(arg, at->strips); break;
+    case HDST__ARG_FACTORS: set_memory(arg, at->factors); break;
     case HDST__ARG_SCALES: set_memory(arg, at->scales); break;
     case HDST__ARG_OVERFLOW: set_memory(arg, at->overflow); break;
     case HDST__ARG_PARTITIONS: set_memory(arg, at->partitions); break;
@@ -353,6 +355,7 @@ static const char *name_of(const hdst__program *program, cl_kernel kernel)
         : kernel == program->gather ? "gather rows"
         : kernel == program->count ? "count output"
         : kernel == program->scan ? "place output"
+        : kernel == program->products ? "add up products"
         : kernel == program->merge ? "merge accumulators"
         : kernel == program->finish || kernel == program->spare ? "finish accumulators" : "sort tuples";
 }
@@ -379,9 +382,13 @@ static hdst_status begins_here(hdst__opencl_device *self, hdst_error *error)
     return HDST_OK;
 }
 
+// What goes to tables of work-groups, or of stretches of records, and from these to the device's.
 static hdst_status merge_after(hdst__opencl_device *self, const hdst__program *program, const hdst__launch *at, size_t global, size_t local, hdst_error *error)
 {
     hdst_status status = program->count ? HDST_OK : begins_here(self, error);
+    if (program->products) global = program->code.product_groups * local;
+    if (status == HDST_OK && program->products) status = set_arguments(self, &program->code, program->products, at, error);
+    if (status == HDST_OK && program->products) status = enqueue(self, program, program->products, at->count, global, local, error);
     if (status == HDST_OK) status = set_arguments(self, &program->code, program->merge, at, error);
     return status == HDST_OK ? enqueue(self, program, program->merge, at->count, global, local, error) : status;
 }

@@ -36,8 +36,8 @@ static unsigned if_is(const hdst__tape *tape, const hdst__memory *named, const h
 
 static unsigned uses_in_launch(const hdst__tape *tape, const hdst__launch *at, const hdst__memory *memory)
 {
-    const hdst__memory *const others[] = {at->table, at->strips, at->scales, at->overflow, at->partitions, at->tuples, at->places, at->error, at->texts,
-                                          at->text_constants, at->combined};
+    const hdst__memory *const others[] = {at->table, at->strips, at->factors, at->scales, at->overflow, at->partitions, at->tuples, at->places, at->error,
+                                          at->texts, at->text_constants, at->combined};
     unsigned uses = if_is(tape, at->output, memory, WRITES);
     for (size_t i = 0; at->input && i < at->storage->buffers; i++) uses |= if_is(tape, at->input[i], memory, READS);
     for (size_t i = 0; at->broadcast && i < at->param_count; i++) uses |= if_is(tape, at->broadcast[i], memory, READS);

@@ -7,6 +7,7 @@
 
 #include "codegen/interp/interp.h"
 #include "engine/stage/launch_fixed_point.h"
+#include "engine/stage/launch_products.h"
 #include "engine/stage/launch_shape.h"
 #include "engine/stage/launch_strips.h"
 #include "engine/stage/launch_texts.h"
@@ -207,6 +208,10 @@ static hdst_status choose_items(hdst__launch_plan *plan, hdst_error *error)
         return HDST_OK;
     }
     if (plan->kernel->one_group_per_strip) return hdst__plan_choose_strips(plan, error);
+    if (plan->kernel->products_name) {
+        hdst__plan_choose_products(plan);
+        return HDST_OK;
+    }
     if (plan->kernel->merges && !plan->kernel->group_tables) {
         const bool few = plan->kernel->fast_sums && plan->kernel->shape.span;      // a lane's plain sums and tiles leave room for no more at once
         const uint64_t fit = hdst__budget_left(&plan->device->budget) / HDST__GPU_TABLE_SHARE / (plan->private_words * sizeof(int64_t)),
@@ -304,6 +309,7 @@ static void choose_slices(hdst__launch_plan *plan, uint64_t most_records, bool f
     // A launch's tables are added up as they are, so all its additions to a cell must fit a word.
     if (plan->kernel && plan->kernel->merges && plan->flush >= 64 && plan->slice_most > plan->flush) plan->slice_most = plan->flush / 64 * 64;
     hdst__plan_tuple_slices(plan);
+    hdst__plan_product_slices(plan);
     if (fold) plan->slice_least = plan->slice_most < HDST__HOST_FOLD_RECORDS ? plan->slice_most : HDST__HOST_FOLD_RECORDS;
     plan->in_place = can_write_in_place(plan, fold, most_records);
     plan->in_window = !plan->keep_output && !plan->passes_on && (plan->in_place || can_count_in_window(plan));
@@ -398,7 +404,9 @@ static void release_table(hdst__launch_plan *plan)
 static hdst_status take_strips(hdst__launch_plan *plan, hdst_error *error)
 {
     const bool merges = plan->kernel->merges;
-    const uint64_t groups = plan->items / plan->kernel->local_size, tables = merges && plan->kernel->group_tables ? plan->kernel->group_tables : groups;
+    const uint64_t groups = plan->items / plan->kernel->local_size;
+    const uint64_t tables = plan->kernel->products_name ? plan->product_groups / plan->kernel->product_items
+        : merges && plan->kernel->group_tables ? plan->kernel->group_tables : groups;
     hdst_status status = device_memory(plan, HDST__OWNER_ACCUMULATORS, tables * plan->private_words * sizeof(int64_t),
                                        merges ? "the tables of work-groups" : "the tables of strips", &plan->strips, error);
     return status == HDST_OK && merges ? plan->device->ops->fill(plan->device, plan->strips, tables * plan->private_words, 0, error) : status;
@@ -411,6 +419,7 @@ static hdst_status take_memory(hdst__launch_plan *plan, hdst_error *error)
     if (status == HDST_OK) status = hdst__plan_fixed_point_take(plan, error);
     if (status == HDST_OK && hdst__plan_has_argument(plan, HDST__ARG_PRIVATE_TABLES))
         status = take_strips(plan, error);
+    if (status == HDST_OK) status = hdst__plan_fit_products(plan, error);
     uint32_t scales = plan->tables ? plan->tables->scale_count : 0;
     if (status == HDST_OK && hdst__plan_has_argument(plan, HDST__ARG_SCALES)) {
         status = device_memory(plan, HDST__OWNER_ACCUMULATORS, (scales + 1) * sizeof(int32_t), "scales", &plan->scales, error);
@@ -490,6 +499,7 @@ static hdst_status build(hdst__launch_plan *plan, const hdst__launch_plan_reques
     if (status != HDST_OK) return status;
     choose_slices(plan, request->most_records, request->fold);
     plan->code = (hdst__code){.kernel = plan->kernel, .func = plan->func, .tables = plan->tables, .fold = request->fold, .items = plan->items,
+                              .product_groups = plan->product_groups,
                               .callback = request->callback};
     if (!own) hdst__plan_tuning_begin(plan);
     return HDST_OK;
@@ -557,7 +567,8 @@ hdst_status hdst__launch_plan_move(hdst__launch_plan *plan, const hdst__reader *
     plan->reader.copies_texts = copies_texts;
     if (!plan->shares) plan->whole = *reader;
     if (!choose_again(plan, most_records)) return hdst__error_memory(error, "a plan");
-    const hdst_status status = hdst__plan_fit_tuples(plan, error);
+    hdst_status status = hdst__plan_fit_tuples(plan, error);
+    if (status == HDST_OK) status = hdst__plan_fit_products(plan, error);
     return status == HDST_OK ? hdst__launch_plan_slots(plan, error) : status;
 }
 
@@ -567,7 +578,7 @@ void hdst__launch_plan_destroy(hdst__launch_plan *plan)
     hdst__device *device = plan->device;
     hdst__executor_destroy(plan->executor);
     hdst__plan_tuning_end(plan);
-    hdst__memory *const memories[] = {plan->strips, plan->scales, plan->overflow, plan->partitions, plan->tuples};
+    hdst__memory *const memories[] = {plan->strips, plan->factors, plan->scales, plan->overflow, plan->partitions, plan->tuples};
     release_table(plan);
     hdst__plan_fixed_point_forget(plan);
     hdst__plan_texts_free(plan);

@@ -53,6 +53,8 @@ typedef struct hdst__launch_plan {
     hdst__memory *overflow;           // its overflow cells, or NULL
     hdst__memory *text_constants;   // of a kernel that has texts apart: the function's and those of values (launch_texts.h); NULL: none yet
     char *text_host;                //     and on the host
+    uint32_t product_groups;        // work-groups that add up products of a launch (hdst__kernel.products_name)
+    hdst__memory *factors;          // what records leave for them
     hdst__memory *partitions, *tuples;    // of a kernel that goes by way of tuples
     uint64_t overflow_state;        // of the last run, as it came back with its last slice
     uint64_t overflow_cells, overflow_head[2];

@@ -140,7 +140,7 @@ static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cach
     hdst__pass pass = {
         .reader = &plan->reader, .cache = cache, .ring = ring, .piece = plan->piece, .last = plan->last, .program = plan->program,
         .tuning = tuning, .tries = tuning ? plan->tuning->program : NULL,
-        .launch = {.broadcast = plan->bound, .values = plan->host, .rows = plan->rows, .table = plan->table, .strips = plan->strips,
+        .launch = {.broadcast = plan->bound, .values = plan->host, .rows = plan->rows, .table = plan->table, .strips = plan->strips, .factors = plan->factors,
             .scales = plan->scales, .overflow = plan->overflow, .partitions = plan->partitions, .tuples = plan->tuples,
                    .text_constants = plan->text_constants, .text_constants_host = (uint64_t)(uintptr_t)plan->text_host,
                    .error = plan->error_word, .flush = plan->flush, .batch = plan->batch, .finished = plan->finished,

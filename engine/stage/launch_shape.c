@@ -85,6 +85,7 @@ static const hdst__kernel *make_kernel(hdst__launch_plan *plan, const hdst__tuni
 {
     const hdst__kernel *kernel = hdst__plan_kernel_of_shape(plan, &(hdst__gpu_shape){.group = shape->group, .records = shape->records});
     if (!kernel || kernel->shape.group != shape->group || kernel->shape.records != shape->records) return NULL;
+    if (kernel->product_items != plan->kernel->product_items || kernel->factor_bytes != plan->kernel->factor_bytes) return NULL;
     if (kernel->merges != plan->kernel->merges || kernel->group_tables != plan->kernel->group_tables) return NULL;
     if (plan->tables && kernel->tables && hdst__tables_device_words(kernel->tables, plan->rows) != hdst__tables_device_words(plan->tables,
         plan->rows)) return NULL;

@@ -202,16 +202,19 @@ static const struct {
     {"GPU, no tables of blocks", {.gpu_form_on_cpu = true, .hpr = HDST__HPR_NONE}},
     {"CPU, skipping", {.skip_failed = true}},
     {"GPU, skipping", {.gpu_form_on_cpu = true, .skip_failed = true}},
+    {"GPU, 2 KiB of local memory", {.gpu_form_on_cpu = true, .local_bytes = 2048}},
+    {"GPU, fast sums, 2 KiB of local memory", {.gpu_form_on_cpu = true, .local_bytes = 2048, .fast_sums = true}},
 };
 enum {
     CPU, GPU, GPU_16K, GPU_512, GPU_4K, GPU_8K, CPU_FAST, GPU_FAST, CPU_NANS, GPU_NANS, CPU_NONE, GPU_NONE, CPU_SKIP,
-    GPU_SKIP, FORMS = sizeof forms / sizeof *forms, TURN = 16
+    GPU_SKIP, GPU_2K, GPU_FAST_2K, FORMS = sizeof forms / sizeof *forms, TURN = 16
 };
 
 // By the seed alone, so that a program by itself runs in the same form.
 static const int turns[DIFF_THEMES][TURN] = {
     [DIFF_ANYTHING] = {CPU, GPU_16K, CPU, GPU, CPU_NANS, GPU_512, CPU, GPU_NANS, CPU_NONE, GPU_16K, CPU, GPU, CPU_FAST, GPU_512, GPU_NONE, GPU_FAST},
-    [DIFF_LAYER] = {CPU, CPU_FAST, CPU, GPU_4K, CPU, CPU_FAST, CPU, GPU_512, CPU_NANS, GPU, CPU_FAST, GPU_16K, CPU, CPU_FAST, GPU_4K, CPU_NONE},
+    [DIFF_LAYER] = {CPU, CPU_FAST, GPU_FAST_2K, GPU_4K, GPU_2K, CPU_FAST, CPU, GPU_512, CPU_NANS, GPU, CPU_FAST, GPU_16K, GPU_FAST_2K, CPU_FAST, GPU_2K,
+                    CPU_NONE},
     [DIFF_NEAREST] = {GPU_16K, GPU_4K, CPU, GPU, GPU_4K, GPU_16K, GPU_8K, CPU, GPU_4K, GPU_512, CPU_FAST, GPU_16K, GPU_NANS, GPU_4K, CPU, GPU_NONE},
     [DIFF_BY_KEY] = {GPU_8K, GPU_8K, GPU_512, GPU_8K, CPU, GPU_4K, GPU_8K, GPU_16K, GPU_8K, CPU, GPU_4K, GPU, GPU_8K, CPU_NONE, GPU_8K, GPU_NONE},
     [DIFF_TOTALS] = {CPU_FAST, GPU_FAST, CPU_FAST, CPU, CPU_FAST, GPU, CPU_FAST, CPU, CPU_FAST, GPU_16K, CPU_NANS, GPU_FAST, CPU, GPU_512, CPU_FAST, GPU_NANS},

@@ -252,6 +252,7 @@ static void read_for(reader *r, ir_stmt *s)
     s->vectorize = accept(r, "vectorize");
     s->masked = s->vectorize && accept(r, "masked");
     if (accept(r, "tile")) s->tile = ir_text_tile(r);
+    if (accept(r, "product")) s->product = ir_text_product(r);
     nested(r, &s->body);
 }
 

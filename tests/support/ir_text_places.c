@@ -60,6 +60,7 @@ void ir_text_tables(reader *r)
         if (accept(r, numbers[i].what)) *numbers[i].value = (uint32_t)whole(r);
     t->lane_room = accept(r, "lane room");
     t->first_level = accept(r, "first level");
+    t->apart = accept(r, "apart");
     t->has_tile = accept(r, "tile");
     if (!t->has_tile) return;
     t->tile = param(r, name(r, false));
@@ -90,6 +91,20 @@ const ir_tile *ir_text_tile(reader *r)
     tile->units = (uint32_t)whole(r);
     if (accept(r, "across")) tile->across = (uint32_t)whole(r);
     return tile;
+}
+
+const ir_product *ir_text_product(reader *r)
+{
+    ir_product *product = HDST__NEW(r->arena, ir_product);
+    product->factors = (uint32_t)whole(r);
+    expect(r, "by");
+    product->elements = (uint32_t)whole(r);
+    expect(r, "across");
+    product->across = (uint32_t)whole(r);
+    expect(r, "steps");
+    product->steps = (uint32_t)whole(r);
+    product->beside = accept(r, "beside");
+    return product;
 }
 
 void ir_text_shape(reader *r)

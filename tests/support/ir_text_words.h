@@ -112,6 +112,7 @@ void ir_text_tables(reader *r);
 void ir_text_tuples(reader *r);
 void ir_text_shape(reader *r);
 const ir_tile *ir_text_tile(reader *r);
+const ir_product *ir_text_product(reader *r);
 void ir_text_output(reader *r);
 
 static inline ir_op op_of(reader *r, const char *text)

@@ -53,7 +53,7 @@ static void end_record(hdst__printer *p)
     hdst__flat_end_record(p);
 }
 
-static bool carries(const hdst__printer *p, uint32_t var) 
+static bool carries(const hdst__printer *p, uint32_t var)
 {
     return hdst__cooperative_carries(p, var) || hdst__owned_carries(p, var) || hdst__flat_carries(p, var);
 }

@@ -75,15 +75,14 @@ void hdst__print_batch_begin(hdst__printer *p)
     hdst__write_line(&p->out, "}");
 }
 
-bool hdst__print_batch_reset(hdst__printer *p)
+void hdst__print_batch_reset(hdst__printer *p)
 {
-    if (!hdst__takes_batches(p)) return false;
+    if (!hdst__takes_batches(p)) return;
     hdst__write_line(&p->out, "if (batch) {");
     p->out.indent++;
     print_other_words(p, true, print_zero_own);
     p->out.indent--;
     hdst__write_line(&p->out, "} else");
-    return true;
 }
 
 void hdst__print_batch_end(hdst__printer *p)

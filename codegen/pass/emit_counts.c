@@ -121,10 +121,11 @@ static ir_expr *most_turns(ir_func *func, const ir_stmt *loop)
     return hdst__ir_select(func, some, each, hdst__ir_const(func, HDST__U64, 0));
 }
 
+// A loop that ends early may have more turns left than all records may have together: their sum would not be below 2^64.
 static bool count_most_of_numbers(ir_func *func)
 {
     ir_stmt **loop = only_emitting(&func->body);
-    if (!loop || (*loop)->kind != IR_FOR || (*loop)->step != 1 || (*loop)->tile || (*loop)->hi->op == IR_CONST) return false;
+    if (!loop || (*loop)->kind != IR_FOR || (*loop)->step != 1 || (*loop)->tile || (*loop)->hi->op == IR_CONST || hdst__ir_loop_exits(*loop)) return false;
     const uint64_t each = hdst__ir_emit_bound_of_turn(*loop);
     if (!each || each == UINT64_MAX || !emits_by_conditions(&(*loop)->body)) return false;
     ir_stmt *emit = hdst__ir_stmt(func, IR_EMIT, (*loop)->span);

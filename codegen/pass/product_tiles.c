@@ -17,6 +17,7 @@
 
 #include "base/costs_gpu.h"
 #include "codegen/pass/accumulator_placement.h"
+#include "codegen/pass/affine_index.h"
 
 // --- Which nests ---
 
@@ -74,9 +75,26 @@ static bool is_in_words(const ir_func *loops, const hdst__tables *tables, const 
     return add->home == IR_HOME_REGISTER && (leaf->fast || has_double);
 }
 
+static void tell(const hdst__nest *loops, const ir_expr *index, bool *told)
+{
+    const hdst__linear l = index ? hdst__linear_of(loops, index, NULL) : (hdst__linear){0};
+    hdst__linear_tells(loops, &l, told);
+}
+
+// Whether each factor by each element has a cell of its own: lanes and work-groups with other factors add to their cells without atomics.
+static bool has_own_cells(const ir_stmt *nest)
+{
+    const hdst__nest loops = {.loop = {nest, first_of(nest)}, .turns = {nest->hi->bits, factors_of(nest)}, .depth = 2};
+    bool told[HDST__NEST_DEPTH] = {false};
+    tell(&loops, addition_of(nest)->index, told);
+    tell(&loops, addition_of(nest)->index2, told);
+    return told[0] && told[1];
+}
+
 static bool is_product(const ir_func *loops, const hdst__tables *tables, const ir_stmt *s, bool has_double)
 {
     if (!is_nest(s) || !is_in_words(loops, tables, addition_of(s), has_double)) return false;
+    if (has_factor(s) && !has_own_cells(s)) return false;
     const ir_expr *v = addition_of(s)->value;
     if (v->kind != HDST__F32 || hdst__ir_expr_size(v) > HDST__GPU_PRODUCT_NODES) return false;
     return !has_factor(s) || (v->op == IR_MUL && (is_factor(s, v->a, v->b) || is_factor(s, v->b, v->a)));

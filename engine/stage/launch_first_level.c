@@ -51,6 +51,7 @@ hdst_status hdst__plan_first_level_clear(hdst__launch_plan *plan, hdst_error *er
     const bool all = has_too_many(plan);
     const size_t count = all ? 0 : plan->page_count;
     plan->page_count = HDST__CPU_DIRTY_PAGES + 1;        // until the run went well
+    if (!plan->batch) plan->low_words_are_zero = false;     // the run brings them, though it may fail
     hdst_status status = plan->batch && !all ? HDST_OK      // its kernel does
         : device->ops->fill(device, plan->table, plan->first_level_words + (all ? plan->device_words : 0), 0, error);
     for (size_t i = 0; i < count && status == HDST_OK; i++) {

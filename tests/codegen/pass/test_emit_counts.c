@@ -55,6 +55,7 @@ Test(pass_emits, a_loop_over_numbers_is_counted_by_its_turns)
     PASS_LEAVES(c, "  for i = 3 to p.n {\n    for e = 0u to e {\n      emit if lt(p.x, f32(i))\n    }\n  }\n");
     PASS_LEAVES(c, "  if q {\n    for i = 3 to p.n {\n      emit if lt(p.x, f32(i))\n    }\n  } else {\n    emit\n  }\n");
     PASS_LEAVES(c, "  for i = 3 to 9 {\n    emit if lt(p.x, f32(i))\n  }\n");
+    PASS_LEAVES(c, "  for i = 3 to p.n {\n    emit if lt(p.x, f32(i))\n    if q {\n      break\n    }\n  }\n");
     PASS_LEAVES(c, "  for i = 3 to p.n step 2 {\n    emit if lt(p.x, f32(i))\n  }\n");
 }
 

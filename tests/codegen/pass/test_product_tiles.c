@@ -120,7 +120,8 @@ Test(pass_product_tiles, two_loops_that_add_to_one_leaf_meet_in_its_cells)
     expect_loops(&p, WIDE("") "  for e = 0u to 784u {\n    accum g.w[e] += p.x[e] in register 0\n  }\n", false);
 }
 
-// No loop is one whose cells differ from record to record, whose addend is no product of what either loop counts, or that has few sums.
+// No loop is one whose cells differ from record to record, or are those of several factors or elements, which lanes with others of them add to at once; whose
+// addend is no product of what either loop counts; or that has few sums.
 Test(pass_product_tiles, other_additions_are_no_products)
 {
     static const char *const bodies[] = {
@@ -129,6 +130,7 @@ Test(pass_product_tiles, other_additions_are_no_products)
         "  for i = 0u to 784u {\n    for h_2 = 0u to 30u {\n      accum g.w[add(mul(h_2, 784u), i)] += add(kept[h_2], p.x[i])\n    }\n  }\n",
         "  for i = 0u to 784u {\n    for h_2 = 0u to 3u {\n      accum g.w[add(mul(h_2, 784u), i)] += mul(kept[h_2], p.x[i])\n    }\n  }\n",
         "  for i = 0u to 784u {\n    accum g.w[i] += mul(kept[3u], p.x[i])\n  }\n",
+        "  for i = 0u to 784u {\n    for h_2 = 0u to 30u {\n      accum g.w[i] += mul(kept[h_2], p.x[i])\n    }\n  }\n",
     };
     for (size_t b = 0; b < sizeof bodies / sizeof *bodies; b++) {
         const placed p = on_gpu(hdst__arena_printf(pass_read(head, KEEP)->arena, KEEP "%s", bodies[b]), usual, NULL);

@@ -28,7 +28,10 @@ static hdst_status build(hdst__arena *arena, hdst__node *node, hdst_error *error
     const hdst_dataset *dataset = node->dataset;
     const sort_own *by = dataset->own;
     node->own = HDST__NEW(arena, sort_node);
-    if (node->inputs[0]->op == &hdst__op_stage && hdst__sort_takes_slices(dataset->object.context->engine, dataset->record, by->keys, by->count))
+    // What maps and filters give is written to where it stays at once, by all threads: dealing it as it comes, by one, would be no gain.
+    const hdst__node *from = node->inputs[0];
+    if (from->op == &hdst__op_stage && hdst__stage_node_gives_many(from->own) &&
+        hdst__sort_takes_slices(dataset->object.context->engine, dataset->record, by->keys, by->count))
         hdst__node_consume(node);
     return HDST_OK;
 }

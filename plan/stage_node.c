@@ -153,7 +153,7 @@ static hdst_status read_structs(const hdst__node *node, hdst__stage_spec *spec, 
     return HDST_OK;
 }
 
-static bool gives_many(const stage_node *own)
+bool hdst__stage_node_gives_many(const stage_node *own)
 {
     for (size_t i = 0; i < own->item_count; i++)
         if (own->items[i]->op->gives == HDST__GIVES_MANY) return true;
@@ -164,7 +164,7 @@ static bool gives_many(const stage_node *own)
 // the device would do with as few as it takes, if it is the only one.
 static bool stays_whole(const hdst__node *node, uint64_t records, hdst_error *error)
 {
-    const bool many = gives_many(node->own);
+    const bool many = hdst__stage_node_gives_many(node->own);
     if (!node->consumer || own_code(node) || (many && !node->keeps_many)) return false;
     hdst__engine *engine = node->dataset->object.context->engine;
     const uint64_t asked = many ? hdst__engine_limits(engine)->by_key_device_least : records;

@@ -41,6 +41,7 @@ typedef struct hdst__stage_node {
 // Records of functions that nobody else reads need not exist in whole: the node takes them as they come from its input, if that is a stage.
 void hdst__node_consume(hdst__node *node);
 hdst__stage_node *hdst__node_stage(const hdst__node *node);        // NULL: it is neither a stage nor a fold
+bool hdst__stage_node_gives_many(const hdst__stage_node *own);     // nobody knows how many records come of one
 
 // From the next run on its accumulators are kept unfinished, too.
 void hdst__stage_node_keep_partial(hdst__node *node);

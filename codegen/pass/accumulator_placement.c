@@ -455,8 +455,9 @@ static ir_func *loops_with_room(ir_func *func, const hdst__tables *tables, const
     ir_func *loops = hdst__pass_cooperative_loops(func, wide);
     const uint64_t copies = hdst__place_copy_bytes(func, tables, limits->rows) * func->tables->copies;
     if (loops) place_in_loops(func, loops, tables, limits);
-    if (loops && own && hdst__pass_product_tiles(loops, func, tables, &limits->product)) return loops;
-    if (loops && hdst__place_carried_bytes(loops) * carried_records(func) + copies <= room_for_carried(func, limits)) return loops;
+    const uint64_t room = room_for_carried(func, limits);
+    if (loops && own && copies <= room && hdst__pass_product_tiles(loops, func, tables, &limits->product)) return loops;
+    if (loops && hdst__place_carried_bytes(loops) * carried_records(func) + copies <= room) return loops;
     *func = *before;
     func->tables->has_tile = false;
     if (limits->fast_sums) place_fast_sums(func, NULL, tables);

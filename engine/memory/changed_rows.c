@@ -24,7 +24,8 @@ struct hdst__changed_rows {
     hdst__kernel kernel[KERNELS];
     hdst__program *program[KERNELS];
     hdst__memory *memory[MEMORIES];
-    uint64_t before;                // records that were counted since `last` was cleared
+    bool counts;                    // `last` was cleared since it is there;
+    uint64_t before;                //     records that were counted since then
 };
 
 static const char no_room[] = "the device has no room for what changes rows there";
@@ -46,7 +47,7 @@ static void leave_device(hdst__changed_rows *c)
     for (int i = 0; i < KERNELS; i++) c->program[i] = NULL;
     for (int i = 0; i < MEMORIES; i++) c->memory[i] = NULL;
     c->device = NULL;
-    c->before = 0;
+    c->counts = false;
 }
 
 void hdst__changed_rows_destroy(hdst__changed_rows *c)
@@ -125,6 +126,7 @@ static hdst_status provide(hdst__changed_rows *c, int which, uint64_t bytes, hds
     if (c->memory[which] && c->memory[which]->bytes >= whole) return HDST_OK;
     device->ops->release(device, c->memory[which]);
     c->memory[which] = NULL;
+    if (which == LAST) c->counts = false;
     return device->ops->alloc(device, HDST__MEMORY_DEVICE, HDST__OWNER_VALUES, whole, "changes of rows", &c->memory[which], error);
 }
 
@@ -132,12 +134,12 @@ static hdst_status provide(hdst__changed_rows *c, int which, uint64_t bytes, hds
 static hdst_status make_ready(hdst__changed_rows *c, uint64_t row_count, uint64_t count, hdst_error *error)
 {
     hdst__device *device = c->device;
-    const hdst__memory *had = c->memory[LAST];
     hdst_status status = provide(c, LAST, row_count * sizeof(uint32_t), error);
     if (status == HDST_OK) status = provide(c, STRAY, sizeof(uint64_t), error);
-    if (status == HDST_OK && (c->memory[LAST] != had || c->before + count > UINT32_MAX)) {
+    if (status == HDST_OK && (!c->counts || c->before + count > UINT32_MAX)) {
         c->before = 0;
         status = device->ops->fill(device, c->memory[LAST], c->memory[LAST]->bytes / 8, 0, error);
+        c->counts = status == HDST_OK;
     }
     return status == HDST_OK ? device->ops->fill(device, c->memory[STRAY], 1, 0, error) : status;
 }

@@ -281,7 +281,7 @@ static hdst_status left(void *user, uint32_t slot, hdst__slice_records *records,
 static void combined(void *user, uint64_t keys, bool once)
 {
     stream *s = ((hdst__aggregate *)user)->stream;
-    if (once && !s->has_begun) begin_order(s, keys);
+    if (once && !s->has_begun && !s->orders) begin_order(s, keys);
     for (uint32_t i = 0; s->has_begun && i < s->run.workers; i++) s->run.worker[i].blocks = false;
     if (s->has_begun) hdst__aggregate_expect_keys(&s->run, keys);
 }

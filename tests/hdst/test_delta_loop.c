@@ -2,6 +2,7 @@
 // Delta loops: only what changed goes on. Breadth-first search beside plain C, what a turn tells, how loops go on from rows that others left, misuse.
 #include "tests/hdst/support.h"
 
+#include <malloc.h>
 #include <stdlib.h>
 
 enum { GPU_FORM = 2 };
@@ -424,6 +425,46 @@ Test(delta_loop, many_changes_of_one_turn)
         cr_assert(got && count == ROWS);
         for (int i = 0; i < ROWS; i++)
             cr_assert_eq(got[i], right[i], "row %d on %s: %lld, not %lld", i, forms[form], (long long)got[i], (long long)right[i]);
+        hdst_context_destroy(s.context);
+    }
+}
+
+// Of all small sizes the C library has as many chunks as it keeps for one thread, so that the next ones that are given back are the next that are cleared.
+static void keep_no_chunk_for_this_thread(void)
+{
+    void *chunk[7];
+    for (size_t bytes = 24; bytes <= 1032; bytes += 16) {
+        for (int i = 0; i < 7; i++) chunk[i] = malloc(bytes);
+        for (int i = 0; i < 7; i++) free(chunk[i]);
+    }
+}
+
+// What says which change of a row was the last one is as large as the state: a larger state finds it clear, whatever the memory held before.
+Test(delta_loop, a_run_with_more_rows)
+{
+    enum { LEAST = 1000, DOUBLED = 7 };
+    static int64_t begun[LEAST << DOUBLED];
+    mallopt(M_PERTURB, 0x55);       // memory that nobody has cleared is not clear
+    ON_EACH_FORM {
+        setting s = {.context = context_in_form(forms[form])};
+        s.module = module_of(s.context, kernels);
+        hdst_value *from = hdst_value_create(s.module, "int64_t", 1), *state = hdst_value_create(s.module, "int64_t", 1);
+        hdst_value *work = hdst_value_create(s.module, "int64_t", 1);
+        const hdst_loop_step steps[] = {{.dataset = hdst_map_function(hdst_read_value(work), s.module, "twice"), .value = state},
+                                        {.dataset = hdst_filter_function(hdst_read_value(work), s.module, "negative"), .value = work}};
+        hdst_dataset *start = hdst_map_function(hdst_read_value(from), s.module, "same");
+        hdst_result *result = hdst_result_create(hdst_delta_loop(start, state, numbers(&s, 2000), work, steps, 2, NULL));
+        for (uint64_t rows = LEAST; rows <= LEAST << DOUBLED; rows *= 2) {
+            cr_assert_eq(hdst_value_set(from, begun, rows), HDST_OK);
+            keep_no_chunk_for_this_thread();
+            RUN(result);
+            uint64_t count;
+            const int64_t *got = hdst_result_rows(result, NULL, &count);
+            cr_assert(got && count == rows);
+            for (uint64_t i = 0; i < count; i++)
+                cr_assert_eq(got[i], i < LEAST ? (int64_t)i * 2 + 1 : 0, "row %llu of %llu on %s: %lld", (unsigned long long)i,
+                             (unsigned long long)count, forms[form], (long long)got[i]);
+        }
         hdst_context_destroy(s.context);
     }
 }

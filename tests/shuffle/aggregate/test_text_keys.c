@@ -235,6 +235,34 @@ Test(text_keys, in_small_budgets)
     free(texts);
 }
 
+// Of several devices' tables the second one is announced when there are records already. Where there is no room for as many the first ones stay.
+Test(text_keys, of_two_tables_of_devices)
+{
+    enum { N = 40000, FIRST = 30000 };
+    string *texts = make_texts(N, 20000, 12);
+    job j;
+    open_job(&j, texts, N, 64 << 20);
+    hdst__aggregate *a = make(&j, HDST__CONTAINER_AUTO);
+    const hdst__consumer *consumer = hdst__aggregate_consumer(a);
+    counted *records = malloc(N * sizeof *records);
+    const counted *rows;
+    uint64_t count;
+    fill_words(&j, 0, N, records);
+    hdst__engine_lock(j.engine);
+    cr_assert_eq(consumer->start(consumer->user, &j.error), HDST_OK);
+    consumer->combined(consumer->user, FIRST, true);
+    cr_assert_eq(consumer->take(consumer->user, records, FIRST, N, &j.error), HDST_OK);
+    consumer->combined(consumer->user, UINT32_MAX / 2, true);
+    cr_assert_eq(consumer->take(consumer->user, records + FIRST, N - FIRST, N, &j.error), HDST_OK);
+    hdst__engine_unlock(j.engine);
+    cr_assert_eq(hdst__aggregate_end(a, (const void **)&rows, &count, &j.error), HDST_OK, "%s", j.error.message);
+    check_rows(&j, rows, count, "two tables");
+    hdst__aggregate_destroy(a);
+    close_job(&j);
+    free(records);
+    free(texts);
+}
+
 // Among others, with the memory that they would take several times over.
 Test(text_keys, of_100_KB)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sorts that take records slice by slice from the functions in front, against qsort by key and place, which is what stable means: keys in any order, ascending
-// ones, of which the first records tell nothing, nearly all of one key; with memory for all, and with less, where they go through a temporary file.
+// Sorts that take records slice by slice from a flat_map in front, and others, against qsort by key and place, which is what stable means:
+// keys in any order, ascending ones, of which the first records tell nothing, nearly all of one key; with memory for all, and with less, where they go
+// through a temporary file.
 #include "tests/hdst/support.h"
 
 #include <stdlib.h>
@@ -93,7 +94,8 @@ Test(sort_slices, as_they_come)
     hdst_context *context = open_context(0);
     for (int way = 0; way < WAYS; way++) {
         make_rows(way);
-        for (int f = 0; f < 3; f++) check(context, way, functions[f], "dealt by the highest digit as they came");
+        for (int f = 0; f < 3; f++)
+            check(context, way, functions[f], f == 2 ? "dealt by the highest digit as they came" : "by the host's threads, from the highest digit");
     }
     hdst_context_destroy(context);
 }

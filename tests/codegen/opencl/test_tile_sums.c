@@ -46,7 +46,7 @@ static float expected(const numbers *n, uint32_t row, uint32_t column)
 {
     __int128 sum = 0;
     for (uint32_t r = 0; r < RECORDS; r++)
-        if (row_of(r) == row) sum += (__int128)integer_at(n, r, column) << (exponent_at(n, r, column) - LOWEST);
+        if (row_of(r) == row) sum += integer_at(n, r, column) * ((__int128)1 << (exponent_at(n, r, column) - LOWEST));
     return ldexpf((float)sum, LOWEST);
 }
 

@@ -129,8 +129,9 @@ Test(pass_elements, a_sum_in_order_stays_where_it_needs_its_turn)
     PASS_LEAVES(one, "  for i = 0u to 10u {\n    e = " HEAVY("far[i]") "\n    far[i] = e\n    d = add(d, e)\n  }\n  store r.y[0u] = d\n");
     PASS_LEAVES(one, "  for i = 0u to 10u {\n    far[i] = " HEAVY("far[i]") "\n    d = add(d, far[add(i, 1u)])\n  }\n  store r.y[0u] = d\n");
     PASS_LEAVES(one, "  for i = 0u to 10u {\n    far[i] = " HEAVY("far[i]") "\n    far[add(i, 1u)] = 0f\n    d = add(d, far[i])\n  }\n  store r.y[0u] = d\n");
+    PASS_LEAVES(one, "  for i = 0u to 10u {\n    far[add(i, 1u)] = " HEAVY("far[add(i, 1u)]") "\n    d = add(d, far[i])\n  }\n  store r.y[0u] = d\n");
     // What is left reads the sum; little is left; what is left is not for SIMD; many elements.
-    PASS_LEAVES(one, "  for i = 0u to 10u {\n    far[i] = " HEAVY("d") "\n    d = add(d, far[i])\n  }\n  store r.y[0u] = d\n");
+    PASS_LEAVES(one, "  for i = 0u to 10u {\n    far[i] = " HEAVY("add(d, far[i])") "\n    d = add(d, far[i])\n  }\n  store r.y[0u] = d\n");
     PASS_LEAVES(one, "  for i = 0u to 10u {\n    far[i] = mul(p.x[i], 2f)\n    d = add(d, far[i])\n  }\n  store r.y[0u] = d\n");
     PASS_LEAVES(one, "  for i = 0u to 10u {\n    far[3u] = " HEAVY("far[3u]") "\n    d = add(d, p.x[i])\n  }\n  store r.y[0u] = d\n");
     PASS_LEAVES(one, "  for i = 0u to 40u {\n    far[i] = " HEAVY("far[i]") "\n    d = add(d, far[i])\n  }\n  store r.y[0u] = d\n");

@@ -102,10 +102,11 @@ Test(sort_slices, as_they_come)
 
 Test(sort_slices, what_has_no_room_goes_through_a_file)
 {
-    static const uint64_t budgets[] = {2 << 20, 4 << 20};
+    static const uint64_t budgets[] = {2 << 20, 4 << 20, 2 << 20};
     if (!have_cpu()) return;
-    for (int b = 0; b < 2; b++) {
+    for (int b = 0; b < 3; b++) {
         hdst_context *context = open_context(budgets[b]);
+        if (b == 2) context->engine->limits.sort_sample_bytes = 4 << 20;       // no bucket was chosen yet
         make_rows(b);
         check(context, b, "twice", "out of a temporary file");
         hdst_context_destroy(context);

@@ -136,7 +136,7 @@ Test(pass_product_tiles, other_additions_are_no_products)
         const placed p = on_gpu(hdst__arena_printf(pass_read(head, KEEP)->arena, KEEP "%s", bodies[b]), usual, NULL);
         cr_expect(p.loops && !p.loops->tables->apart, "%s", bodies[b]);
     }
-    const hdst__precision_class two[] = {HDST__CLASS_TWO_WORDS, HDST__CLASS_TWO_WORDS, HDST__CLASS_TWO_WORDS};
+    const hdst__precision_class two[] = {HDST__CLASS_TWO_WORDS, HDST__CLASS_TWO_WORDS, HDST__CLASS_TWO_WORDS, HDST__CLASS_TWO_WORDS};   // w, v, u, b
     const placed p = on_gpu(KEEP WIDE_BEFORE, usual, two);
     cr_expect(p.loops && !p.loops->tables->apart, "two words");
 }

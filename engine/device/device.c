@@ -65,6 +65,13 @@ void hdst__device_count_memory(const hdst__device *device)
     hdst__timeline_count(timeline, hdst__device_process(device), "device memory", atomic_load(&device->budget.used));
 }
 
+hdst_status hdst__device_wait(hdst__device *device, hdst_error *error)
+{
+    hdst__ticket ticket = {.notify = false};
+    const hdst_status status = device->ops->mark(device, &ticket, error);
+    return status == HDST_OK ? device->ops->settle(device, &ticket, error) : status;
+}
+
 hdst__hash hdst__device_program_key(const hdst__device *device, const hdst__kernel *kernel)
 {
     hdst__hash key = HDST__HASH_INIT;

@@ -169,6 +169,9 @@ typedef struct hdst__device_setup {
     void *own;                              // of the back end: what it kept when it found the device
 } hdst__device_setup;
 
+// Waits until all that was submitted to the device so far has ended, and says what of it failed. On the thread that submits.
+hdst_status hdst__device_wait(hdst__device *device, hdst_error *error);
+
 // --- For back ends ---
 
 // Host memory for `memory` (page-aligned, padded to whole pages) from the allocator and the host's budget; sets host, allocation, bytes.

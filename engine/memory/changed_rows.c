@@ -191,11 +191,8 @@ static hdst_status over_records(hdst__changed_rows *c, int kernel, const hdst__v
 
 static hdst_status move(hdst__changed_rows *c, const hdst__value_rows *rows, uint64_t row_count, const hdst__row_change_records *records, hdst_error *error)
 {
-    hdst__device *device = c->device;
-    hdst__ticket ticket = {.notify = false};
-    hdst_status status = over_records(c, MOVE, rows, row_count, records, error);
-    if (status == HDST_OK) status = device->ops->mark(device, &ticket, error);
-    return status == HDST_OK ? device->ops->settle(device, &ticket, error) : status;
+    const hdst_status status = over_records(c, MOVE, rows, row_count, records, error);
+    return status == HDST_OK ? hdst__device_wait(c->device, error) : status;
 }
 
 static hdst_status run(hdst__changed_rows *c, hdst__value_rows *rows, uint64_t row_count, const hdst__row_change_records *records, bool *stray,

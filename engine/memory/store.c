@@ -257,10 +257,7 @@ void hdst__store_keep_first(hdst__store *store, uint64_t records)
 
 hdst_status hdst__store_end(hdst__store *store, hdst_error *error)
 {
-    hdst__device *device = store->cache.device;
-    hdst__ticket ticket = {.notify = false};
     if (!store->copies) return HDST_OK;
     store->copies = false;
-    hdst_status status = device->ops->mark(device, &ticket, error);
-    return status == HDST_OK ? device->ops->settle(device, &ticket, error) : status;
+    return hdst__device_wait(store->cache.device, error);
 }

@@ -46,7 +46,6 @@ static hdst_status make_room(hdst__value_rows *rows, hdst__device *device, uint6
 static hdst_status copy_segments(hdst__value_rows *rows, const hdst__dataset_cache *from, hdst_error *error)
 {
     hdst__device *device = rows->device;
-    hdst__ticket ticket = {.notify = false};
     const uint64_t size = from->reader.record->size;
     hdst_status status = HDST_OK;
     for (uint64_t i = 0; i < from->count && status == HDST_OK; i++)
@@ -55,8 +54,7 @@ static hdst_status copy_segments(hdst__value_rows *rows, const hdst__dataset_cac
         device->ops->finish(device);
         return status;
     }
-    status = device->ops->mark(device, &ticket, error);
-    return status == HDST_OK ? device->ops->settle(device, &ticket, error) : status;
+    return hdst__device_wait(device, error);
 }
 
 static hdst_status take(hdst__value_rows *rows, const hdst__dataset_cache *from, bool *taken, hdst_error *error)

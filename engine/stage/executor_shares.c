@@ -293,13 +293,6 @@ static hdst_status begin_schedule(hdst__executor *executor, hdst__pass *pass, hd
     return pass->schedule ? HDST_OK : hdst__error_memory(error, "the schedule of a run");
 }
 
-static hdst_status wait_for_copies(hdst__device *device, hdst_error *error)
-{
-    hdst__ticket ticket = {.notify = false};
-    const hdst_status status = device->ops->mark(device, &ticket, error);
-    return status == HDST_OK ? device->ops->settle(device, &ticket, error) : status;
-}
-
 // What the last slice reads where it is known to be the last. One wait for all of it: each takes a GPU as long as a small kernel.
 static hdst_status read_at_end(hdst__executor *executor, hdst__pass *pass, hdst_error *error)
 {
@@ -311,7 +304,7 @@ static hdst_status read_at_end(hdst__executor *executor, hdst__pass *pass, hdst_
     if (pass->table) status = device->ops->read(device, pass->launch.table, 0, pass->table, pass->table_bytes, false, error);
     if (status == HDST_OK && pass->checks) status = device->ops->read(device, pass->launch.error, 0, word, sizeof *word, false, error);
     if (status == HDST_OK) status = hdst__pass_read_overflow_state(device, pass, error);
-    if (status == HDST_OK) status = wait_for_copies(device, error);
+    if (status == HDST_OK) status = hdst__device_wait(device, error);
     pass->stats->bytes_from_device += (pass->table ? pass->table_bytes : 0) + (pass->checks ? sizeof *word : 0);
     if (status == HDST_OK) hdst__pass_note_failure(pass, *word);
     return status;

@@ -116,13 +116,6 @@ static hdst_status take_memory(hdst__stage *stage, uint64_t tables, hdst_error *
     return device->ops->alloc(device, HDST__MEMORY_DEVICE, HDST__OWNER_ACCUMULATORS, each, "the accumulators of another device", &stage->arrived, error);
 }
 
-static hdst_status wait_for_all(hdst__device *device, hdst_error *error)
-{
-    hdst__ticket ticket = {.notify = false};
-    const hdst_status status = device->ops->mark(device, &ticket, error);
-    return status == HDST_OK ? device->ops->settle(device, &ticket, error) : status;
-}
-
 // Pieces of a table on their way from one device to another: while one goes to the second, the next one comes from the first.
 enum { MOST_PIECES = 32, LEAST_PIECE = 1 << 20 };
 
@@ -181,7 +174,7 @@ static hdst_status add_all(hdst__stage *stage, uint64_t room, hdst_error *error)
         if (!has_added(other)) continue;
         if (tables == room) {
             status = add_words(stage, tables, error);
-            if (status == HDST_OK) status = wait_for_all(stage->device, error);     // the next one's words come to the same place
+            if (status == HDST_OK) status = hdst__device_wait(stage->device, error);     // the next one's words come to the same place
             tables = 0;
         }
         if (status == HDST_OK) status = bring_words(stage, other, tables++, error);
@@ -195,7 +188,7 @@ static hdst_status make_rows(hdst__stage *stage, hdst_error *error)
     const hdst__launch launch = {.rows = plan->rows, .table = plan->table, .scales = plan->scales, .overflow = plan->overflow,
                                  .finished = stage->finished_memory};
     const hdst_status status = stage->device->ops->finish_table(stage->device, plan->program, &launch, error);
-    return status == HDST_OK ? wait_for_all(stage->device, error) : status;
+    return status == HDST_OK ? hdst__device_wait(stage->device, error) : status;
 }
 
 static hdst_status merge_there(hdst__stage *stage, uint64_t tables, hdst_error *error)

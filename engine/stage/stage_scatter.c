@@ -349,9 +349,7 @@ static hdst_status make_rows(scatter_part *me)
     hdst_status status = HDST_OK;
     for (uint32_t step = 0; step + 1 < scatter->count && status == HDST_OK; step++) status = add_from(me, step * scatter->pieces);
     if (status == HDST_OK) status = device->ops->finish_table(device, plan->program, &launch, &me->error);
-    hdst__ticket ticket = {.notify = false};
-    if (status == HDST_OK) status = device->ops->mark(device, &ticket, &me->error);
-    return status == HDST_OK ? device->ops->settle(device, &ticket, &me->error) : status;
+    return status == HDST_OK ? hdst__device_wait(device, &me->error) : status;
 }
 
 static bool all_go_on(hdst__scatter *scatter)

@@ -286,7 +286,7 @@ static hdst_status write_states(const pass *p, hdst_error *error)
     const hdst__work_arg args[] = {number(partitions), memory_of(p, HDST__AGGREGATE_ROWS_OF), memory_of(p, HDST__AGGREGATE_STAGED), memory_of(p, p->rows),
                                    number(d->choice.bits), memory_of(p, HDST__AGGREGATE_STATES)};
     if (status == HDST_OK) status = hdst__aggregate_device_work(d, HDST__AGGREGATE_WRITE_STATE, args, 6, partitions, error);
-    return status == HDST_OK ? hdst__aggregate_device_wait(d, error) : status;
+    return status == HDST_OK ? hdst__device_wait(d->device, error) : status;
 }
 
 static hdst_status write_rows(const pass *p, hdst_error *error)
@@ -301,7 +301,7 @@ static hdst_status write_rows(const pass *p, hdst_error *error)
         number(partitions), memory_of(p, HDST__AGGREGATE_ROWS_OF), memory_of(p, HDST__AGGREGATE_STAGED), memory_of(p, p->rows), {.memory = out}};
     if (d->shape.sums) status = hdst__aggregate_device_work(d, HDST__AGGREGATE_FINISH_OVERFLOW, spare, 3, groups_for(p, d->choice.overflow_cells * 8), error);
     if (status == HDST_OK) status = hdst__aggregate_device_work(d, HDST__AGGREGATE_WRITE, args, 5, partitions, error);
-    return status == HDST_OK ? hdst__aggregate_device_wait(d, error) : status;
+    return status == HDST_OK ? hdst__device_wait(d->device, error) : status;
 }
 
 // --- Runs ---

@@ -152,10 +152,3 @@ hdst_status hdst__aggregate_device_scan(hdst__aggregate_device *d, hdst__aggrega
     if (status == HDST_OK) status = hdst__aggregate_device_work(d, HDST__AGGREGATE_SUM, args, 3, groups, error);
     return status == HDST_OK ? hdst__aggregate_device_work(d, HDST__AGGREGATE_SCAN, args, 3, groups, error) : status;
 }
-
-hdst_status hdst__aggregate_device_wait(hdst__aggregate_device *d, hdst_error *error)
-{
-    hdst__ticket ticket = {.notify = false};
-    hdst_status status = d->device->ops->mark(d->device, &ticket, error);
-    return status == HDST_OK ? d->device->ops->settle(d->device, &ticket, error) : status;
-}

@@ -20,7 +20,6 @@ hdst_status hdst__aggregate_device_work(hdst__aggregate_device *d, hdst__aggrega
                                         uint64_t groups, hdst_error *error);
 // Counters become what is before each of them.
 hdst_status hdst__aggregate_device_scan(hdst__aggregate_device *d, hdst__aggregate_device_memory which, uint64_t count, hdst_error *error);
-hdst_status hdst__aggregate_device_wait(hdst__aggregate_device *d, hdst_error *error);      // for all that was submitted
 // Arguments that say where a segment's records lie.
 size_t hdst__aggregate_device_sources(const hdst__aggregate_device *d, const hdst__segment *segment, hdst__work_arg *args);
 

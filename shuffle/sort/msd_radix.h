@@ -42,6 +42,8 @@ void hdst__msd_slices_destroy(hdst__msd_slices *slices);    // NULL is fine
 // HDST_E_MEMORY: the budget has no room, and none of these were taken. HDST_E_CANCELLED.
 hdst_status hdst__msd_slices_take(hdst__msd_slices *slices, const char *rows, uint64_t count, hdst_error *error);
 uint64_t hdst__msd_slices_count(const hdst__msd_slices *slices);
+// Behind the end: all records had to be dealt once more, by buckets that suit them.
+bool hdst__msd_slices_were_dealt_again(const hdst__msd_slices *slices);
 // All that came, of equal keys in order: *runs, to be freed by the job's allocator. NULL: no memory.
 hdst__row_run *hdst__msd_slices_runs(hdst__msd_slices *slices, uint64_t *run_count);
 // As hdst__msd_radix_sort, of all that came.

@@ -26,6 +26,7 @@ struct hdst__msd_slices {
     uint64_t unused_count;
     hdst__msd_chunk *spare;         // those of older ones that had no use yet
     uint64_t spare_count, chunk_count;
+    bool again;                     // they were dealt once more at the end
     const hdst__row_run *run;       // while it ends: those of bucket b are run_begin[b] to run_begin[b + 1] - 1
     uint64_t run_begin[HDST__MSD_BUCKETS + 1];
 };
@@ -93,6 +94,7 @@ void hdst__msd_slices_destroy(hdst__msd_slices *m)
 }
 
 uint64_t hdst__msd_slices_count(const hdst__msd_slices *m) { return m->count; }
+bool hdst__msd_slices_were_dealt_again(const hdst__msd_slices *m) { return m->again; }
 
 // --- Taking them ---
 
@@ -210,7 +212,8 @@ hdst_status hdst__msd_slices_end(hdst__msd_slices *m, char *to, bool *done, hdst
     if (!run) return HDST_OK;
     m->run = run;
     place_buckets(m);
-    const hdst_status status = hdst__msd_shares(m->sorting, m->count) ? sort_all(m, to, done, error) : sort_again(m, run_count, to, done, error);
+    m->again = !hdst__msd_shares(m->sorting, m->count);
+    const hdst_status status = m->again ? sort_again(m, run_count, to, done, error) : sort_all(m, to, done, error);
     hdst__free(m->sort.allocator, run);
     m->run = NULL;
     return status;

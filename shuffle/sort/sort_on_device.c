@@ -166,11 +166,16 @@ typedef struct digits_input {       // runs of records, or those that were dealt
     hdst__msd_slices *dealt;
 } digits_input;
 
+hdst__msd_sort hdst__sort_by_digits_of(const hdst__sort *sort, const hdst__row_run *runs, uint64_t run_count, uint64_t records)
+{
+    return (hdst__msd_sort){.threads = hdst__engine_threads(sort->engine), .allocator = hdst__engine_owned(sort->engine, HDST__OWNER_SORTS),
+                            .fields = sort->field, .field_count = sort->field_count, .size = sort->record->size, .runs = runs, .run_count = run_count,
+                            .count = records, .cancel = hdst__engine_cancel(sort->engine)};
+}
+
 static hdst_status sort_digits(const hdst__sort *sort, const digits_input *input, char *to, bool *done, hdst_error *error)
 {
-    const hdst__msd_sort all = {.threads = hdst__engine_threads(sort->engine), .allocator = hdst__engine_owned(sort->engine, HDST__OWNER_SORTS),
-                                .fields = sort->field, .field_count = sort->field_count, .size = sort->record->size, .runs = input->runs,
-                                .run_count = input->run_count, .count = input->records, .cancel = hdst__engine_cancel(sort->engine)};
+    const hdst__msd_sort all = hdst__sort_by_digits_of(sort, input->runs, input->run_count, input->records);
     return input->dealt ? hdst__msd_slices_end(input->dealt, to, done, error) : hdst__msd_radix_sort(&all, to, done, error);
 }
 
@@ -265,7 +270,9 @@ static hdst_status sort_dealt(hdst__sort *sort, hdst__msd_slices *dealt, bool ke
     if (status != HDST_OK) return status;
     sort->resident = keep;
     status = sort_input(sort, &input, output, fresh, done, error);
-    sort->way = "radix sort of the records by the host's threads, which were dealt by the highest digit as they came";
+    sort->way = hdst__msd_slices_were_dealt_again(dealt)
+        ? "radix sort of the records by the host's threads, which were dealt as they came, and again, as the first ones told little of the others"
+        : "radix sort of the records by the host's threads, which were dealt by the highest digit as they came";
     if (!*done) sort->resident = false;
     return status;
 }

@@ -11,9 +11,11 @@ hdst_status hdst__sort_on_device(hdst__sort *sort, const hdst__reader *input, hd
                                  hdst_error *error);
 // Whether the host's threads sort records of this kind, from the highest digit.
 hdst_status hdst__sort_goes_by_digits(hdst__sort *sort, bool *by_digits, hdst_error *error);
-// The same of records that were dealt as they came.
+// Such a sort of runs, which the caller keeps.
+hdst__msd_sort hdst__sort_by_digits_of(const hdst__sort *sort, const hdst__row_run *runs, uint64_t run_count, uint64_t records);
+// As hdst__sort_on_device, of records that were dealt as they came.
 hdst_status hdst__sort_dealt_on_device(hdst__sort *sort, hdst__msd_slices *dealt, bool keep, bool *done, hdst_error *error);
-// The same for runs, which go to sort->runs, with `room` bytes of the host's memory.
+// Run by run, which go to sort->runs, with `room` bytes of the host's memory.
 hdst_status hdst__sort_runs_on_device(hdst__sort *sort, const hdst__reader *input, uint64_t room, bool *done, hdst_error *error);
 void hdst__sort_release_device(hdst__sort *sort);       // gives all memory there back; the next run may try again
 

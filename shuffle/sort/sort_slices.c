@@ -86,9 +86,7 @@ static hdst_status begin_dealing(hdst__sort *sort, uint64_t expected, hdst_error
 {
     hdst__sort_slices *s = &sort->slices;
     const hdst__row_run run = {s->whole.records, s->whole.count};
-    const hdst__msd_sort sample = {.threads = hdst__engine_threads(sort->engine), .allocator = hdst__engine_owned(sort->engine, HDST__OWNER_SORTS),
-                                   .fields = sort->field, .field_count = sort->field_count, .size = sort->record->size, .runs = &run, .run_count = 1,
-                                   .count = run.count, .cancel = hdst__engine_cancel(sort->engine)};
+    const hdst__msd_sort sample = hdst__sort_by_digits_of(sort, &run, 1, run.count);
     const uint64_t most = s->left / sort->record->size;
     bool by_digits;
     hdst_status status = hdst__sort_goes_by_digits(sort, &by_digits, error);

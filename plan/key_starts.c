@@ -3,11 +3,21 @@
 #include "plan/key_starts.h"
 
 #include "engine/memory/host_rows.h"
+#include "engine/memory/sorted_keys.h"
 #include "record/key_field.h"
 
 static const uint64_t no_key[] = {UINT64_MAX};
 
+static const char what[] = "where the records of each key begin";
+
 enum { BLOCK = 512 };                   // keys that are read at once
+
+typedef struct source {                 // where it is known from
+    const hdst__reader *reader;
+    hdst__dataset_cache *resident;
+    const hdst__leaf *key;
+    const hdst__arranged_keys *keys;
+} source;
 
 typedef struct filling {
     uint64_t *starts;
@@ -57,35 +67,58 @@ static void keep(hdst__key_starts *starts, const filling *f)
     starts->rows.rows = f->next + 1;
 }
 
-// From what is known of the keys, or else from the records.
-static hdst_status fill(filling *f, hdst__runtime *runtime, const hdst__reader *reader, const hdst__arranged_keys *keys, hdst_error *error)
+// On the device whose own memory the records lie in; *why_not: they have to come to the host.
+static hdst_status search(filling *f, hdst__dataset_cache *resident, const hdst__leaf *key, const char **why_not, hdst_error *error)
 {
-    hdst__run_stats ignored = {0};
-    if (!keys->starts) return hdst__rows_stream(runtime, reader, take, f, &ignored, error);
-    for (uint64_t i = 0; i < keys->count && !f->odd; i++) take_key(f, keys->bits[i], keys->starts[i]);
-    return HDST_OK;
+    *why_not = "";
+    if (!resident) return HDST_OK;
+    const hdst_status status = hdst__sorted_keys_find(resident, key, f->limit, f->starts, &f->next, why_not, error);
+    f->odd = status == HDST_OK && !*why_not && !f->next;
+    return status;
 }
 
-hdst_status hdst__key_starts_make(hdst__key_starts *starts, hdst__runtime *runtime, const hdst__reader *reader, uint32_t leaf,
-                                  const hdst__arranged_keys *keys, hdst_error *error)
+// From what is known of the keys, or else from the records.
+static hdst_status fill(filling *f, hdst__runtime *runtime, const source *from, hdst__key_starts *starts, hdst_error *error)
+{
+    hdst__run_stats ignored = {0};
+    const hdst__arranged_keys *keys = from->keys;
+    const char *why_not;
+    starts->found = NULL;
+    if (keys->starts) {
+        for (uint64_t i = 0; i < keys->count && !f->odd; i++) take_key(f, keys->bits[i], keys->starts[i]);
+        return HDST_OK;
+    }
+    const hdst_status status = search(f, from->resident, from->key, &why_not, error);
+    if (status != HDST_OK) return status;
+    starts->found = f->odd ? NULL : !why_not ? "found on the device" : *why_not ? why_not : NULL;
+    return why_not ? hdst__rows_stream(runtime, from->reader, take, f, &ignored, error) : HDST_OK;
+}
+
+static uint64_t *take_room(hdst__key_starts *starts, hdst__runtime *runtime)
 {
     hdst_error full = HDST_ERROR_INIT;
+    uint64_t bytes, *room = NULL;
+    const bool fits = !__builtin_mul_overflow(starts->limit + 1, sizeof *room, &bytes) && starts->limit < UINT64_MAX;
+    if (fits) room = hdst__budget_alloc_zero(&runtime->memory, HDST__OWNER_CACHES, bytes, what, &full);
+    else hdst__error_memory(&full, what);
+    if (!room) hdst__log_write(&runtime->log, HDST__LOG_WARN, "a reduction of arranged records looks at the key of each: %s", full.message);
+    return room;
+}
+
+hdst_status hdst__key_starts_make(hdst__key_starts *starts, hdst__runtime *runtime, const hdst__reader *reader, hdst__dataset_cache *resident, uint32_t leaf,
+                                  const hdst__arranged_keys *keys, hdst_error *error)
+{
     if (!starts->rows.data) keep(starts, NULL);         // of no rows, or no records
     if (starts->made >= starts->limit || reader->records == 0) return HDST_OK;
     hdst__key_starts_forget(starts, runtime);
-    const hdst__leaf *key = &reader->record->leaves[leaf];
-    filling f = {.field = {key->offset, key->kind}, .limit = starts->limit, .size = reader->record->size};
-    uint64_t bytes;
-    const bool fits = !__builtin_mul_overflow(starts->limit + 1, sizeof *f.starts, &bytes) && starts->limit < UINT64_MAX;
-    if (fits) f.starts = hdst__budget_alloc_zero(&runtime->memory, HDST__OWNER_CACHES, bytes, "where the records of each key begin", &full);
-    else hdst__error_memory(&full, "where the records of each key begin");
+    const source from = {reader, resident, &reader->record->leaves[leaf], keys};
+    filling f = {.field = {from.key->offset, from.key->kind}, .limit = starts->limit, .size = reader->record->size, .starts = take_room(starts, runtime)};
     if (!f.starts) {
-        hdst__log_write(&runtime->log, HDST__LOG_WARN, "a reduction of arranged records looks at the key of each: %s", full.message);
         keep(starts, NULL);
         starts->made = starts->limit;
         return HDST_OK;
     }
-    const hdst_status status = fill(&f, runtime, reader, keys, error);
+    const hdst_status status = fill(&f, runtime, &from, starts, error);
     if (status == HDST_OK) {
         keep(starts, &f);
         starts->made = starts->limit;

@@ -18,7 +18,9 @@ static const arrange_own *own_of(const hdst_dataset *dataset) { return dataset->
 static void line(const hdst__node *node, hdst__buffer *out)
 {
     const arrange_own *own = own_of(node->dataset);
-    hdst__buffer_printf(out, "arranged by %s (%s)", own->key, own->cache.filled ? "sorted and kept" : "sorted by the next run, then kept");
+    hdst__buffer_printf(out, "arranged by %s (%s", own->key, own->cache.filled ? "sorted and kept" : "sorted by the next run, then kept");
+    hdst__cache_line_starts(&own->cache, out);
+    hdst__buffer_puts(out, ")");
 }
 
 static void end(hdst_dataset *dataset)

@@ -62,7 +62,14 @@ static hdst_status fill(const hdst_dataset *dataset, cache_own *own, hdst__run_s
 
 static void line(const hdst__node *node, hdst__buffer *out)
 {
-    hdst__buffer_printf(out, "cache (%s)", own_of(node)->filled ? "filled" : "filled by the next run");
+    hdst__buffer_printf(out, "cache (%s", own_of(node)->filled ? "filled" : "filled by the next run");
+    hdst__cache_line_starts(own_of(node), out);
+    hdst__buffer_puts(out, ")");
+}
+
+void hdst__cache_line_starts(const cache_own *own, hdst__buffer *out)
+{
+    if (own->starts.made && own->starts.found) hdst__buffer_printf(out, "; where its keys begin: %s", own->starts.found);
 }
 
 hdst_status hdst__cache_build(hdst__arena *arena, hdst__node *node, hdst_error *error)
@@ -77,7 +84,8 @@ static hdst__reader reader_of(const cache_own *own) { return own->made ? hdst__d
 static hdst_status find_starts(const hdst_dataset *dataset, cache_own *own, hdst_error *error)
 {
     const hdst__reader reader = reader_of(own);
-    return hdst__key_starts_make(&own->starts, hdst__engine_runtime(dataset->object.context->engine), &reader, dataset->arranged - 1, &own->keys, error);
+    hdst__runtime *runtime = hdst__engine_runtime(dataset->object.context->engine);
+    return hdst__key_starts_make(&own->starts, runtime, &reader, own->resident, dataset->arranged - 1, &own->keys, error);
 }
 
 // Who had no memory for them goes another way; the records stay.

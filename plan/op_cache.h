@@ -29,6 +29,7 @@ uint64_t hdst__cache_version(const hdst__node *node);
 hdst__plan *hdst__cache_below(const hdst__node *node);
 void hdst__cache_end(hdst_dataset *dataset);
 const hdst__plan_rows *hdst__cache_key_starts(const hdst_dataset *dataset, uint64_t keys);
+void hdst__cache_line_starts(const hdst__cache_own *own, hdst__buffer *out);       // how it came to know where keys begin, if there is anything to tell
 
 // The dataset is a cache below others. HDST_E_USAGE: too many are below one another.
 hdst_status hdst__cache_nest(hdst_dataset *dataset, hdst_error *error);

@@ -92,6 +92,7 @@ enum {
 
     // Reductions by key and sorts. Chosen, not measured
     HDST__GPU_HASH_GROUPS_PER_UNIT = 16,    // work-groups that take records apart
+    HDST__GPU_GROUP_KEPT_SHARE = 4,         // of a device's budget that is unused: records in the order of their groups stay until the next run. Chosen
     HDST__GPU_KEYS_SEARCHED = 4 << 20,      // keys whose first records are searched for at once. Chosen, not measured
     HDST__GPU_SCAN_GROUPS_PER_UNIT = 2,     // work-groups that count
     HDST__GPU_SORT_GROUPS_PER_UNIT = 8, HDST__GPU_SORT_GROUP = 256,         // work-groups; work-items of one

@@ -64,6 +64,7 @@ static void name_group(const hdst__node *node, const char *rows, hdst_error *err
     const group_node *group = node->own;
     char key[200], *at = strstr(error->message, " in record ");
     if (error->code != HDST_E_RECORD || !at || error->record >= group->piece_count) return;
+    if (!rows && hdst__value_rows_read(group->grouping.there, (const void **)&rows, NULL) != HDST_OK) return;
     const hdst__record *record = node->dataset->parent->record;
     const hdst__group_own *own = node->dataset->own;
     const hdst__run failed = group->piece[error->record];
@@ -106,7 +107,8 @@ static hdst_status run_pieces(hdst__node *node, const char *rows, uint64_t row_c
                                  .layout = HDST__AOS, .concurrent = true};
     const hdst__stage_spec spec = {.kind = HDST__STAGE_MAP, .func = group->call.func, .reader = reader, .may_spill = group->emits};
     hdst__plan_param *table = &group->call.params[HDST__GROUP_RECORDS];
-    *table = (hdst__plan_param){.function = table->function, .name = table->name, .data = rows, .rows = row_count, .version = ++group->version};
+    *table = (hdst__plan_param){.function = table->function, .name = table->name, .data = rows, .there = rows ? NULL : group->grouping.there, .rows = row_count,
+                                .version = ++group->version};
     hdst_status status = HDST_OK;
     if (group->call.stage) status = hdst__stage_set_input(group->call.stage, &reader, NULL, error);
     else group->call.stage = hdst__stage_create(group->grouping.engine, &spec);

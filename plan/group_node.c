@@ -97,6 +97,7 @@ hdst_status hdst__group_node_build(hdst__arena *arena, hdst__node *node, hdst_er
     // Where records that fail are left out, what remains of a run may be nothing: no tree then.
     group->tree = group->reduces && function->reduce_class != AST_ORDERED && !hdst__engine_settings(engine)->skip_failed;
     hdst__group_init(&group->grouping, engine, dataset->parent->record, group->part, group->part_count);
+    group->grouping.may_stay = true;
     group->grouping.dense = own->dense;
     group->grouping.dense_rows = own->rows;
     const ir_param *output = &func->params[func->param_count - 1];
@@ -240,6 +241,24 @@ static hdst_status run_parts(hdst__node *node, const hdst__output **result, hdst
     return status;
 }
 
+// On the host where a device has room for the records, but not for the function beside them.
+static hdst_status run_parts_somewhere(hdst__node *node, const hdst__output **result, hdst__run_stats *stats, hdst_error *error)
+{
+    group_node *group = node->own;
+    hdst_error full = HDST_ERROR_INIT;
+    hdst_status status = run_parts(node, result, stats, &full);
+    if (status == HDST_E_MEMORY && group->grouping.may_stay && !group->grouping.why_host) {
+        hdst__group_release(&group->grouping);
+        group->grouping.may_stay = false;
+        group->grouping.why_host = "the device has no room for them and the function";
+        group->keys = group->records = group->partial = 0;
+        full = (hdst_error)HDST_ERROR_INIT;
+        status = run_parts(node, result, stats, &full);
+    }
+    if (status != HDST_OK && error) *error = full;
+    return status;
+}
+
 static hdst_status run_input(hdst__node *node, const hdst__reader *input, const hdst__output **result, hdst__run_stats *stats, hdst_error *error)
 {
     group_node *group = node->own;
@@ -248,7 +267,7 @@ static hdst_status run_input(hdst__node *node, const hdst__reader *input, const 
     hdst__output_reset(&group->result);
     forget_file(group);
     group->room = hdst__budget_left(hdst__engine_memory(group->grouping.engine)) + group->result.capacity * group->result.record_bytes;
-    hdst_status status = run_parts(node, result, stats, error);
+    hdst_status status = run_parts_somewhere(node, result, stats, error);
     if (status == HDST_OK) status = end_file(group, result, error);
     hdst__plan_add_stats(stats, &group->grouping.stats);
     stats->skipped += group->grouping.skipped;
@@ -361,8 +380,10 @@ hdst_status hdst__group_node_explain(hdst__node *node, hdst__buffer *out, hdst_e
 {
     (void)error;
     const group_node *group = node->own;
-    hdst__buffer_printf(out, "group %s: records ordered by key on the host, for %s needs all records of a key together%s\n", group->call.func->name,
-                        group->reduces ? "a reduce that is not field-wise" : "the function",
+    const hdst__group *grouping = &group->grouping;
+    const bool there = node->ran && grouping->may_stay && !grouping->why_host;
+    hdst__buffer_printf(out, "group %s: records ordered by key on the %s, for %s needs all records of a key together%s\n", group->call.func->name,
+                        there ? "device, which the function reads there" : "host", group->reduces ? "a reduce that is not field-wise" : "the function",
                         group->tree ? "; it is associative, so pieces of 64 records of a key go up a tree" : "; each key's records in their order");
     if (group->partitions_kept.partition) hdst__buffer_printf(out, "  each of the parts of %u by itself\n", (unsigned)group->partitions_kept.partition->number);
     const hdst__hpr hpr = hdst__engine_settings(group->grouping.engine)->hpr;
@@ -370,6 +391,7 @@ hdst_status hdst__group_node_explain(hdst__node *node, hdst__buffer *out, hdst_e
         hdst__buffer_printf(out, "  hpr %s: of no effect, %s\n", hdst__hpr_name(hpr),
                             group->tree ? "the tree is fixed as the result's bits depend on it"
                                         : "no level combines before all records of a key are there");
+    if (node->ran && grouping->why_host && *grouping->why_host) hdst__buffer_printf(out, "  not on the device: %s\n", grouping->why_host);
     if (node->ran) explain_last_run(group, out);
     return HDST_OK;
 }

@@ -46,7 +46,8 @@ hdst_status hdst__group_node_explain(hdst__node *node, hdst__buffer *out, hdst_e
 void hdst__group_node_drop(hdst__node *node);
 void hdst__group_node_release(hdst__node *node);
 
-// group_levels.c: from ordered records, whose runs are in the grouping and are used up, to one record for each key; the result is valid until the next call.
+// group_levels.c: from ordered records (NULL: they are the grouping's, on a device), whose runs are in the grouping and are used up, to one record for each
+// key; the result is valid until the next call.
 hdst_status hdst__group_run_levels(hdst__node *node, const char *rows, uint64_t count, const hdst__output **result, hdst__run_stats *stats, hdst_error *error);
 void hdst__group_drop_pieces(hdst__group_node *group);      // what a level leaves
 // group_large_keys.c: the same for a large part of the grouping.

@@ -14,6 +14,7 @@ struct hdst__plan_param {
     hdst_value *value;              // broadcast
     const void *data;               // broadcast of an operator: rows that are its own
     uint64_t rows, version;         // accum; with `data`: rows of it, a number that changes with it
+    hdst__value_rows *there;        //     or where they are on a device, and `data` is NULL
     const struct hdst__plan_rows *held;     // broadcast of an operator: the same, of a node that has run by then; NULL: of none
 };
 

@@ -133,7 +133,7 @@ hdst_status hdst__stage_call_values(const hdst__stage_call *call, hdst_error *er
         if (status != HDST_OK) return status;
         const hdst__plan_rows own = param->held ? *param->held : (hdst__plan_rows){param->data, param->rows, param->version};
         ((const void **)call->values->broadcast)[i] = param->value ? param->value->data : own.data;
-        ((hdst__value_rows **)call->values->resident)[i] = param->value && param->value->on_device ? param->value->resident : NULL;
+        ((hdst__value_rows **)call->values->resident)[i] = param->value && param->value->on_device ? param->value->resident : param->there;
         ((uint64_t *)call->values->rows)[i] = param->value ? param->value->rows : own.rows;
         ((uint64_t *)call->values->version)[i] = param->value ? param->value->version : own.version;
         ((bool *)call->values->in_place)[i] |= param->held != NULL;         // what a node holds stays until the run ends

@@ -43,6 +43,7 @@ static void note_params(hdst__launch_plan *plan, const hdst__stage_values *value
     const ir_func *func = plan->func;
     plan->rows = HDST__NEW_ARRAY(&plan->arena, uint64_t, func->param_count);
     plan->broadcast = HDST__NEW_ARRAY(&plan->arena, hdst__memory *, func->param_count);
+    plan->apart = HDST__NEW_ARRAY(&plan->arena, bool, func->param_count);
     plan->wrapped = HDST__NEW_ARRAY(&plan->arena, hdst__memory *, func->param_count);
     plan->bound = HDST__NEW_ARRAY(&plan->arena, hdst__memory *, func->param_count);
     plan->host = HDST__NEW_ARRAY(&plan->arena, const void *, func->param_count);
@@ -51,6 +52,7 @@ static void note_params(hdst__launch_plan *plan, const hdst__stage_values *value
         const ir_param *param = &func->params[i];
         if (has_rows(param)) plan->rows[i] = param->is_table ? values->rows[i] : 1;
         const bool stays = param->kind == IR_BROADCAST_TABLE && plan->rows[i] && values && values->in_place && values->in_place[i];
+        plan->apart[i] = stays && values->is_input && values->is_input[i] && values->resident && values->resident[i] && !plan->device->unified;
         if (stays && plan->device->unified) plan->wrapped[i] = HDST__NEW(&plan->arena, hdst__memory);
         if (param->kind == IR_OUTPUT) plan->output_param = param;
     }
@@ -426,7 +428,7 @@ static hdst_status take_memory(hdst__launch_plan *plan, hdst_error *error)
         if (status == HDST_OK) status = plan->device->ops->write(plan->device, plan->scales, 0, plan->scale, scales * sizeof(int32_t), true, error);
     }
     for (size_t i = 0; i < func->param_count && status == HDST_OK; i++)
-        if (func->params[i].kind == IR_BROADCAST_TABLE && !plan->wrapped[i])
+        if (func->params[i].kind == IR_BROADCAST_TABLE && !plan->wrapped[i] && !plan->apart[i])
             status = device_memory(plan, HDST__OWNER_VALUES, plan->rows[i] * func->params[i].record->size, func->params[i].name, &plan->broadcast[i], error);
     return status;
 }

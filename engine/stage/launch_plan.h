@@ -79,6 +79,7 @@ typedef struct hdst__launch_plan {
     bool sought_power;              // what earlier runs measured was looked for
     hdst__memory **finished;        // by accumulator: where the device makes rows of them in this run; NULL: the table goes to the host. The stage's
     hdst__memory **broadcast;       // by param
+    bool *apart;                    // by param: records of the input that were on the device at first: memory for a copy is taken when one is needed
     hdst__memory **wrapped;         // by param: the host's own rows, during a run; NULL: they are copied to `broadcast`
     hdst__memory **bound;           // by param: what this run reads: `broadcast`, or a value's rows on the device
     const void **host;              // by param: the rows of this run on the host, for a C function

@@ -21,8 +21,11 @@ static hdst_status write_broadcast(hdst__launch_plan *plan, const hdst__stage_va
     const uint64_t bytes = plan->rows[i] * plan->func->params[i].record->size;
     const void *rows;
     hdst_status status = hdst__stage_value_on_host(values, i, &rows, error);
+    if (status == HDST_OK && !plan->broadcast[i])
+        status = device->ops->alloc(device, HDST__MEMORY_DEVICE, HDST__OWNER_VALUES, bytes, plan->func->params[i].name, &plan->broadcast[i], error);
     if (status == HDST_OK) status = device->ops->write(device, plan->broadcast[i], 0, rows, bytes, false, error);
     if (status != HDST_OK) return status;
+    plan->bound[i] = plan->broadcast[i];
     plan->version[i] = values->version[i];
     stats->bytes_to_device += bytes;
     return HDST_OK;
@@ -66,7 +69,7 @@ static hdst_status bind_broadcasts(hdst__launch_plan *plan, const hdst__stage_va
             status = wrap_broadcast(plan, values, i, error);
             plan->host[i] = plan->wrapped[i]->host;
         }
-        if (!plan->broadcast[i]) continue;
+        if (!plan->broadcast[i] && !plan->apart[i]) continue;
         const hdst__value_rows *resident = values->resident ? values->resident[i] : NULL;
         const bool has_texts = hdst__plan_texts_has(plan, i), is_there = resident && resident->device == plan->device && !has_texts;
         const bool writes = !is_there && !(plan->written && plan->version[i] == values->version[i]);

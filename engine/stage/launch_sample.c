@@ -121,9 +121,18 @@ static void sample_records(sampler *s)
     if (plan->kernel || plan->device->facts.target != HDST__TARGET_INTERP) plan->power.kernel *= HDST__HOST_KERNEL_SHARE;
 }
 
+// Records of the input that a device alone has would all have to come to the host for a few to be looked at.
+static bool lies_apart(const hdst__launch_plan *plan)
+{
+    bool apart = false;
+    for (size_t i = 0; i < plan->func->param_count; i++) apart |= plan->apart[i];
+    return apart;
+}
+
 void hdst__launch_plan_sample(hdst__launch_plan *plan, const hdst__stage_values *values)
 {
     sampler s = {0};
+    if (lies_apart(plan)) return;
     if (make_sampler(&s, plan, values)) sample_records(&s);
     hdst__arena_destroy(&s.arena);
     hdst__text_room_close(&s.texts);

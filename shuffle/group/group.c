@@ -4,6 +4,7 @@
 #include "shuffle/group/group.h"
 
 #include "engine/engine.h"
+#include "shuffle/group/group_device.h"
 #include "shuffle/group/group_input.h"
 #include "shuffle/group/group_large.h"
 #include "shuffle/group/group_memory.h"
@@ -19,12 +20,13 @@
 
 void hdst__group_init(hdst__group *group, hdst__engine *engine, const hdst__record *record, const hdst__key_field *field, size_t field_count)
 {
-    *group = (hdst__group){.engine = engine, .record = record, .key = hdst__key_fields_of(field, field_count), .bad_record = UINT64_MAX};
+    *group = (hdst__group){.engine = engine, .record = record, .key = hdst__key_fields_of(field, field_count), .bad_record = UINT64_MAX, .why_host = ""};
 }
 
 static void end_part(hdst__group *g)
 {
     hdst__group_leave_rows(g);
+    hdst__group_leave_device(g);
     hdst__free(hdst__engine_owned(g->engine, HDST__OWNER_SORTS), g->run);
     g->run = NULL;
     g->row_count = g->run_count = 0;
@@ -34,6 +36,7 @@ static void end_part(hdst__group *g)
 void hdst__group_rest(hdst__group *g)
 {
     end_part(g);
+    hdst__group_rest_on_device(g);
     if (g->kept_bytes > hdst__budget_unused(hdst__engine_memory(g->engine)) / HDST__HOST_GROUP_KEPT_SHARE) hdst__group_drop_kept(g);
 }
 
@@ -42,6 +45,7 @@ void hdst__group_release(hdst__group *g)
     if (!g->engine) return;
     end_part(g);
     hdst__group_drop_kept(g);
+    hdst__group_end_device(g);
 }
 
 // --- Parts ---
@@ -72,15 +76,12 @@ hdst_status hdst__group_start(hdst__group *g, const hdst__reader *input, hdst_er
     return HDST_OK;
 }
 
-hdst_status hdst__group_next(hdst__group *g, const hdst__reader *input, bool *more, hdst_error *error)
+static hdst_status order_next(hdst__group *g, const hdst__reader *input, hdst_error *error)
 {
     hdst__rows rows = {0};
     hdst__group_input all = {.group = g};
     bool full = true;
     hdst_status status = HDST_OK;
-    end_part(g);
-    *more = g->from < g->end;
-    if (!*more) return HDST_OK;
     while (full && !g->large && status == HDST_OK) {
         status = g->whole ? hdst__group_input_open(g, input, &all, error)
             : hdst__group_read_part(g, &rows, input, &full, error);
@@ -92,6 +93,17 @@ hdst_status hdst__group_next(hdst__group *g, const hdst__reader *input, bool *mo
     if (status == HDST_OK) status = g->large ? hdst__group_list_large(g, input, error) : hdst__group_order(g, &all, error);
     hdst__group_input_close(&all, NULL);
     if (!g->whole) hdst__group_drop_kept(g);        // before the function runs, whose records may be many
+    return status;
+}
+
+hdst_status hdst__group_next(hdst__group *g, const hdst__reader *input, bool *more, hdst_error *error)
+{
+    bool done = false;
+    end_part(g);
+    *more = g->from < g->end;
+    if (!*more) return HDST_OK;
+    hdst_status status = g->may_stay && g->whole ? hdst__group_order_on_device(g, input, &done, error) : HDST_OK;
+    if (status == HDST_OK && !done) status = order_next(g, input, error);
     if (status != HDST_OK) hdst__group_release(g);
     g->from += g->step;
     g->step = g->usual;

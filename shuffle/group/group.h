@@ -10,6 +10,7 @@
 #include "engine/common/run_stats.h"
 #include "engine/memory/cached_dataset.h"
 #include "engine/memory/reader.h"
+#include "engine/memory/resident_value.h"
 
 typedef struct hdst__run {
     uint64_t first, count;
@@ -20,13 +21,15 @@ typedef struct hdst__group {
     const hdst__record *record;
     hdst__key_fields key;
     bool without_runs;              // they are not wanted
+    bool may_stay;                  // records may be ordered on a device and stay there (group_device.h), as who reads them finds them there
     hdst__dataset_cache *cache;     // what the input stays in, which is read where it lies if that can be; NULL: nothing
     const char *lies;               // where all its records are as C structs; NULL: only the reader knows
     bool dense;                     // the key is one integer, the number of a row below `dense_rows`
     uint64_t dense_rows;
 
     // The part at hand
-    char *rows;                     // in order, as C structs
+    char *rows;                     // in order, as C structs; NULL: they are `there`
+    hdst__value_rows *there;        // NULL, or where they are on a device
     uint64_t row_bytes;             // of that memory, where another part may have it
     uint64_t row_count;
     hdst__run *run;
@@ -37,6 +40,9 @@ typedef struct hdst__group {
 
     char *kept;                     // memory of an earlier part's rows
     uint64_t kept_bytes;
+
+    struct hdst__group_device *by_device;       // NULL: nothing was ordered there
+    const char *why_host;           // the last order was not made there: why, "": there is nothing to tell. NULL: it was
 
     // Of the last start
     bool whole, wide;               // whole: there is one part; wide: numbers and places do not fit 32 bits

@@ -19,7 +19,8 @@
 #include <stdio.h>
 #include <string.h>
 
-hdst__sort *hdst__sort_create(hdst__engine *engine, const hdst__record *record, const hdst__sort_key *keys, size_t count)
+// Its fields are still to be named.
+static hdst__sort *create(hdst__engine *engine, const hdst__record *record, size_t count)
 {
     hdst__sort *sort = hdst__alloc_zero(hdst__engine_owned(engine, HDST__OWNER_SORTS), sizeof *sort);
     if (!sort) return NULL;
@@ -31,10 +32,28 @@ hdst__sort *hdst__sort_create(hdst__engine *engine, const hdst__record *record, 
         hdst__free(hdst__engine_owned(engine, HDST__OWNER_SORTS), sort);
         return NULL;
     }
-    for (size_t i = 0; i < count; i++) sort->field[i] = hdst__sort_field_of(record, &keys[i]);
     hdst__sort_runs_init(&sort->runs, hdst__engine_runtime(engine), sort->field, count, record->size);
     hdst__store_init(&sort->store, hdst__engine_runtime(engine), record);
     sort->store.whole = true;
+    return sort;
+}
+
+hdst__sort *hdst__sort_create(hdst__engine *engine, const hdst__record *record, const hdst__sort_key *keys, size_t count)
+{
+    hdst__sort *sort = create(engine, record, count);
+    if (!sort) return NULL;
+    for (size_t i = 0; i < count; i++) sort->field[i] = hdst__sort_field_of(record, &keys[i]);
+    hdst__sort_slices_init(sort);
+    return sort;
+}
+
+hdst__sort *hdst__sort_create_by_hash(hdst__engine *engine, const hdst__record *record, const hdst__key_fields *key)
+{
+    hdst__sort *sort = create(engine, record, key->count);
+    if (!sort) return NULL;
+    for (size_t i = 0; i < key->count; i++)
+        sort->field[i] = (hdst__sort_field){key->field[i].offset, key->field[i].kind, 8 * (uint32_t)hdst__scalar_size(key->field[i].kind), false};
+    sort->by_hash = true;
     hdst__sort_slices_init(sort);
     return sort;
 }
@@ -312,6 +331,28 @@ hdst_status hdst__sort_run(hdst__sort *sort, const hdst__reader *input, hdst__da
     const hdst_status status = end_run(sort, start, sort_records(sort, input, cache, rows, keep, error));
     hdst__engine_unlock(sort->engine);
     return status;
+}
+
+hdst_status hdst__sort_run_on_device(hdst__sort *sort, const hdst__reader *input, hdst__dataset_cache *cache, bool *done, hdst_error *error)
+{
+    const double start = hdst__now();
+    hdst__engine_lock(sort->engine);
+    forget(sort);
+    sort->stats = (hdst__run_stats){0};
+    sort->records = input->records;
+    const hdst_status tried = hdst__sort_on_device(sort, input, cache, NULL, true, done, error);
+    const hdst_status status = *done ? end_run(sort, start, tried) : tried;
+    if (!*done) forget(sort);
+    hdst__engine_unlock(sort->engine);
+    return status;
+}
+
+void hdst__sort_rest_on_device(hdst__sort *sort)
+{
+    hdst__engine_lock(sort->engine);
+    if (sort->on_device) hdst__device_sort_rest(sort->on_device);
+    if (sort->device) hdst__segment_destroy(sort->device, &sort->input);
+    hdst__engine_unlock(sort->engine);
 }
 
 // --- As they come ---

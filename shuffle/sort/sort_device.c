@@ -28,6 +28,7 @@ struct hdst__device_sort {
     hdst__arena arena;              // of the kernels' texts
     bool gpu;
     bool pairs;                     // an index moves with the keys
+    bool by_hash;                   // of all fields
     bool large;                     // of this run: a GPU's tiles
     uint64_t large_least;
     uint32_t groups;                // of this run
@@ -56,10 +57,31 @@ hdst__device_sort *hdst__device_sort_create(hdst__device *device, const hdst__re
     return sort;
 }
 
+void hdst__device_sort_set_by_hash(hdst__device_sort *sort) { sort->by_hash = sort->pairs = true; }
+
+// Returns how many of the fields are left.
+static size_t word_of(const hdst__device_sort *sort, size_t left, hdst__sort_word *word)
+{
+    if (!sort->by_hash) return hdst__sort_word_of(sort->fields, left, word);
+    hdst__sort_mixed_word_of(sort->fields, left, word);
+    return 0;
+}
+
 static void release(hdst__device_sort *sort, hdst__memory **memory)
 {
     sort->device->ops->release(sort->device, *memory);
     *memory = NULL;
+}
+
+void hdst__device_sort_rest(hdst__device_sort *sort)
+{
+    release(sort, &sort->counters);
+    release(sort, &sort->masks);
+    release(sort, &sort->state);
+    for (int i = 0; i < 2; i++) {
+        release(sort, &sort->key[i]);
+        release(sort, &sort->index[i]);
+    }
 }
 
 void hdst__device_sort_destroy(hdst__device_sort *sort)
@@ -72,13 +94,7 @@ void hdst__device_sort_destroy(hdst__device_sort *sort)
     }
     ops->unload(sort->device, sort->scan);
     ops->unload(sort->device, sort->gather);
-    release(sort, &sort->counters);
-    release(sort, &sort->masks);
-    release(sort, &sort->state);
-    for (int i = 0; i < 2; i++) {
-        release(sort, &sort->key[i]);
-        release(sort, &sort->index[i]);
-    }
+    hdst__device_sort_rest(sort);
     hdst__arena_destroy(&sort->arena);
     hdst__free(sort->device->runtime->allocator, sort);
 }
@@ -95,7 +111,7 @@ static uint64_t key_bytes(const hdst__device_sort *sort)
     uint64_t widest = 4;
     for (size_t left = sort->field_count; left > 0;) {
         hdst__sort_word word;
-        left = hdst__sort_word_of(sort->fields, left, &word);
+        left = word_of(sort, left, &word);
         if (word.bits > 32) widest = 8;
     }
     return widest;
@@ -361,7 +377,7 @@ hdst_status hdst__device_sort_run(hdst__device_sort *sort, const hdst__memory *i
     if (status == HDST_OK) status = load_gather(sort, error);
     for (size_t left = sort->field_count; left > 0 && status == HDST_OK;) {
         hdst__sort_word word;
-        left = hdst__sort_word_of(sort->fields, left, &word);
+        left = word_of(sort, left, &word);
         status = sort_word(&r, &word, error);
     }
     if (status == HDST_OK && !sort->gpu) status = pause(sort, error);

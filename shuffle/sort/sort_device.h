@@ -13,6 +13,9 @@ typedef struct hdst__device_sort hdst__device_sort;
 // large_least: records from which on a GPU takes large tiles where they are keys alone (engine/common/limits.h).
 hdst__device_sort *hdst__device_sort_create(hdst__device *device, const hdst__record *record, const hdst__sort_field *fields, size_t count,
                                             uint64_t large_least);
+// Before anything else: by the hash of the fields, which are a key of at most 8 bytes, and among equal hashes anyhow, but equal keys one after another.
+void hdst__device_sort_set_by_hash(hdst__device_sort *sort);
+void hdst__device_sort_rest(hdst__device_sort *sort);       // gives back the memory that it works with
 void hdst__device_sort_destroy(hdst__device_sort *sort);        // NULL is fine
 // Whether the device can sort so many records at once, its memory aside.
 bool hdst__device_sort_can(const hdst__device_sort *sort, uint64_t records);

@@ -17,6 +17,15 @@ size_t hdst__sort_word_of(const hdst__sort_field *fields, size_t count, hdst__so
     return count;
 }
 
+static uint64_t align_to(uint64_t at, uint64_t bytes) { return (at + bytes - 1) / bytes * bytes; }
+
+void hdst__sort_mixed_word_of(const hdst__sort_field *fields, size_t count, hdst__sort_word *word)
+{
+    uint64_t at = 0;
+    for (size_t i = 0; i < count; i++) at = align_to(at, fields[i].bits / 8) + fields[i].bits / 8;
+    *word = (hdst__sort_word){.fields = fields, .count = count, .bits = at > 4 ? 64 : 32, .mixed = true};
+}
+
 bool hdst__sort_is_key(const hdst__record *record, const hdst__sort_word *word)
 {
     const hdst__sort_field *field = &word->fields[0];
@@ -60,6 +69,23 @@ static void write_field(hdst__writer *out, const hdst__sort_field *field, uint32
     hdst__write(out, "    key |= (KEY)x << %u;\n    }\n", (unsigned)shift);
 }
 
+void hdst__sort_packed_text(hdst__writer *out, const hdst__record *record, const hdst__sort_word *word)
+{
+    const unsigned bytes = word->bits / 8;
+    hdst__write(out, "#define MIXED_BYTES %u\n%s\n", bytes, hdst__pieces_text(out->arena, &hdst__sort_pieces, "hash_key.cl"));
+    hdst__write(out, "#define PACKED %s\ninline PACKED packed_of(__global const uchar *row)\n{\n    PACKED key = 0;\n", bytes == 8 ? "ulong" : "uint");
+    uint64_t at = 0;
+    for (size_t i = 0; i < word->count; i++) {
+        const hdst__sort_field *field = &word->fields[i];
+        at = align_to(at, field->bits / 8);
+        hdst__write_text(out, "    {\n");
+        write_load(out, field, record->size);
+        hdst__write(out, "    key |= (PACKED)x << %u;\n    }\n", (unsigned)(8 * at));
+        at += field->bits / 8;
+    }
+    hdst__write(out, "    return key;\n}\ninline PACKED mixed_of(__global const uchar *row) { return mix%u(packed_of(row)); }\n", (unsigned)word->bits);
+}
+
 // And back.
 static void write_value(hdst__writer *out, const hdst__sort_field *field)
 {
@@ -83,7 +109,10 @@ void hdst__sort_pass_text(hdst__writer *out, const hdst__record *record, const h
     const char *key = word->bits > 32 ? "ulong" : "uint";
     hdst__write(out, "#define KEY %s\n#define SRC %d\n#define PAIRS %d\n#define LAST %d\n#define SIZE %" PRIu64 "ul\n",
                 key, (int)source, pairs, last, record->size);
-    if (source != HDST__SORT_KEYS) {
+    if (source != HDST__SORT_KEYS && word->mixed) {
+        hdst__sort_packed_text(out, record, word);
+        hdst__write_text(out, "#define key_of(row) mixed_of(row)\n");
+    } else if (source != HDST__SORT_KEYS) {
         hdst__write_text(out, "inline KEY key_of(__global const uchar *row)\n{\n    KEY key = 0;\n");
         uint32_t shift = word->bits;
         for (size_t i = 0; i < word->count; i++) {

@@ -14,10 +14,15 @@ typedef struct hdst__sort_word {    // neighbouring keys as one number of 32 or 
     const hdst__sort_field *fields;
     size_t count;
     uint32_t bits;
+    bool mixed;                     // packed as a key, and mixed (record/key_hash.h): its upper half or all of it is the key's hash
 } hdst__sort_word;
 
 // The first word of fields [0, count): as many of the last ones as fit 64 bits. Returns how many are left.
 size_t hdst__sort_word_of(const hdst__sort_field *fields, size_t count, hdst__sort_word *word);
+// All fields, of at most 8 bytes when they are packed, as such a word.
+void hdst__sort_mixed_word_of(const hdst__sort_field *fields, size_t count, hdst__sort_word *word);
+// PACKED, a type; PACKED packed_of(row): the word, packed; PACKED mixed_of(row).
+void hdst__sort_packed_text(hdst__writer *out, const hdst__record *record, const hdst__sort_word *word);
 // A record that is nothing but this word's one key, and the same bits whenever the key is the same.
 bool hdst__sort_is_key(const hdst__record *record, const hdst__sort_word *word);
 // What a GPU's work-group moves at a time: keys of each work-item.

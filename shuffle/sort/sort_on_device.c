@@ -115,7 +115,9 @@ static hdst_status prepare(hdst__sort *sort, hdst_error *error)
     if (status != HDST_OK || !sort->device->ops->work || stays_apart) return status;
     sort->on_device = hdst__device_sort_create(sort->device, sort->record, sort->field, sort->field_count,
                                                 hdst__engine_limits(sort->engine)->sort_large_least);
-    return sort->on_device ? HDST_OK : hdst__error_memory(error, "a sort");
+    if (!sort->on_device) return hdst__error_memory(error, "a sort");
+    if (sort->by_hash) hdst__device_sort_set_by_hash(sort->on_device);
+    return HDST_OK;
 }
 
 static hdst_status give_to_host(hdst__sort *sort, hdst__memory *output, hdst_error *error)

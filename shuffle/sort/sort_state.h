@@ -13,6 +13,7 @@ struct hdst__sort {
     const hdst__record *record;
     hdst__sort_field *field;
     size_t field_count;
+    bool by_hash;               // of the fields: on a device alone
     hdst__run_stats stats;
     const char *way;            // how it sorts: for people
     char told[420];             // how the last run sorted, in a line; "": it did not

@@ -89,7 +89,8 @@ static void expect_starts(job *j, const uint64_t *keys, uint64_t records, uint64
     cr_assert_eq(hdst__sorted_keys_find(&j->store.cache, j->key, limit, starts, &count, &why_not, &error), HDST_OK, "%s: %s", what, error.message);
     cr_assert_null(why_not, "%s: %s", what, why_not);
     for (uint64_t i = 0; i < records; i++)
-        for (; next <= keys[i]; next++) cr_assert_eq(starts[next], i, "%s: key %llu begins at %llu", what, (unsigned long long)next, (unsigned long long)starts[next]);
+        for (; next <= keys[i]; next++)
+            cr_assert_eq(starts[next], i, "%s: key %llu begins at %llu", what, (unsigned long long)next, (unsigned long long)starts[next]);
     cr_assert_eq(count, next, "%s: %llu keys", what, (unsigned long long)count);
     cr_assert_eq(starts[limit], 4711, "%s", what);
     free(starts);

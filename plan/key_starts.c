@@ -2,6 +2,7 @@
 // Where keys begin (plan/key_starts.h).
 #include "plan/key_starts.h"
 
+#include "base/huge_pages.h"
 #include "engine/memory/host_rows.h"
 #include "engine/memory/sorted_keys.h"
 #include "record/key_field.h"
@@ -101,6 +102,7 @@ static uint64_t *take_room(hdst__key_starts *starts, hdst__runtime *runtime)
     const bool fits = !__builtin_mul_overflow(starts->limit + 1, sizeof *room, &bytes) && starts->limit < UINT64_MAX;
     if (fits) room = hdst__budget_alloc_zero(&runtime->memory, HDST__OWNER_CACHES, bytes, what, &full);
     else hdst__error_memory(&full, what);
+    if (room) hdst__ask_for_huge_pages(room, bytes);
     if (!room) hdst__log_write(&runtime->log, HDST__LOG_WARN, "a reduction of arranged records looks at the key of each: %s", full.message);
     return room;
 }

@@ -5,6 +5,7 @@
 #include "shuffle/group/group_device.h"
 
 #include "base/costs_gpu.h"
+#include "base/huge_pages.h"
 #include "base/pieces.h"
 #include "engine/device/driver_gate.h"
 #include "engine/memory/dataset_cache.h"
@@ -171,6 +172,8 @@ static hdst_status make_runs(hdst__group *g, group_device *d, const uint32_t *pl
     hdst__budget *budget = hdst__engine_memory(g->engine);
     uint32_t *starts = hdst__budget_alloc(budget, HDST__OWNER_SORTS, runs * sizeof *starts, "runs of equal keys", error);
     g->run = starts ? hdst__budget_alloc(budget, HDST__OWNER_SORTS, runs * sizeof *g->run, "runs of equal keys", error) : NULL;
+    if (starts) hdst__ask_for_huge_pages(starts, runs * sizeof *starts);
+    if (g->run) hdst__ask_for_huge_pages(g->run, runs * sizeof *g->run);
     hdst_status status = g->run ? write_starts(d, g->row_count, tiles, places, runs, starts, error) : HDST_E_MEMORY;
     g->run_count = status == HDST_OK ? runs : 0;
     for (uint64_t i = 0; i < g->run_count; i++) g->run[i] = (hdst__run){starts[i], (i + 1 < runs ? starts[i + 1] : g->row_count) - starts[i]};

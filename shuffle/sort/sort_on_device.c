@@ -15,10 +15,12 @@
 void hdst__sort_release_device(hdst__sort *sort)
 {
     hdst__device_sort_destroy(sort->on_device);
+    hdst__structs_copy_destroy(sort->structs);
     if (sort->device) hdst__segment_destroy(sort->device, &sort->input);
     hdst__store_release(&sort->store);
     hdst__arena_destroy(&sort->arena);
     sort->on_device = NULL;
+    sort->structs = NULL;
     hdst__store_init(&sort->store, hdst__engine_runtime(sort->engine), sort->record);
     sort->store.whole = true;
 }
@@ -36,16 +38,22 @@ static const hdst__storage *make_storage(hdst__sort *sort, uint64_t records)
     return storage;
 }
 
-// All of a cached dataset, as C structs.
+static bool becomes_structs(const hdst__sort *sort, const hdst__dataset_cache *cache)
+{
+    return cache->reader.layout == HDST__AOS || hdst__structs_copy_suits(sort->device, sort->record);
+}
+
+// All of a cached dataset, as C structs, or what becomes such without leaving the device.
 static bool lies_there(const hdst__sort *sort, const hdst__dataset_cache *cache)
 {
-    return cache && cache->device == sort->device && !cache->streamed && cache->reader.layout == HDST__AOS && cache->count > 0 && cache->loaded == cache->count;
+    if (!cache || cache->device != sort->device || cache->streamed || !cache->count || cache->loaded != cache->count) return false;
+    return becomes_structs(sort, cache);
 }
 
 // Reads a cached dataset that nobody has read yet.
 static hdst_status load_cache(hdst__sort *sort, hdst__dataset_cache *cache, hdst_error *error)
 {
-    if (!cache || cache->reader.layout != HDST__AOS) return HDST_OK;
+    if (!cache || !becomes_structs(sort, cache)) return HDST_OK;
     const double start = hdst__now();
     const hdst_status status = hdst__dataset_cache_load(cache, sort->device, "a sort", &sort->stats.bytes_to_device, error);
     sort->stats.read_seconds += hdst__now() - start;
@@ -62,19 +70,36 @@ static hdst_status provide_input(hdst__sort *sort, uint64_t records, hdst__memor
     return sort->input.memory ? HDST_OK : hdst__segment_create(sort->device, kind, HDST__OWNER_SORTS, *storage, "a sort", &sort->input, error);
 }
 
+static hdst_status copy_structs(hdst__sort *sort, const hdst__dataset_cache *cache, hdst_error *error)
+{
+    if (!sort->structs) sort->structs = hdst__structs_copy_create(sort->device);
+    if (!sort->structs) return hdst__error_memory(error, "a sort");
+    return hdst__structs_copy_run(sort->structs, cache, sort->input.memory[0], error);
+}
+
+static hdst_status copy_segments(hdst__sort *sort, const hdst__dataset_cache *cache, hdst_error *error)
+{
+    hdst__device *device = sort->device;
+    const uint64_t size = sort->record->size;
+    hdst_status status = HDST_OK;
+    for (uint64_t i = 0; i < cache->count && status == HDST_OK; i++)
+        status = device->ops->copy(device, sort->input.memory[0], cache->segment[i].first * size, cache->segment[i].memory[0], 0,
+                                   cache->segment[i].count * size, error);
+    return status;
+}
+
+static bool is_whole(const hdst__dataset_cache *cache) { return cache->count == 1 && cache->reader.layout == HDST__AOS; }
+
 // Segments of a cached dataset, one behind the other.
 static hdst_status join_segments(hdst__sort *sort, const hdst__dataset_cache *cache, const hdst__memory **memory, hdst_error *error)
 {
     hdst__device *device = sort->device;
-    const uint64_t size = sort->record->size;
     const hdst__storage *storage;
     *memory = cache->segment[0].memory[0];
-    if (cache->count == 1) return HDST_OK;
+    if (is_whole(cache)) return HDST_OK;
     hdst_status status = provide_input(sort, cache->reader.records, device->unified ? HDST__MEMORY_SHARED : HDST__MEMORY_DEVICE, &storage, error);
     if (status == HDST_OK) status = device->ops->to_device(device, sort->input.memory[0], error);
-    for (uint64_t i = 0; i < cache->count && status == HDST_OK; i++)
-        status = device->ops->copy(device, sort->input.memory[0], cache->segment[i].first * size, cache->segment[i].memory[0], 0,
-                                   cache->segment[i].count * size, error);
+    if (status == HDST_OK) status = cache->reader.layout == HDST__AOS ? copy_segments(sort, cache, error) : copy_structs(sort, cache, error);
     if (status == HDST_OK) *memory = sort->input.memory[0];
     return status;
 }
@@ -97,7 +122,7 @@ static hdst_status load_input(hdst__sort *sort, const hdst__reader *input, uint6
 // Whether everything has room beside a quarter for others; what earlier runs left is used again.
 static bool has_room(const hdst__sort *sort, uint64_t records, const hdst__dataset_cache *resident)
 {
-    const bool one = resident && resident->count == 1;
+    const bool one = resident && is_whole(resident);
     const hdst__device *device = sort->device;
     const uint64_t size = sort->record->size, kept = sort->store.chunks ? records * (size + hdst__device_sort_bytes(sort->on_device)) : 0;
     const uint64_t on_device = records * ((one ? 1 : 2) * size + hdst__device_sort_bytes(sort->on_device));

@@ -7,6 +7,7 @@
 #include "shuffle/sort/sort_runs.h"
 #include "shuffle/sort/sort_slices.h"
 #include "engine/memory/store.h"
+#include "engine/memory/structs_copy.h"
 
 struct hdst__sort {
     hdst__engine *engine;
@@ -30,6 +31,7 @@ struct hdst__sort {
     hdst__device_sort *on_device;   // NULL: not used yet
     hdst__segment input;        // on the device, where the input is not there already; kept for the next run
     hdst__arena arena;          // of its storage
+    hdst__structs_copy *structs;        // of columns; NULL: not used yet
     hdst__sort_runs runs;       // sorted, in a file
     hdst__sort_slices slices;   // its input, where that comes from a stage as it runs
 };

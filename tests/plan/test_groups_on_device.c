@@ -32,6 +32,7 @@ static const char kernels[] =
     GROUP("by_c", "uint64_t") GROUP("by_three", "three") GROUP("by_wide", "wide")
     "struct lone { uint32_t u; };\n"
     "struct tally { uint32_t u, n; };\n"
+    "struct row { uint16_t a[3]; uint32_t u; };\n"
     "group tallied(key uint32_t u, stream lone v) -> tally { tally t = (tally){ .u = u }; for (lone e : v) t.n++; return t; }\n"
     "group some(key uint32_t k, stream item v) -> item { for (item e : v) if (e.at % 3u == 0u) emit(e); }\n"
     "group checked(key uint32_t k, stream item v) -> digest\n"
@@ -287,20 +288,86 @@ Test(groups_on_device, records_from_anywhere)
         fill(5000);
         hdst_context *context = context_of(form, 0, 0, HDST_ON_ERROR_FAIL);
         hdst_module *module = module_of(context, kernels);
-        hdst_dataset *from = read_items(context, module), *columns = hdst_cache(hdst_with_layout(from, HDST_SOA)), *kept = hdst_cache(from);
-        hdst_dataset *inputs[] = {columns, from, hdst_sort(from, "at"), kept};
-        hdst_result *r[4];
-        for (int i = 0; i < 4; i++) r[i] = hdst_result_create(hdst_group_function(inputs[i], "u", module, "by_u"));
+        hdst_dataset *from = read_items(context, module), *columns = hdst_cache(hdst_with_layout(from, HDST_SOA)), *kept = hdst_cache(from),
+                     *blocks = hdst_cache(hdst_with_layout(from, HDST_AOSOA)), *arrays = hdst_cache(hdst_with_layout(from, HDST_AOP));
+        hdst_dataset *inputs[] = {columns, blocks, arrays, kept, hdst_sort(columns, "at"), from};
+        hdst_result *r[6];
+        for (int i = 0; i < 6; i++) r[i] = hdst_result_create(hdst_group_function(inputs[i], "u", module, "by_u"));
         for (int turn = 0; turn < 2; turn++) {
-            for (int i = 0; i < 4; i++) {
+            for (int i = 0; i < 6; i++) {
+                expect_digests(r[i], forms[form]);
                 expect_digests(r[i], forms[form]);
                 expect_place(r[i], form, NULL);
+                const uint64_t bytes = hdst_result_stats(r[i]).bytes_to_device;         // kept records stay where they are
+                if (form == ON_DEVICE && i < 4) cr_expect_lt(bytes, sizeof items / 4, "%d: %d bytes", i, (int)bytes);
             }
             fill(5000 - 4000 * (turn == 0));
             hdst_uncache(columns);
+            hdst_uncache(blocks);
+            hdst_uncache(arrays);
             hdst_uncache(kept);
         }
-        for (int i = 0; i < 4; i++) hdst_result_destroy(r[i]);
+        for (int i = 0; i < 6; i++) hdst_result_destroy(r[i]);
+        hdst_context_destroy(context);
+    }
+}
+
+static void run_with_small_buffers(hdst_context *context, hdst_dataset *dataset, uint64_t bytes)
+{
+    hdst_result *r = hdst_result_create(dataset);
+    hdst_error error;
+    hdst__device *device;
+    cr_assert_eq(hdst__engine_open(context->engine, &device, &error), HDST_OK);
+    hdst__device_info *info = (hdst__device_info *)(uintptr_t)device->info;
+    const uint64_t usual = info->max_alloc_bytes;
+    info->max_alloc_bytes = bytes;
+    RUN(r);
+    info->max_alloc_bytes = usual;
+    hdst_result_destroy(r);
+}
+
+// A run of equal keys is longer than a segment.
+Test(groups_on_device, records_in_many_segments)
+{
+    static const hdst_layout layouts[] = {HDST_AOS, HDST_SOA, HDST_AOSOA};
+    if (!have_cpu()) return;
+    now = keys;
+    for (int i = 0; i < 3; i++) {
+        hdst_context *context = context_of(ON_DEVICE, 0, 0, HDST_ON_ERROR_FAIL);
+        hdst_module *module = module_of(context, kernels);
+        fill(3);
+        hdst_dataset *cached = hdst_cache(hdst_with_layout(read_items(context, module), layouts[i]));
+        run_with_small_buffers(context, hdst_sort(cached, "at"), 100 << 10);         // for which the device has no room, but it loads them
+        hdst_result *r = hdst_result_create(hdst_group_function(cached, "u", module, "by_u"));
+        expect_digests(r, "segments");
+        expect_place(r, ON_DEVICE, NULL);
+        cr_expect_lt(hdst_result_stats(r).bytes_to_device, sizeof items / 4);
+        hdst_result_destroy(r);
+        hdst_context_destroy(context);
+    }
+}
+
+// Fields of several numbers, in columns of which each number has one.
+Test(groups_on_device, a_sort_of_columns_with_arrays)
+{
+    typedef struct row { uint16_t a[3]; uint32_t u; } row;
+    static row rows[ITEMS];
+    fill(ITEMS);
+    for (uint32_t i = 0; i < ITEMS; i++) rows[i] = (row){{(uint16_t)i, (uint16_t)(i >> 3), (uint16_t)(i * 7)}, (i * 7919u) % ITEMS};
+    ON_EACH_FORM {
+        uint64_t count_of;
+        hdst_context *context = context_of(form, 0, 0, HDST_ON_ERROR_FAIL);
+        hdst_module *module = module_of(context, kernels);
+        hdst_dataset *from = hdst_read(hdst_source_from_memory(context, rows, ITEMS, sizeof *rows), module, "row");
+        hdst_result *r = hdst_result_create(hdst_sort(hdst_cache(hdst_with_layout(from, HDST_SOA)), "u"));
+        RUN(r);
+        const row *got = hdst_result_rows(r, NULL, &count_of);
+        cr_assert_eq(count_of, ITEMS);
+        for (uint32_t i = 0; i < ITEMS; i++) {
+            const uint32_t at = (uint32_t)got[i].a[0];
+            cr_assert(got[i].u == i && rows[at].u == i && got[i].a[1] == rows[at].a[1] && got[i].a[2] == rows[at].a[2], "%s: row %u", forms[form], i);
+        }
+        hdst_result_destroy(r);
         hdst_context_destroy(context);
     }
 }

@@ -107,7 +107,7 @@ enum {
     HDST__GPU_KEY_LONG_PARTITION = 1 << 16, // tuples: 1M keys of 200M records take 0.79 ms in 2048 partitions, 1.09 in 1024
     HDST__GPU_KEY_CHUNK_TILES = 4,          // of a work-group that puts tuples in order again. Chosen, not measured
     HDST__GPU_KEY_TABLE_LEAST_ROWS = 64, HDST__GPU_KEY_TABLE_MOST_ROWS = 4096,
-    HDST__GPU_KEY_TUPLE_WORDS = 8,          // of 32 bits; records of more are reduced on the host
+    HDST__GPU_KEY_TUPLE_WORDS = 16,         // of 32 bits; records of more are reduced on the host
     HDST__GPU_KEY_MANY_RECORDS = 4000000, HDST__GPU_KEY_MANY_PARTITION_BITS = 8,       // more records have so many partitions at least
     HDST__GPU_KEY_SOME_RECORDS = 100000, HDST__GPU_KEY_SOME_PARTITION_BITS = 6,
     HDST__GPU_KEY_SAMPLE_RECORDS = 1 << 15, HDST__GPU_KEY_ADDENDS = 1 << 12,           // looked at first; addends of a float sum

@@ -4,9 +4,9 @@
 // the device's kernels took, by its own clock. Values are multiples of 2^-24 below 1, so that the sums in whole
 // numbers are what they must be (`check`: 1 when all rows are). With `--values wild` one value in 256 lies over 120
 // binades, and `check` gives a hash of the bits of all rows, which is the same on every device. With --map keys
-// (hashed) and values are computed from records of four fields.
-//   bench_by_key [--keys N] [--zipf EXPONENT] [--values even|wild] [--layout aos|soa] [--records N] [--device DEVICE] [--hashed] [--map] [--kernels FOLDER]
-//   [--explain]
+// (hashed) and values are computed from records of four fields. With --wide keys have 16 bytes.
+//   bench_by_key [--keys N] [--zipf EXPONENT] [--values even|wild] [--layout aos|soa] [--records N] [--device DEVICE] [--hashed] [--map] [--wide]
+//   [--kernels FOLDER] [--explain]
 // Keys are uniform, or by Zipf's law: key number k comes in proportion to k^-EXPONENT.
 #include "bench/hdst_side.h"
 
@@ -16,7 +16,7 @@ typedef struct problem {
     uint64_t records, keys;
     double zipf;
     bool wild;
-    bool hashed, map;
+    bool hashed, map, wide;
     hdst_result *result;
 } problem;
 
@@ -47,6 +47,22 @@ static bool fill_pairs(uint64_t first, uint64_t count, void *records, char *mess
     return true;
 }
 
+typedef struct wide { uint64_t user, item; float value; } wide;
+
+static bool fill_wide(uint64_t first, uint64_t count, void *records, char *message, void *user)
+{
+    (void)message;
+    wide *all = records;
+    memset(all, 0, count * sizeof *all);
+    for (uint64_t i = 0; i < count; i++) {
+        const pair one = pair_of(user, first + i);
+        all[i].user = bench_random(one.key);
+        all[i].item = one.key;
+        all[i].value = one.value;
+    }
+    return true;
+}
+
 typedef struct order { uint32_t user, item; float price, amount; } order;
 
 static bool fill_orders(uint64_t first, uint64_t count, void *records, char *message, void *user)
@@ -74,9 +90,19 @@ static size_t check_wild(const problem *p, double *values)
     return 1;
 }
 
+static size_t check_wide(const problem *p, double *values)
+{
+    uint64_t count;
+    const wide *rows = hdst_result_rows(p->result, NULL, &count);
+    values[0] = values[1] = values[2] = 0;
+    for (uint64_t i = 0; i < count; i++) bench_add_group((uint32_t)rows[i].item, (double)rows[i].value, values);
+    return 3;
+}
+
 static size_t check_groups(const problem *p, double *values)
 {
     uint64_t count;
+    if (p->wide) return check_wide(p, values);
     const pair *rows = hdst_result_rows(p->result, NULL, &count);
     values[0] = values[1] = values[2] = 0;
     for (uint64_t i = 0; i < count; i++) bench_add_group(rows[i].key, (double)rows[i].value, values);
@@ -114,13 +140,14 @@ int main(int argc, char **argv)
     p.zipf = atof(side_option(argc, argv, "--zipf", "0"));
     for (int i = 1; i < argc; i++) {
         p.map |= !strcmp(argv[i], "--map");
-        p.hashed |= p.map || !strcmp(argv[i], "--hashed");
+        p.wide |= !strcmp(argv[i], "--wide");
+        p.hashed |= p.map || p.wide || !strcmp(argv[i], "--hashed");
     }
     hdst_context *ctx = side_context(argc, argv);
     snprintf(path, sizeof path, "%s/by_key.hk", side_option(argc, argv, "--kernels", BENCH_KERNELS));
-    hdst_source *in = hdst_source_from_callback(ctx, p.records, p.map ? fill_orders : fill_pairs, &p);
+    hdst_source *in = hdst_source_from_callback(ctx, p.records, p.wide ? fill_wide : p.map ? fill_orders : fill_pairs, &p);
     hdst_module *hk = hdst_module_load(ctx, path, NULL, 0);
-    hdst_dataset *data = hdst_cache(hdst_with_layout(hdst_read(in, hk, p.map ? "order" : "pair"), side_layout(argc, argv)));
+    hdst_dataset *data = hdst_cache(hdst_with_layout(hdst_read(in, hk, p.wide ? "wide" : p.map ? "order" : "pair"), side_layout(argc, argv)));
     hdst_dataset *pairs = p.map ? hdst_map_function(data, hk, "sale") : data;
     p.result = hdst_result_create(p.hashed ? hdst_reduce_by_key(pairs, hk, "add") : hdst_reduce_dense(pairs, hk, "add", p.keys));
     const bench_case cases[] = {{"step", run, check, &p}};

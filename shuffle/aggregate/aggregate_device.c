@@ -271,9 +271,10 @@ static hdst_status total(pass *p, bool *full, bool *overflow_full, hdst_error *e
     if (status == HDST_OK) status = hdst__aggregate_device_read(d, HDST__AGGREGATE_OVERFLOW, HDST__OVERFLOW_STATE * 8, &overflow_state,
                                                                 sizeof overflow_state, error);
     if (status == HDST_OK) status = hdst__aggregate_device_read(d, HDST__AGGREGATE_ROWS_OF, partitions * 4, &rows, sizeof rows, error);
-    *full = failed;
+    *full = failed & 1;
     *overflow_full = hdst__overflow_is_full(overflow_state);
     d->rows = rows;
+    if (status == HDST_OK && !*full && failed) return hdst__error_set(error, HDST_E_MEMORY, "keys of more than 8 bytes have one hash of 64 bits in common");
     return status;
 }
 
@@ -442,10 +443,10 @@ bool hdst__aggregate_device_can_on(hdst__aggregate_device *d, const hdst__device
 
 bool hdst__aggregate_device_suits(hdst__aggregate_device *d, uint64_t records)
 {
-    const uint64_t row = d->layout->record->size;
+    const uint64_t tuple = hdst__aggregate_kernels_tuple_bytes(d->layout), size = d->layout->record->size, row = tuple > size ? tuple : size;
     hdst_error ignored;         // whoever runs the stage is told
     const bool suits = open_device(d, &ignored) == HDST_OK && hdst__aggregate_device_can_on(d, d->device, records);
-    // The records, and tuples of them twice; a tuple is as overflow as a record, or nearly.
+    // The records, and tuples of them twice.
     return suits && records < hdst__budget_left(&d->device->budget) / (row * 4);
 }
 

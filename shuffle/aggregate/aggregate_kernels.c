@@ -2,6 +2,7 @@
 // The kernels of a reduction by key on a GPU as text, which lies in the writer's arena
 // (shuffle/aggregate/aggregate_kernels.h).
 #include "shuffle/aggregate/aggregate_kernels.h"
+#include "shuffle/aggregate/aggregate_key_text.h"
 
 #include "accum/accum_pieces.h"
 #include "accum/value_text.h"
@@ -30,12 +31,27 @@ static const char *why_not_value(const hdst__value_column *column, const hdst__t
     return NULL;
 }
 
+// Words of 32 bits that a tuple needs.
+static uint64_t tuple_words(const hdst__aggregation_layout *layout)
+{
+    uint64_t words = layout->key_bytes <= 4 ? 1 : 2 * layout->key_words;
+    for (uint64_t c = 0; c < layout->value_count; c++) words += layout->value[c].bytes > 4 ? 2 : 1;
+    return words;
+}
+
+uint64_t hdst__aggregate_kernels_tuple_bytes(const hdst__aggregation_layout *layout)
+{
+    uint64_t words = 2;
+    while (words < tuple_words(layout)) words *= 2;
+    return words * 4;
+}
+
 const char *hdst__aggregate_kernels_why_not(const hdst__aggregation_layout *layout, const hdst__storage *storage, const hdst__target_facts *facts)
 {
-    uint64_t words = layout->key_bytes <= 4 ? 1 : 2;
+    const uint64_t words = tuple_words(layout);
     if (!facts->has_int64_atomics) return "the device has no atomic operations on 64 bits";
     if (layout->texts) return "the key has a text, which only the host takes apart";
-    if (layout->key_bytes > 8) return "the key has more than 8 bytes";
+    if (layout->key_bytes > HDST__AGGREGATE_KEY_BYTES) return "the key has more than 32 bytes";
     if (storage->layout == HDST__AOSOA) return "records lie in blocks";
     const uint64_t columns = layout->key_count + layout->value_count;
     if (layout->value_count > HDST__AGGREGATE_VALUES || columns > HDST__AGGREGATE_COLUMNS || storage->buffers > HDST__AGGREGATE_COLUMNS)
@@ -43,7 +59,6 @@ const char *hdst__aggregate_kernels_why_not(const hdst__aggregation_layout *layo
     for (uint64_t c = 0; c < layout->value_count; c++) {
         const char *why = why_not_value(&layout->value[c], facts);
         if (why) return why;
-        words += layout->value[c].bytes > 4 ? 2 : 1;
     }
     return words > HDST__GPU_KEY_TUPLE_WORDS ? "records have many values" : NULL;
 }
@@ -65,7 +80,7 @@ static void place_values(const hdst__aggregation_layout *layout, hdst__aggregate
 {
     for (uint64_t c = 0; c < layout->value_count; c++) {
         const hdst__value_column *column = &layout->value[c];
-        shape->value[c] = (hdst__aggregate_kernel_value){shape->mixed_bytes / 4 + shape->payload, shape->units, shape->cells, shape->sums};
+        shape->value[c] = (hdst__aggregate_kernel_value){shape->mixed_bytes / 4 + shape->rest + shape->payload, shape->units, shape->cells, shape->sums};
         shape->payload += column->bytes > 4 ? 2 : 1;
         shape->units += units_of(column);
         shape->cells += cells_of(column);
@@ -75,6 +90,9 @@ static void place_values(const hdst__aggregation_layout *layout, hdst__aggregate
         shape->doubles |= !is_narrow(column);
         if (column->cell.device_words > shape->overflow_cell_words) shape->overflow_cell_words = column->cell.device_words;
     }
+    shape->rest_unit = shape->units;
+    shape->rest_cell = shape->cells;
+    if (shape->rest) shape->units += shape->rest + 1, shape->cells += shape->rest + 1;
 }
 
 static uint32_t slots_in(uint64_t bytes, uint32_t each, uint32_t unit)
@@ -86,13 +104,14 @@ static uint32_t slots_in(uint64_t bytes, uint32_t each, uint32_t unit)
 
 void hdst__aggregate_kernel_shape_of(const hdst__aggregation_layout *layout, const hdst__target_facts *facts, bool states, hdst__aggregate_kernel_shape *shape)
 {
-    *shape = (hdst__aggregate_kernel_shape){.mixed_bytes = layout->key_bytes <= 4 ? 4 : 8, .overflow_cell_words = 1, .states = states};
+    *shape = (hdst__aggregate_kernel_shape){.mixed_bytes = layout->key_bytes <= 4 ? 4 : 8, .rest = layout->key_words > 1 ? 2 * (layout->key_words - 1) : 0,
+                                            .overflow_cell_words = 1, .states = states};
     place_values(layout, shape);
     shape->row_bytes = states ? shape->mixed_bytes + 4 * shape->cells : (uint32_t)layout->record->size;
     shape->state_words = layout->row_words + 1;
     const uint64_t local = facts->local_bytes < HDST__GPU_KEY_LOCAL_BYTES ? facts->local_bytes : HDST__GPU_KEY_LOCAL_BYTES;
     const uint64_t tile_bytes = local * HDST__GPU_KEY_TILE_BYTES / HDST__GPU_KEY_LOCAL_BYTES;
-    for (shape->tuple_words = 2; shape->tuple_words < shape->mixed_bytes / 4 + shape->payload;) shape->tuple_words *= 2;
+    shape->tuple_words = (uint32_t)(hdst__aggregate_kernels_tuple_bytes(layout) / 4);
     if (shape->units == 0) shape->units = shape->cells = 1;         // of keys alone: never read
     // Tables leave few work-groups room on a compute unit, so each has many lanes; what the lanes need themselves comes on top of the table.
     const bool large = local == HDST__GPU_KEY_LOCAL_BYTES && facts->max_group >= 2 * HDST__AGGREGATE_LANES;
@@ -134,22 +153,31 @@ static void print_source(hdst__writer *out, const hdst__aggregation_layout *layo
     hdst__write_text(out, "\n");
 }
 
+// Of 0 bytes: another element's load has it.
+static element load_of(const hdst__aggregation_layout *layout, const hdst__storage *storage, uint64_t c)
+{
+    element at = element_of(layout, c);
+    if (c < layout->key_count) at.bytes = hdst__key_load_bytes(layout, storage, c);
+    return at;
+}
+
 // Structs of 8 or 16 bytes are read as one vector, if all that is wanted of them lies at whole words.
 static uint32_t struct_words(const hdst__aggregation_layout *layout, const hdst__storage *storage)
 {
     const uint64_t size = layout->record->size;
     if (storage->layout != HDST__AOS || (size != 8 && size != 16)) return 0;
     for (uint64_t c = 0; c < layout->key_count + layout->value_count; c++) {
-        const element at = element_of(layout, c);
-        if (at.bytes < 4 || hdst__leaf_offset(&layout->record->leaves[at.leaf], at.element) % 4) return 0;
+        const element at = load_of(layout, storage, c);
+        if (at.bytes && (at.bytes < 4 || hdst__leaf_offset(&layout->record->leaves[at.leaf], at.element) % 4)) return 0;
     }
     return (uint32_t)size / 4;
 }
 
 static void print_load(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__storage *storage, uint64_t c)
 {
-    const element at = element_of(layout, c);
+    const element at = load_of(layout, storage, c);
     const hdst__leaf_address *address = &storage->leaf[at.leaf];
+    if (!at.bytes) return;
     const uint64_t offset = hdst__leaf_offset(&layout->record->leaves[at.leaf], at.element), word = offset / 4;
     const char *type = at.bytes == 8 ? "ulong" : "uint";
     hdst__write(out, "    const %s x%u = ", type, (unsigned)c);
@@ -179,14 +207,14 @@ static void print_payload(hdst__writer *out, const hdst__aggregation_layout *lay
     const unsigned word = shape->value[v].payload, x = (unsigned)(layout->key_count + v);
     if (hdst__is_key(cell->acc)) {
         const char *as = cell->kind == HDST__F32 ? "as_float" : cell->kind == HDST__F64 ? "as_double" : cell->kind == HDST__BOOL ? "0 != " : "";
-        hdst__write(out, "    const ulong k%u = %s_key_%s((%s)%s(x%u));\n    tuple.s%u = (uint)k%u;\n", x, cell->acc == HDST__MIN ? "min" : "max",
+        hdst__write(out, "    const ulong k%u = %s_key_%s((%s)%s(x%u));\n    tuple.s%x = (uint)k%u;\n", x, cell->acc == HDST__MIN ? "min" : "max",
             key_type(cell->kind), key_type(cell->kind), as, x, word, x);
-        if (layout->value[v].bytes > 4) hdst__write(out, "    tuple.s%u = (uint)(k%u >> 32);\n", word + 1, x);
+        if (layout->value[v].bytes > 4) hdst__write(out, "    tuple.s%x = (uint)(k%u >> 32);\n", word + 1, x);
         return;
     }
     const char *inverted = cell->acc == HDST__AND ? "~" : "";
-    hdst__write(out, "    tuple.s%u = (uint)%sx%u;\n", word, inverted, x);
-    if (layout->value[v].bytes > 4) hdst__write(out, "    tuple.s%u = (uint)(%sx%u >> 32);\n", word + 1, inverted, x);
+    hdst__write(out, "    tuple.s%x = (uint)%sx%u;\n", word, inverted, x);
+    if (layout->value[v].bytes > 4) hdst__write(out, "    tuple.s%x = (uint)(%sx%u >> 32);\n", word + 1, inverted, x);
 }
 
 static void print_tuple(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__storage *storage, const hdst__aggregate_kernel_shape *shape)
@@ -195,10 +223,7 @@ static void print_tuple(hdst__writer *out, const hdst__aggregation_layout *layou
     hdst__write_text(out, "inline TUPLE tuple_at(SRC, ulong i)\n{\n    TUPLE tuple = (TUPLE)(0);\n");
     if (words) hdst__write(out, "    const uint%u all = ((__global const uint%u *)b0)[i];\n", (unsigned)words, (unsigned)words);
     for (uint64_t c = 0; c < layout->key_count + layout->value_count; c++) print_load(out, layout, storage, c);
-    hdst__write_text(out, "    const MIXED key = 0");
-    for (uint64_t c = 0; c < layout->key_count; c++) hdst__write(out, " | (MIXED)x%u << %u", (unsigned)c, (unsigned)(8 * layout->key[c].at));
-    if (shape->mixed_bytes == 4) hdst__write_text(out, ";\n    tuple.s0 = mix32(key);\n");
-    else hdst__write_text(out, ", m = mix64(key);\n    tuple.s0 = (uint)m;\n    tuple.s1 = (uint)(m >> 32);\n");
+    hdst__key_print_mixed(out, layout, storage, shape);
     for (uint64_t v = 0; v < layout->value_count; v++) print_payload(out, layout, shape, v);
     hdst__write_text(out, "    return tuple;\n}\n");
     hdst__write(out, "inline MIXED mixed_of(TUPLE tuple) { return %s; }\n", shape->mixed_bytes == 4 ? "tuple.s0" : "tuple.s0 | (ulong)tuple.s1 << 32");
@@ -234,14 +259,14 @@ static void print_word(hdst__writer *out, const hdst__aggregation_layout *layout
     const hdst__aggregate_kernel_value *at = &shape->value[v];
     const unsigned u = at->unit, w = at->payload, s = at->sum;
     if (!column->cell.digits) {
-        if (column->bytes <= 4) hdst__write(out, "    words.w%u = tuple.s%u;\n", u, w);
-        else if (units_of(column) == 2) hdst__write(out, "    words.w%u = tuple.s%u;\n    words.w%u = tuple.s%u;\n", u, w, u + 1, w + 1);
-        else hdst__write(out, "    words.w%u = (long)(tuple.s%u | (ulong)tuple.s%u << 32);\n", u, w, w + 1);
+        if (column->bytes <= 4) hdst__write(out, "    words.w%u = tuple.s%x;\n", u, w);
+        else if (units_of(column) == 2) hdst__write(out, "    words.w%u = tuple.s%x;\n    words.w%u = tuple.s%x;\n", u, w, u + 1, w + 1);
+        else hdst__write(out, "    words.w%u = (long)(tuple.s%x | (ulong)tuple.s%x << 32);\n", u, w, w + 1);
         return;
     }
     char value[64];
-    if (column->cell.kind == HDST__F32) snprintf(value, sizeof value, "%sas_float(tuple.s%u)", is_narrow(column) ? "" : "(double)", w);
-    else snprintf(value, sizeof value, "as_double(tuple.s%u | (ulong)tuple.s%u << 32)", w, w + 1);
+    if (column->cell.kind == HDST__F32) snprintf(value, sizeof value, "%sas_float(tuple.s%x)", is_narrow(column) ? "" : "(double)", w);
+    else snprintf(value, sizeof value, "as_double(tuple.s%x | (ulong)tuple.s%x << 32)", w, w + 1);
     if (is_two(column))
         hdst__write(out, "    words.w%u = two_words_of(%s, scales.up%u, scales.limit, %uu, &exceptions, &words.w%u);\n", u, value, s, 1u << s, u + 1);
     else if (is_narrow(column))
@@ -294,14 +319,18 @@ static void print_words(hdst__writer *out, const hdst__aggregation_layout *layou
     for (uint32_t u = 0; u < shape->units; u++) hdst__write(out, "    long w%u;\n", (unsigned)u);
     hdst__write_text(out, "} words_t;\ninline words_t words_of(TUPLE tuple, scales_t scales)\n{\n    words_t words;\n    uint exceptions = 0;\n");
     for (uint64_t v = 0; v < layout->value_count; v++) print_word(out, layout, shape, v);
+    hdst__key_print_words(out, shape);
     hdst__write_text(out, "    words.exceptions = exceptions;\n    return words;\n}\n// To a row of a table, whose words lie `stride` apart; and from there.\n"
                            "inline void add_cells(volatile __local uint *cells, uint at, uint stride, words_t words)\n{\n");
     print_units(out, layout, shape, 0);
+    hdst__key_print_add(out, shape);
     hdst__write_text(out, "}\ninline words_t cells_at(volatile __local uint *cells, uint at, uint stride)\n{\n    words_t words;\n    words.exceptions = 0;\n");
     print_units(out, layout, shape, 1);
+    hdst__key_print_read(out, shape);
     hdst__write_text(out, "    return words;\n}\n// To the words of a heavy key, and from there.\ninline void add_words(volatile __global ulong *to, "
         "words_t words)\n{\n");
     print_units(out, layout, shape, 2);
+    hdst__key_print_add_heavy(out, shape);
     hdst__write_text(out, "}\ninline words_t words_at(__global const ulong *at)\n{\n    words_t words;\n    words.exceptions = 0;\n");
     for (uint32_t u = 0; u < shape->units; u++) hdst__write(out, "    words.w%u = (long)at[%u];\n", (unsigned)u, (unsigned)u);
     hdst__write_text(out, "    return words;\n}\n");
@@ -337,13 +366,14 @@ static const char *value_text(hdst__arena *arena, const hdst__value_column *colu
 static void print_finished_row(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__aggregate_kernel_shape *shape)
 {
     uint64_t bytes = 0;
-    hdst__write(out, "inline void write_row(__global uchar *row, MIXED m, words_t words, scales_t scales)\n{\n    const ulong key = %s(m);\n",
-        shape->mixed_bytes == 4 ? "unmix32" : "unmix64");
+    hdst__write(out, "inline void write_row(__global uchar *row, MIXED m, words_t words, scales_t scales)\n{\n");
+    hdst__key_print_unmixed(out, shape);
     for (uint64_t c = 0; c < layout->key_count + layout->value_count; c++) bytes += element_of(layout, c).bytes;
     if (bytes < layout->record->size) hdst__write_text(out, "    for (uint b = 0; b < (uint)SIZE; b++) row[b] = 0;\n");
     for (uint64_t c = 0; c < layout->key_count; c++) {
         hdst__write_text(out, "    ");
-        print_put(out, layout, element_of(layout, c), hdst__arena_printf(out->arena, "key >> %u", (unsigned)(8 * layout->key[c].at)));
+        const unsigned at = layout->key[c].at;
+        print_put(out, layout, element_of(layout, c), hdst__arena_printf(out->arena, "k%u >> %u", at / 8, at % 8 * 8));
     }
     for (uint64_t v = 0; v < layout->value_count; v++) {
         hdst__write_text(out, "    ");
@@ -365,6 +395,8 @@ static void print_unfinished_row(hdst__writer *out, const hdst__aggregation_layo
             hdst__write(out, "    to[%u] = (uint)((ulong)words.w%u >> %u);\n", first + (unsigned)(shape->value[v].cell + u),
                         (unsigned)(shape->value[v].unit + u / words), 32 * (unsigned)(u % words));
     }
+    for (uint32_t i = 0; i < shape->rest; i++)
+        hdst__write(out, "    to[%u] = (uint)words.w%u;\n", first + (unsigned)(shape->rest_cell + i), (unsigned)(shape->rest_unit + i));
     hdst__write_text(out, "}\n");
 }
 
@@ -381,6 +413,16 @@ static void print_state_of(hdst__writer *out, const hdst__value_column *column, 
     }
 }
 
+static void print_key_of_state(hdst__writer *out, const hdst__aggregate_kernel_shape *shape)
+{
+    const unsigned first = shape->mixed_bytes / 4, last = shape->rest / 2, rest = first + shape->rest_cell;
+    if (first == 2 && !last) hdst__write_text(out, "    to[1] = unmix64(at[0] | (ulong)at[1] << 32);\n");
+    if (last) hdst__write_text(out, "    ulong h = 0;\n");
+    for (unsigned w = 0; w < last; w++)
+        hdst__write(out, "    to[%u] = at[%u] | (ulong)at[%u] << 32;\n    h = chain_key(h, to[%u]);\n", 1 + w, rest + 2 * w, rest + 2 * w + 1, 1 + w);
+    if (last) hdst__write(out, "    to[%u] = last_of_key(at[0] | (ulong)at[1] << 32, h);\n", 1 + last);
+}
+
 // Such a row as a state: a tag, the key where the hash does not tell it, the cells, and no number of superaccumulators yet.
 static void print_state(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__aggregate_kernel_shape *shape)
 {
@@ -388,7 +430,7 @@ static void print_state(hdst__writer *out, const hdst__aggregation_layout *layou
     hdst__write(out, "#define STATE_WORDS %uu\ninline void write_state(__global const uchar *row, __global ulong *to, uint addend_bits)\n{\n"
                      "    __global const uint *at = (__global const uint *)row;\n    long high, low;\n", (unsigned)shape->state_words);
     hdst__write(out, "    to[0] = at[%u] | 1ul << 32;\n", first - 1);
-    if (first == 2) hdst__write_text(out, "    to[1] = unmix64(at[0] | (ulong)at[1] << 32);\n");
+    print_key_of_state(out, shape);
     for (uint64_t v = 0; v < layout->value_count; v++)
         print_state_of(out, &layout->value[v], 1 + layout->key_words + layout->value[v].word, first + shape->value[v].cell);
     hdst__write_text(out, "    to[STATE_WORDS - 1] = 0;\n}\n");
@@ -414,8 +456,8 @@ static void print_exception(hdst__writer *out, const hdst__aggregation_layout *l
         if (!layout->value[v].cell.digits) continue;
         hdst__write(out, "    if (exceptions & %uu) superaccumulator_add_%s(overflow_cell(overflow, place + %u), ",
                     1u << at->sum, is_float ? "float" : "double", (unsigned)at->sum);
-        if (is_float) hdst__write(out, "as_float(tuple.s%u));\n", (unsigned)at->payload);
-        else hdst__write(out, "as_double(tuple.s%u | (ulong)tuple.s%u << 32));\n", (unsigned)at->payload, (unsigned)at->payload + 1);
+        if (is_float) hdst__write(out, "as_float(tuple.s%x));\n", (unsigned)at->payload);
+        else hdst__write(out, "as_double(tuple.s%x | (ulong)tuple.s%x << 32));\n", (unsigned)at->payload, (unsigned)at->payload + 1);
     }
     hdst__write_text(out, "}\n// And in the end the words go there too.\n"
                           "__attribute__((noinline)) void finish_exceptions(volatile __global long *overflow, __global ulong *rows_of_overflow, ulong place, "
@@ -457,6 +499,7 @@ static uint32_t copy_bytes(const hdst__record *record)
 static void print_macros(hdst__writer *out, const hdst__aggregation_layout *layout, const hdst__aggregate_kernel_shape *shape)
 {
     const uint32_t word = copy_bytes(layout->record);
+    if (shape->rest) hdst__write(out, "#define REST_WORDS %uu\n#define REST_CELL %uu\n", (unsigned)shape->rest / 2, (unsigned)shape->rest_cell);
     if (shape->doubles) hdst__write_text(out, "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n");
     hdst__write_text(out, hdst__pieces_text(out->arena, &hdst__base_pieces, "head.cl"));
     hdst__write(out, "#define LANES %uu\n#define TOTAL_LANES %uu\n", (unsigned)HDST__AGGREGATE_LANES, (unsigned)shape->total_lanes);
@@ -485,6 +528,7 @@ static const char *kernels_text(hdst__arena *arena, const hdst__aggregation_layo
     print_words(&text, layout, shape);
     print_row(&text, layout, shape);
     print_exception(&text, layout, shape);
+    hdst__key_print_macros(&text, shape);
     hdst__write_text(&text, hdst__pieces_text(arena, &hdst__aggregate_pieces, "hash_gpu.cl"));
     hdst__write_text(&text, hdst__pieces_text(arena, &hdst__aggregate_pieces, shape->in_rows ? "hash_rows.cl" : "hash_total.cl"));
     if (shape->states) hdst__write_text(&text, hdst__pieces_text(arena, &hdst__aggregate_pieces, "hash_state.cl"));
@@ -511,6 +555,7 @@ void hdst__aggregate_kernels_text(hdst__writer *out, const hdst__aggregation_lay
         {&hdst__base_pieces, "put_bytes.cl"},
         {&hdst__base_pieces, "group_sums.cl"},
         {&hdst__aggregate_pieces, "hash_key.cl"},
+        {&hdst__aggregate_pieces, "hash_wide_key.cl"},
     };
     hdst__words words = {.arena = out->arena};
     const char *kernels = kernels_text(out->arena, layout, storage, shape);

@@ -9,7 +9,8 @@
 
 extern const hdst__pieces hdst__aggregate_pieces;      // shuffle/aggregate/*.cl
 
-enum { HDST__AGGREGATE_LANES = 256, HDST__AGGREGATE_PARTITIONS = 512 /* of a round, at most */, HDST__AGGREGATE_VALUES = 8, HDST__AGGREGATE_COLUMNS = 16 };
+enum { HDST__AGGREGATE_LANES = 256, HDST__AGGREGATE_PARTITIONS = 512 /* of a round, at most */, HDST__AGGREGATE_VALUES = 8, HDST__AGGREGATE_COLUMNS = 40,
+       HDST__AGGREGATE_KEY_BYTES = 32 };
 
 typedef struct hdst__aggregate_kernel_value {       // how a value is held
     uint32_t payload;                   // its first word of a tuple
@@ -19,6 +20,8 @@ typedef struct hdst__aggregate_kernel_value {       // how a value is held
 
 typedef struct hdst__aggregate_kernel_shape {
     uint32_t mixed_bytes;               // of a mixed key: 4 or 8
+    uint32_t rest;                      // of a key of more than 8 bytes, what the mixed key does not tell: halves of its words but the last
+    uint32_t rest_unit, rest_cell;      // where a heavy hitter, and a row of a table, have it; a note stands behind it (hash_wide_key.cl)
     uint32_t payload, tuple_words;       // words of a tuple: behind the key; all, as memory has them
     uint32_t units, cells, sums;
     hdst__aggregate_kernel_value value[HDST__AGGREGATE_VALUES];
@@ -35,6 +38,7 @@ typedef struct hdst__aggregate_kernel_shape {
 
 // NULL, or why the kernels cannot do it. The precision classes of the values are known.
 const char *hdst__aggregate_kernels_why_not(const hdst__aggregation_layout *layout, const hdst__storage *storage, const hdst__target_facts *facts);
+uint64_t hdst__aggregate_kernels_tuple_bytes(const hdst__aggregation_layout *layout);       // of a tuple, as memory has it
 // states: rows as aggregate_state.h has them, for a layout whose cells have their places, in place of records.
 void hdst__aggregate_kernel_shape_of(const hdst__aggregation_layout *layout, const hdst__target_facts *facts, bool states, hdst__aggregate_kernel_shape *shape);
 // All kernels, for records that lie as `storage` has them (its offsets are arguments where they depend on the number of records).

@@ -31,6 +31,9 @@ void add_cells(volatile __local uint *cells, uint at, uint stride, words_t words
 words_t cells_at(volatile __local uint *cells, uint at, uint stride);
 void add_words(volatile __global ulong *to, words_t words);
 words_t words_at(__global const ulong *at);
+// Whether a row's tuples had other keys, of more than 8 bytes, with the same mixed key.
+#define COMES_BEFORE(cells, at_a, a, at_b, b, top) ((a) < (b))      // tags of a table's rows, in the order of their keys
+#define KEYS_DIFFER(words) false
 void write_row(__global uchar *row, MIXED m, words_t words, scales_t scales);
 void write_state(__global const uchar *row, __global ulong *to, uint addend_bits);
 // Addends that do not fit, sums of which some did not, such a sum to its row.

@@ -30,17 +30,15 @@ inline ulong unmix64(ulong x)
 #define HASH_OF(m) (m)
 #define TAG_CHANGE atomic_cmpxchg
 #define MIXED_OF(tag, part, bits) ((tag) >> 1 | (uint)((part) >> ((bits) - 1)) << 31)
-#define COMES_BEFORE(a, b, top) ((a) < (b))
 #else
 #define MIXED ulong
 #define HASH_OF(m) ((uint)((m) >> 32))
 #define TAG_CHANGE atom_cmpxchg
 #define MIXED_OF(tag, part, bits) ((tag) >> 1 | (ulong)((part) >> ((bits) - 1)) << 63)
+#endif
 // Tags in the order of their keys: by hash, keys of one hash by themselves. `top`: the first bit, which tags lack.
 inline bool comes_before(ulong a, ulong b, ulong top)
 {
     if (a >> 33 != b >> 33) return a < b;
     return unmix64(a >> 1 | top) < unmix64(b >> 1 | top);
 }
-#define COMES_BEFORE(a, b, top) comes_before(a, b, top)
-#endif

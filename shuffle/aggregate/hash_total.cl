@@ -53,7 +53,8 @@ inline uint count_taken(volatile __local MIXED *tags, __local uint *taken, __loc
     return all;
 }
 // Keys with smaller homes stand before, with larger ones behind; only those of the same unbroken run may be out of order.
-inline uint rank_at(volatile __local MIXED *tags, __local const uint *taken, __local const uint *before, uint at, bool used, MIXED top)
+inline uint rank_at(volatile __local MIXED *tags, volatile __local uint *cells, __local const uint *taken, __local const uint *before, uint at, bool used,
+                    MIXED top)
 {
     const MIXED tag = used ? tags[at] : 0;
     uint rank = used ? before[at / 32] + popcount(taken[at / 32] & ((1u << at % 32) - 1)) : 0;
@@ -62,15 +63,15 @@ inline uint rank_at(volatile __local MIXED *tags, __local const uint *taken, __l
         const MIXED one = left && low > 0 ? tags[low - 1] : 0, other = right && high + 1 < SLOTS ? tags[high + 1] : 0;
         left = one != 0;
         right = other != 0;
-        if (left) rank -= COMES_BEFORE(tag, one, top);
-        if (right) rank += COMES_BEFORE(other, tag, top);
+        if (left) rank -= COMES_BEFORE(cells, at, tag, low - 1, one, top);
+        if (right) rank += COMES_BEFORE(cells, high + 1, other, at, tag, top);
         low -= left;
         high += right;
     }
     return rank;
 }
 
-// rows_of: of each partition, its rows; staged: where they stand. failed: not 0 where a table was too small.
+// rows_of: of each partition, its rows; staged: where they stand. failed: bit 0 where a table was too small, bit 1 where keys have one mixed key in common.
 __kernel __attribute__((reqd_work_group_size(TOTAL_LANES, 1, 1)))
 void hash_total(ulong partitions, ulong bits, ulong slots_used, ulong spread, ulong heavy, SCALES, __global const uint *restrict starts,
     __global const TUPLE *restrict in,
@@ -162,17 +163,18 @@ void hash_total(ulong partitions, ulong bits, ulong slots_used, ulong spread, ul
             const uint at = base + lane;
             TOGETHER();
             const bool used = at < SLOTS && tags[at] != 0;
-            const ulong row = first + rank_at(tags, taken, before, at, used, MIXED_OF((MIXED)0, partition, bits));
+            const ulong row = first + rank_at(tags, cells, taken, before, at, used, MIXED_OF((MIXED)0, partition, bits));
             if (used) {
                 const words_t words = cells_at(cells, at, SLOTS);
                 write_row(rows + row * ROW_BYTES, MIXED_OF(tags[at], partition, bits), words, scales);
+                if (KEYS_DIFFER(words)) atomic_or(failed, 2u);
                 if (marks[at / 32] >> at % 32 & 1) finish_exceptions(overflow, rows_of_overflow, (partition * SLOTS + at) * FLOATS, row, words, scales);
             }
         }
         if (lane == 0) {
             rows_of[partition] = all;
             staged[partition] = first;
-            if (*lost) *failed = 1;
+            if (*lost) atomic_or(failed, 1u);
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     }

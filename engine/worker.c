@@ -4,6 +4,7 @@
 
 #include "base/thread_signals.h"
 #include "engine/device/give_up.h"
+#include "engine/memory/line_spans.h"
 
 void hdst__worker_init(hdst__device_worker *worker, const hdst__device_info *info)
 {
@@ -28,6 +29,7 @@ void hdst__worker_destroy(hdst__device_worker *worker)
     end_thread(worker);
     if (worker->device) {
         hdst__ring_destroy(&worker->ring, worker->device);
+        hdst__line_spans_destroy(worker->device->line_spans, worker->device);
         worker->device->ops->destroy(worker->device);
     }
     if (worker->has_cache) hdst__program_cache_destroy(&worker->cache);

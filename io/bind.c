@@ -366,6 +366,7 @@ static hdst_status bind_single(hdst__bound_source *bound, hdst_error *error)
     if (status == HDST_OK) status = add_staging(bound, error);
     bound->rows_may_be_structs = status == HDST_OK && may_rows_be_structs(bound);
     bound->rows_are_structs = bound->rows_may_be_structs && are_numbers_alike(bound);
+    if (status == HDST_OK && bound->source->format->find_lines) bound->has_lines = bound->source->format->find_lines(bound, &bound->lines);
     return status;
 }
 
@@ -451,5 +452,7 @@ uint64_t hdst__bound_source_text_bytes(const hdst__bound_source *bound)
     }
     return most;
 }
+
+const hdst__line_leaves *hdst__bound_source_lines(const hdst__bound_source *bound) { return bound->has_lines ? &bound->lines : NULL; }
 
 const char *hdst__bound_source_note(const hdst__bound_source *bound) { return bound->note[0] ? bound->note : NULL; }

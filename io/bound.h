@@ -37,6 +37,8 @@ struct hdst__bound_source {
     pthread_mutex_t staging_lock;
     uint64_t staging_rows, staging_bytes;
     const hdst__line_search *search;        // of lines, those alone matter that have this text: others may come as records of nothing. NULL: all do
+    hdst__line_leaves lines;        // where records may be made elsewhere;
+    bool has_lines;                 //     whether they may
     char note[512];
 };
 

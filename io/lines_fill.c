@@ -4,6 +4,7 @@
 #include "io/lines_source.h"
 
 #include "base/costs_host.h"
+#include "io/newlines.h"
 #include "record/text_bytes.h"
 
 #include <stdio.h>
@@ -29,10 +30,32 @@ void hdst__lines_note_end(hdst__lines_state *state)
 // --- Counted lines ---
 
 
+// Reads `count` bytes piece by piece, and tells where the lines of each are; where nobody wants to know, all are noted.
+static hdst_status read_told(hdst__line_filling *f, char *bytes, uint64_t count, hdst_error *error)
+{
+    const hdst__line_filling all = *f;
+    uint64_t from = 0;
+    bool told = true;
+    for (uint64_t at = 0, end; at < count; at = end) {
+        end = count - at < HDST__HOST_TEXT_BLOCK_BYTES ? count : at + HDST__HOST_TEXT_BLOCK_BYTES;
+        hdst_status status = hdst__text_input_read(hdst__lines_state_of(f)->input, f->file, f->begin + at, bytes + at, end - at, error);
+        if (status != HDST_OK) return status;
+        const bool open = end == count && bytes[end - 1] != '\n';
+        if (told) status = hdst__lines_tell(f, bytes, at, end, &from, hdst__newlines_count(bytes + at, end - at) + open, open, &told, error);
+        if (status != HDST_OK) return status;
+    }
+    if (told) return f->left ? hdst__lines_changed(f, error) : HDST_OK;
+    from = 0;
+    *f = all;
+    const hdst_status status = hdst__lines_note(f, bytes, 0, count, &from, error);
+    return status == HDST_OK ? hdst__lines_end(f, bytes, from, count, error) : status;
+}
+
 // Reads `count` bytes piece by piece, and notes the lines of each.
 static hdst_status read_lines(hdst__line_filling *f, char *bytes, uint64_t count, hdst_error *error)
 {
     uint64_t from = 0;
+    if (hdst__lines_are_told(f->bound, f->storage, count)) return read_told(f, bytes, count, error);
     for (uint64_t at = 0, end; at < count; at = end) {
         const uint64_t left = count - at;
         end = at + (left < HDST__HOST_TEXT_READ_BYTES ? left : HDST__HOST_TEXT_READ_BYTES);

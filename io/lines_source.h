@@ -6,6 +6,7 @@
 
 #include "io/bound.h"
 #include "io/line_index.h"
+#include "record/line_blocks.h"
 #include "record/text_span.h"
 
 typedef struct hdst__lines_state {
@@ -63,6 +64,15 @@ void hdst__lines_at(const hdst__line_filling *f, uint64_t line, hdst_error *erro
 hdst_status hdst__lines_take(hdst__line_filling *f, uint64_t bytes, char **at, char **own, hdst_error *error);
 // Records of nothing, where there are no more lines.
 hdst_status hdst__lines_fill_nothing(hdst__line_filling *f, uint64_t count, hdst_error *error);
+
+// As hdst__source_format.find_lines.
+bool hdst__lines_find_leaves(const hdst__bound_source *bound, hdst__line_leaves *leaves);
+// Whether storage->lines is to be told of lines in so many bytes, of which none can be too long.
+bool hdst__lines_are_told(const hdst__bound_source *bound, const hdst__storage *storage, uint64_t bytes);
+// In place of hdst__lines_note, of `lines` lines that end in bytes [begin, end), the last one there without a line end where it is `open`. *told false: nobody
+// wants to know, and nothing was done.
+hdst_status hdst__lines_tell(hdst__line_filling *f, const char *bytes, uint64_t begin, uint64_t end, uint64_t *from, uint64_t lines, bool open, bool *told,
+                             hdst_error *error);
 
 // As hdst__source_format.fill: of lines that the index has, and of any others.
 hdst_status hdst__lines_fill_counted(const hdst__bound_source *bound, uint64_t first, uint64_t count, const hdst__storage *storage, void *const *buffers,

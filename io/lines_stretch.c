@@ -257,6 +257,23 @@ static hdst_status note_lines(const stretch *s, hdst__line_filling *f, uint64_t 
     return status == HDST_OK ? hdst__lines_end(f, s->bytes, ends_open ? from : end, end, error) : status;
 }
 
+// Where a device makes the records: block by block, in their order. *told false: they are to be noted.
+static hdst_status tell(const stretch *s, bool *told, hdst_error *error)
+{
+    hdst__line_filling f;
+    uint64_t from = 0;
+    *told = hdst__lines_are_told(s->bound, s->storage, s->cut);
+    begin_filling(s, 0, s->lines, &f);
+    for (uint64_t i = 0; i < s->blocks && block_begin(s, i) < s->cut && *told; i++) {
+        const uint64_t begin = block_begin(s, i), behind = block_end(s, i), end = behind < s->cut ? behind : s->cut;
+        const uint64_t lines = (end == s->cut ? s->lines : s->ends[i + 1]) - s->ends[i];
+        const hdst_status status = hdst__lines_tell(&f, s->bytes, begin, end, &from, lines, end == s->cut && s->lines > s->ends[s->blocks], told,
+                                                     error);
+        if (status != HDST_OK) return status;
+    }
+    return HDST_OK;
+}
+
 static void note_piece(void *user, uint64_t piece)
 {
     stretch *s = user;
@@ -416,7 +433,9 @@ static hdst_status read_stretch(stretch *s, hdst_error *error)
     if (status == HDST_OK && s->exact && s->lines != s->wanted) return lines_are_others(s, error);
     if (status == HDST_OK && s->piece) status = want_lines(s, error);
     if (status == HDST_OK && s->bound->search && s->storage->needed) status = note_needed(s, error);
-    return status == HDST_OK && s->lines ? for_pieces(s, note_piece, error) : status;
+    bool told = false;
+    if (status == HDST_OK && s->lines) status = tell(s, &told, error);
+    return status == HDST_OK && s->lines && !told ? for_pieces(s, note_piece, error) : status;
 }
 
 // Lines from s->row on, `wanted` or fewer: *done of them.

@@ -13,6 +13,7 @@
 #include "io/line_search.h"
 #include "io/open_end.h"
 #include "record/layout.h"
+#include "record/line_blocks.h"
 
 typedef struct hdst__source hdst__source;
 typedef struct hdst__bound_source hdst__bound_source;
@@ -80,6 +81,8 @@ typedef struct hdst__source_format {
     void (*rest)(hdst__source *source);     // gives its file's descriptor back, where it can (hdst__file_rest); NULL: it has none of its own
     const char *(*file)(const hdst__source *source, uint64_t number);       // the path of one of its files, NULL behind the last; NULL: there is one, or none
     bool finds_texts;           // fill looks at bound->search
+    // Of a bound source: which leaves take what of lines, of which fill may say where they are (storage->lines). NULL: no record is made elsewhere.
+    bool (*find_lines)(const hdst__bound_source *bound, hdst__line_leaves *leaves);
     bool in_process;            // rows are made in this process: addresses in the spans of texts are its own
 } hdst__source_format;
 
@@ -197,6 +200,8 @@ bool hdst__bound_source_concurrent(const hdst__bound_source *bound);
 uint64_t hdst__bound_source_text_bytes(const hdst__bound_source *bound);
 // Whether it brings the bytes of texts, for which fill wants a place (storage->text).
 bool hdst__bound_source_makes_texts(const hdst__bound_source *bound);
+// Which leaves take what of lines, where its records are lines that may be made elsewhere (storage->lines); NULL: fill writes them.
+const hdst__line_leaves *hdst__bound_source_lines(const hdst__bound_source *bound);
 // "float64 converted to float32" or NULL, decided by the binding.
 const char *hdst__bound_source_note(const hdst__bound_source *bound);
 

@@ -86,7 +86,7 @@ static const char *file_of(const hdst__source *source, uint64_t number)
 
 static const hdst__source_format lines_format = {.name = "lines", .count = count_lines, .begin = begin_lines, .look = look, .fill = fill_lines,
                                                  .close = close_lines, .file = file_of,
-                                                 .finds_texts = true};
+                                                 .finds_texts = true, .find_lines = hdst__lines_find_leaves};
 
 // --- Opening ---
 

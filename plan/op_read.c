@@ -214,7 +214,8 @@ static hdst_status fill_read(hdst_dataset *dataset, hdst_source *source, hdst_mo
     dataset->block = dataset->record->block;
     own->reader = (hdst__reader){hdst__bound_source_fill, own->bound, source->source->rows, dataset->record, dataset->layout, dataset->block, false,
                                 hdst__bound_source_concurrent(own->bound), hdst__bound_source_rows(own->bound),
-                                .makes_texts = hdst__bound_source_makes_texts(own->bound), .text_bytes = hdst__bound_source_text_bytes(own->bound)};
+                                .makes_texts = hdst__bound_source_makes_texts(own->bound), .text_bytes = hdst__bound_source_text_bytes(own->bound),
+                                .lines = hdst__bound_source_lines(own->bound)};
     return HDST_OK;
 }
 

@@ -25,6 +25,7 @@ typedef struct hdst__storage {
     const uint64_t *buffer_bytes;       // one per buffer
     const struct hdst__bytes_place *text;       // record/text_bytes.h: of records with texts, set by who wants it filled from elsewhere; else NULL
     struct hdst__needed_records *needed;        // record/needed_records.h: all; who fills it may set it to fewer, and writes no others. NULL: all
+    const struct hdst__line_blocks *lines;      // record/line_blocks.h: who fills it with lines may say where they are instead. NULL: it writes records
 } hdst__storage;
 
 // Arrays of SoA and AoP start at multiples of 64 bytes (a cache line, and the widest vector). Lives in the arena. For

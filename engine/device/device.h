@@ -156,6 +156,7 @@ struct hdst__device {
     hdst__budget budget;        // of the device's memory
     hdst__meter held;           // bytes that the driver gave, those too that nobody uses; 0: the same as are used
     const char *function;       // of the stage that runs on it, for the timeline; NULL: none
+    struct hdst__line_spans *line_spans;    // engine/memory/line_spans.h; NULL: no lines were found on it yet
     struct hdst__tape *tape;    // that notes what is asked of it (command_tape.h); NULL: none does
 };
 

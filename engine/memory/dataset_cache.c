@@ -15,6 +15,7 @@ hdst__dataset_cache *hdst__dataset_cache_create(hdst__runtime *runtime, const hd
     cache->runtime = runtime;
     cache->reader = *reader;
     cache->reader.held = true;
+    cache->reader.lines = NULL;         // the host has their records too
     hdst__arena_init(&cache->arena, runtime->allocator, NULL);
     return cache;
 }

@@ -7,6 +7,7 @@
 #include "base/thread_pool.h"
 #include "io/open_end.h"
 #include "record/layout.h"
+#include "record/line_blocks.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,6 +29,7 @@ typedef struct hdst__reader {
     bool makes_texts;               // the bytes of texts are read too: fill wants memory for them (storage->text)
     bool copies_texts;              // kernels look at texts that a device with memory of its own gets copies of: a stage says so of its input
     uint64_t text_bytes;            // then: of a record's texts, about
+    const hdst__line_leaves *lines; // not NULL: they are lines of texts, and fill may say where those are (storage->lines)
     hdst__open_end *open_end;       // not NULL: `records` are as many as there may be; what fill gives behind their end is zero, and this tells where it is
 } hdst__reader;
 

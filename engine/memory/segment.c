@@ -62,6 +62,7 @@ void hdst__segment_destroy(hdst__device *device, hdst__segment *segment)
     hdst__free(device->runtime->allocator, segment->memory);
     hdst__text_room_close(&segment->texts);
     hdst__text_mirror_close(&segment->mirror, device);
+    hdst__line_notes_close(&segment->lines, device);
     *segment = (hdst__segment){0};
 }
 
@@ -108,6 +109,36 @@ void hdst__ring_destroy(hdst__ring *ring, hdst__device *device)
 
 // --- Loading ---
 
+// `tells`: the reader may say where lines are.
+static hdst_status read_with_texts(hdst__segment *segment, hdst__device *device, const hdst__reader *reader, const hdst__storage *storage, uint64_t first,
+                                   uint64_t count, void *const *buffers, bool tells, hdst_error *error)
+{
+    hdst_status status = hdst__text_room_open(&segment->texts, device->runtime, HDST__OWNER_SEGMENTS, reader, &storage, error);
+    if (status == HDST_OK && reader->copies_texts) status = hdst__text_mirror_open(&segment->mirror, device, reader, count, &storage, error);
+    if (status != HDST_OK) return status;
+    if (tells) hdst__line_notes_open(&segment->lines, device->runtime, &segment->mirror, &storage);
+    status = hdst__reader_fill(reader, device->runtime->threads, first, count, storage, buffers, 0, error);
+    if (tells) hdst__line_notes_end(&segment->lines);
+    return status;
+}
+
+// Where the device makes the records of all lines. A reader that told of some only, as others had no room in the mirror, is asked again: then there is more.
+static hdst_status read_told(hdst__segment *segment, hdst__device *device, const hdst__reader *reader, const hdst__storage *storage, uint64_t first,
+                             uint64_t count, void *const *buffers, bool *is_read, hdst_error *error)
+{
+    enum { TURNS = 2 };
+    hdst_status status = HDST_OK;
+    bool some = true;
+    for (int turn = 0; turn < TURNS && status == HDST_OK && some && !segment->device_makes; turn++) {
+        status = read_with_texts(segment, device, reader, storage, first, count, buffers, true, error);
+        const hdst__line_notes *lines = &segment->lines;
+        some = lines->lines || lines->refused;
+        segment->device_makes = lines->lines && !lines->refused && lines->lines == hdst__reader_filled(reader, first, count);
+    }
+    *is_read = !some || segment->device_makes;
+    return status;
+}
+
 static hdst_status call_reader(hdst__segment *segment, hdst__device *device, const hdst__reader *reader, const hdst__storage *storage, uint64_t first,
                                uint64_t count, hdst_error *error)
 {
@@ -124,10 +155,14 @@ static hdst_status call_reader(hdst__segment *segment, hdst__device *device, con
         lacking.needed = &segment->needed;
         storage = &lacking;
     }
-    hdst_status status = hdst__text_room_open(&segment->texts, device->runtime, HDST__OWNER_SEGMENTS, reader, &storage, error);
-    if (status == HDST_OK && reader->copies_texts) status = hdst__text_mirror_open(&segment->mirror, device, reader, count, &storage, error);
-    if (status == HDST_OK) status = hdst__reader_fill(reader, device->runtime->threads, first, count, storage, buffers, 0, error);
-    if (status == HDST_OK && reader->copies_texts) status = hdst__text_mirror_gather(&segment->mirror, device, storage, buffers, count, error);
+    hdst_status status = HDST_OK;
+    bool is_read = false;
+    segment->device_makes = false;
+    if (segment->may_tell && !hdst__line_spans_refusal(device, reader, storage))
+        status = read_told(segment, device, reader, storage, first, count, buffers, &is_read, error);
+    if (status == HDST_OK && !is_read) status = read_with_texts(segment, device, reader, storage, first, count, buffers, false, error);
+    if (status == HDST_OK && reader->copies_texts && !segment->device_makes)
+        status = hdst__text_mirror_gather(&segment->mirror, device, storage, buffers, count, error);
     hdst__timeline_end(device->runtime->timeline, begin, "read into a segment", device->function, count);
     if (buffers != few) hdst__free(allocator, buffers);
     return status;
@@ -152,12 +187,13 @@ hdst_status hdst__segment_load(hdst__segment *segment, hdst__device *device, con
     for (uint32_t i = 0; i < storage->buffers && status == HDST_OK; i++) {
         hdst__memory *memory = segment->memory[i];
         status = device->ops->to_device(device, memory, error);
-        if (status != HDST_OK || device->unified) continue;
+        if (status != HDST_OK || device->unified || segment->device_makes) continue;
         status = device->ops->write(device, memory, 0, memory->host, storage->buffer_bytes[i], false, error);
         *moved += storage->buffer_bytes[i];
     }
     if (status == HDST_OK && reader->copies_texts) status = hdst__text_mirror_write(&segment->mirror, device, moved, error);
-    return status;
+    if (status != HDST_OK || !segment->device_makes) return status;
+    return hdst__line_notes_make(&segment->lines, device, reader->lines, storage, segment->memory, moved, error);
 }
 
 // --- Registered memory ---
@@ -195,10 +231,14 @@ hdst_status hdst__segment_stream(hdst__segment *segment, hdst__device *device, c
     give_back_lent(segment, device);
     const char *rows = registered_rows(device, reader, storage, first, count);
     if (rows && reader->copies_texts && !hdst__text_mirror_lend(&segment->mirror, device, storage, rows, count)) rows = NULL;
-    if (!rows) return hdst__segment_load(segment, device, reader, storage, first, count, moved, error);
+    segment->may_tell = !rows;
+    const hdst_status loaded = rows ? HDST_OK : hdst__segment_load(segment, device, reader, storage, first, count, moved, error);
+    segment->may_tell = false;
+    if (!rows) return loaded;
     segment->storage = storage;
     segment->first = first;
     segment->count = count;
+    segment->device_makes = false;
     const hdst_status status = lend_rows(segment, device, rows, count * storage->record->size, moved, error);
     return status == HDST_OK && reader->copies_texts ? hdst__text_mirror_write(&segment->mirror, device, moved, error) : status;
 }

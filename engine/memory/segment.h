@@ -4,6 +4,7 @@
 #define HDST_ENGINE_MEMORY_SEGMENT_H
 
 #include "engine/device/device.h"
+#include "engine/memory/line_spans.h"
 #include "engine/memory/reader.h"
 #include "engine/memory/text_mirror.h"
 #include "engine/memory/text_room.h"
@@ -21,6 +22,9 @@ typedef struct hdst__segment {
     hdst__needed_records needed;    // of one that streams, the others
     hdst__text_room texts;          // of its records, where the reader makes some
     hdst__text_mirror mirror;       // what they refer to, where kernels look at a copy of it
+    bool may_tell;                  // while it is filled: of lines the reader may say where they are, in place of writing records
+    hdst__line_notes lines;         //     which those are,
+    bool device_makes;              //     of all records that it holds now: the device makes them
     struct hdst__segment *copied;   // of the ring: a copy on the host that goes to the device from where it lies, of which this is a user; NULL
     hdst__memory *own, lent;        // what memory[0] was before registered memory took its place (`own` is set then), and that
 } hdst__segment;

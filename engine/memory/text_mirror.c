@@ -28,7 +28,10 @@ static hdst_status take(void *user, uint64_t bytes, char **at, hdst_error *error
     const uint64_t wanted = (bytes + SLACK + 7) / 8 * 8;
     uint64_t used = atomic_load(&mirror->used);
     do
-        if (wanted > mirror->memory->bytes - used) return mirror->beyond->take(mirror->beyond->user, bytes, at, error);
+        if (wanted > mirror->memory->bytes - used) {
+            atomic_fetch_add(&mirror->lacked, wanted);
+            return mirror->beyond->take(mirror->beyond->user, bytes, at, error);
+        }
     while (!atomic_compare_exchange_weak(&mirror->used, &used, used + wanted));
     *at = (char *)mirror->memory->host + used;
     memset(*at + bytes, 0, SLACK);
@@ -38,11 +41,12 @@ static hdst_status take(void *user, uint64_t bytes, char **at, hdst_error *error
 hdst_status hdst__text_mirror_open(hdst__text_mirror *mirror, hdst__device *device, const hdst__reader *reader, uint64_t count, const hdst__storage **storage,
                                  hdst_error *error)
 {
-    atomic_store(&mirror->used, 0);
+    const uint64_t about = count * reader->text_bytes, usual = about + about / SPARE_SHARE + LEAST_BYTES;
+    const uint64_t lacked = atomic_exchange(&mirror->lacked, 0), seen = atomic_exchange(&mirror->used, 0) + lacked, more = seen + seen / SPARE_SHARE;
     mirror->lent = NULL;
     if (!reader->makes_texts || !(*storage)->text) return HDST_OK;
-    const uint64_t about = count * reader->text_bytes;
-    const hdst_status status = provide(mirror, device, about + about / SPARE_SHARE + LEAST_BYTES, error);
+    hdst_status status = lacked && more > usual ? provide(mirror, device, more, NULL) : HDST_E_MEMORY;
+    if (status == HDST_E_MEMORY) status = provide(mirror, device, usual, error);
     if (status != HDST_OK) return status;
     mirror->beyond = (*storage)->text;
     mirror->sink = (hdst__bytes_place){take, mirror};

@@ -15,6 +15,7 @@ typedef struct hdst__text_mirror {        // zeroed at first
     _Atomic uint64_t used;              // of its bytes, or of those of `copy`
     const char *lent;                   // in memory that the program registered, as far as the segment's texts go there; NULL: they are in `memory`
     hdst__memory *copy;                 // of the device, where such texts go
+    _Atomic uint64_t lacked;            // bytes of texts that had no room
     const hdst__bytes_place *beyond;    // where a reader's texts go that have no room
     hdst__bytes_place sink;
     hdst__storage with;

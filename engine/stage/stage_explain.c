@@ -46,6 +46,15 @@ static void explain_input(const hdst__stage *stage, hdst__buffer *out)
     else hdst__buffer_puts(out, ", streamed\n");
 }
 
+// Who finds where lines of a text end.
+static void explain_lines(const hdst__stage *stage, hdst__buffer *out)
+{
+    if (!stage->plan || stage->spec.cache) return;
+    const char *why = hdst__line_spans_refusal(stage->device, &stage->plan->reader, stage->plan->piece);
+    if (!why) hdst__buffer_puts(out, "  lines: the device finds them in the bytes of a segment, whose line ends the host only counts\n");
+    else if (*why) hdst__buffer_printf(out, "  lines: the host finds them, as %s\n", why);
+}
+
 static void explain_cell(const hdst__launch_plan *plan, const hdst__cell *cell, const char *name, const hdst__leaf *leaf, hdst__buffer *out)
 {
     static const char *const classes[] = {"one word", "one 64-bit word", "two 64-bit words", "superaccumulators at once"};
@@ -173,6 +182,7 @@ hdst_status hdst__stage_explain(hdst__stage *stage, const hdst__stage_values *va
     hdst__buffer_printf(out, "stage %s: %s\n", stage->spec.func->name, kinds[stage->spec.kind]);
     explain_devices(stage, out);
     explain_input(stage, out);
+    explain_lines(stage, out);
     hdst__mode_explain(&stage->mode, HDST__MODE_SKIP_FAILED, out);
     if (stage->plan) {
         explain_kernel(stage->plan, out);

@@ -444,6 +444,24 @@ Test(groups_on_device, functions_that_fail)
     }
 }
 
+// Two that share the function's work, wherever the records are put in order.
+Test(groups_on_device, several_devices)
+{
+    if (!have_cpu()) return;
+    fill(5000);
+    now = keys;
+    for (int cached = 0; cached < 2; cached++) {
+        hdst_context *context = pair_of_gpus(64 << 10, 0);
+        hdst__engine_limits(context->engine)->sort_least = 0;
+        hdst_module *module = module_of(context, kernels);
+        hdst_dataset *from = read_items(context, module);
+        hdst_result *r = hdst_result_create(hdst_group_function(cached ? hdst_cache(from) : from, "u", module, "by_u"));
+        for (int turn = 0; turn < 3; turn++) expect_digests(r, cached ? "cached, of two" : "of two");
+        hdst_result_destroy(r);
+        hdst_context_destroy(context);
+    }
+}
+
 // --- Little memory ---
 
 static void expect_in_budget(uint64_t memory, uint64_t device_memory, const char *why_host)

@@ -310,11 +310,11 @@ static hdst_status read_at_end(hdst__executor *executor, hdst__pass *pass, hdst_
     return status;
 }
 
-// Where a run ends early, a segment may be on its way that no slice waited for.
+// Where a run ends early, a segment may be on its way that no slice waited for, or what says where its lines are.
 static void let_copies_go(hdst__executor *executor, const hdst__pass *pass, bool ends_early)
 {
     bool any = false;
-    for (uint32_t i = 0; i < pass->ring->count; i++) any |= pass->ring->segment[i].copied != NULL;
+    for (uint32_t i = 0; i < pass->ring->count; i++) any |= pass->ring->segment[i].copied || pass->ring->segment[i].device_makes;
     if (any && ends_early) executor->device->ops->finish(executor->device);
     for (uint32_t i = 0; i < pass->ring->count; i++) hdst__segment_let_copy_go(&pass->ring->segment[i]);
 }

@@ -198,6 +198,28 @@ Test(wide_keys_device, one) { check_shapes(N, 1, 0, "one"); }
 Test(wide_keys_device, a_hot_one) { check_shapes(N, 9001, 3, "a hot one"); }
 Test(wide_keys_device, one_record) { check_shapes(1, 1, 0, "one record"); }
 
+// Addends that do not fit the words of their row, NaNs and infinities among them: bit for bit as on the host.
+Test(wide_keys_device, sums_far_apart)
+{
+    if (!have_cpu()) return;
+    static const double special[] = {-0.0, INFINITY, -INFINITY, NAN, 0x1p-1074, 0x1.fffffffffffffp1023, 1e300};
+    for (uint32_t i = 0; i < SHAPES; i += 2) {
+        const shape *s = &shapes[i];
+        char *records = make_records(s, N, i % 4 ? 40 : 4001, 0);
+        for (uint64_t r = 0; r < N; r += 97) {
+            const double v = r % 5 ? ldexp((double)(int64_t)mixed(r), (int)(mixed(r + 1) % 600) - 400) : special[r % 7];
+            memcpy(records + r * size_of(s) + values_at(s), &v, sizeof v);
+        }
+        rows_of expected = reduce(&host, s, records, N), got = reduce(&forms[i / 2 % 3], s, records, N);
+        cr_assert(strstr(got.how, "device hash"), "%s", got.how);
+        cr_assert_eq(got.count, expected.count);
+        cr_assert(memcmp(got.bytes, expected.bytes, got.count * size_of(s)) == 0, "%s: not as on the host", s->name);
+        free(expected.bytes);
+        free(got.bytes);
+        free(records);
+    }
+}
+
 // --- Keys that are made to share bits of the hash ---
 
 static uint64_t unmix(uint64_t x)

@@ -46,6 +46,12 @@ uint64_t hdst__aggregate_kernels_tuple_bytes(const hdst__aggregation_layout *lay
     return words * 4;
 }
 
+static uint64_t tile_bytes_of(const hdst__target_facts *facts)
+{
+    const uint64_t local = facts->local_bytes < HDST__GPU_KEY_LOCAL_BYTES ? facts->local_bytes : HDST__GPU_KEY_LOCAL_BYTES;
+    return local * HDST__GPU_KEY_TILE_BYTES / HDST__GPU_KEY_LOCAL_BYTES;
+}
+
 const char *hdst__aggregate_kernels_why_not(const hdst__aggregation_layout *layout, const hdst__storage *storage, const hdst__target_facts *facts)
 {
     const uint64_t words = tuple_words(layout);
@@ -60,7 +66,9 @@ const char *hdst__aggregate_kernels_why_not(const hdst__aggregation_layout *layo
         const char *why = why_not_value(&layout->value[c], facts);
         if (why) return why;
     }
-    return words > HDST__GPU_KEY_TUPLE_WORDS ? "records have many values" : NULL;
+    if (words > HDST__GPU_KEY_TUPLE_WORDS) return "records have many values";
+    const uint64_t tile = HDST__AGGREGATE_LANES * hdst__aggregate_kernels_tuple_bytes(layout);
+    return tile > tile_bytes_of(facts) ? "a tile of the records has no room in local memory" : NULL;
 }
 
 // 64-bit words of a value among those of a heavy hitter, 32-bit words among those of a table's row.
@@ -110,7 +118,7 @@ void hdst__aggregate_kernel_shape_of(const hdst__aggregation_layout *layout, con
     shape->row_bytes = states ? shape->mixed_bytes + 4 * shape->cells : (uint32_t)layout->record->size;
     shape->state_words = layout->row_words + 1;
     const uint64_t local = facts->local_bytes < HDST__GPU_KEY_LOCAL_BYTES ? facts->local_bytes : HDST__GPU_KEY_LOCAL_BYTES;
-    const uint64_t tile_bytes = local * HDST__GPU_KEY_TILE_BYTES / HDST__GPU_KEY_LOCAL_BYTES;
+    const uint64_t tile_bytes = tile_bytes_of(facts);
     shape->tuple_words = (uint32_t)(hdst__aggregate_kernels_tuple_bytes(layout) / 4);
     if (shape->units == 0) shape->units = shape->cells = 1;         // of keys alone: never read
     // Tables leave few work-groups room on a compute unit, so each has many lanes; what the lanes need themselves comes on top of the table.

@@ -142,15 +142,16 @@ static void check_by_hand(const shape *s, const char *records, uint64_t count, c
 // --- Runs ---
 
 typedef struct rows_of { void *bytes; uint64_t count; char how[4096]; } rows_of;
-typedef struct form { const char *device; uint32_t table_bits, part_bits; hdst_layout layout; } form;
+typedef struct form { const char *device; uint32_t table_bits, part_bits; hdst_layout layout; uint64_t local_bytes; } form;
 
-static const form host = {"interp", 0, 0, HDST_AOS};
-static const form forms[] = {{"gpu-form", 0, 0, HDST_AOS}, {"gpu-form", 0, 0, HDST_SOA}, {"gpu-form", 7, 2, HDST_AOS}};
+static const form host = {"interp", 0, 0, HDST_AOS, 0};
+static const form forms[] = {{"gpu-form", 0, 0, HDST_AOS, 0}, {"gpu-form", 0, 0, HDST_SOA, 0}, {"gpu-form", 7, 2, HDST_AOS, 0}};
 
 static rows_of reduce(const form *f, const shape *s, const char *records, uint64_t count)
 {
     hdst_context *context = context_in_form(f->device);
     context->engine->limits.by_key_device_least = 1;
+    context->engine->options.local_bytes = f->local_bytes;
     context->engine->limits.by_key_table_bits = f->table_bits;
     context->engine->limits.by_key_partition_bits = f->part_bits;
     hdst_module *module = module_of(context, s->text);
@@ -372,5 +373,15 @@ Test(wide_keys_device, wider_ones_are_the_hosts)
     static const shape wider = {"u8[33]", ROW("uint8_t a[33];"), 33, {{0, 33}}, false};
     char *records = make_records(&wider, N, 500, 0);
     check(&wider, records, N, &forms[0], "the key has more than 32 bytes", "wider");
+    free(records);
+}
+
+Test(wide_keys_device, in_little_local_memory)
+{
+    if (!have_cpu()) return;
+    static const form some = {"gpu-form", 0, 0, HDST_AOS, 32 << 10}, little = {"gpu-form", 0, 0, HDST_AOS, 16 << 10};
+    char *records = make_records(&shapes[7], N, 900, 0);
+    check(&shapes[7], records, N, &some, "device hash", "some local memory");
+    check(&shapes[7], records, N, &little, "a tile of the records has no room in local memory", "little local memory");
     free(records);
 }

@@ -117,3 +117,37 @@ Test(ordered_dots, the_nearest_of_many_points_is_found_by_distances_in_order)
 {
     expect_everywhere(&(asked){"find", "c", "point", points, nearest, POINTS, sizeof *nearest});
 }
+
+// --- One dot of a row ---
+
+// Its loads are many at a time, and then one by one: 256 elements of the 16 lanes at once, and what is left.
+Test(ordered_dots, one_of_a_wide_row)
+{
+    static const uint32_t widths[] = {255, 256, 300, 785};
+    enum { MOST = 785, ROWS = 70 };
+    static float x[ROWS * MOST], v[MOST], right[ROWS];
+    for (size_t w = 0; w < sizeof widths / sizeof *widths; w++) {
+        const uint32_t width = widths[w];
+        for (uint32_t i = 0; i < ROWS * width; i++) x[i] = number();
+        for (uint32_t i = 0; i < width; i++) v[i] = number();
+        for (size_t form = 0; form < sizeof forms / sizeof *forms; form++) {
+            if (form && !have_cpu()) return;
+            char code[300];
+            snprintf(code, sizeof code, "struct wide { float x[%u]; };\nmap one(wide r, broadcast wide v) -> float { return dot(r.x, v.x); }\n", width);
+            hdst_context *context = context_in_form(forms[form]);
+            hdst_module *module = module_of(context, code);
+            hdst_map_spec *spec = hdst_map_spec_create(module, "one");
+            hdst_value *value = hdst_value_create(module, "wide", 1);
+            hdst_value_set(value, v, 1);
+            hdst_bind_value(spec, "v", value);
+            hdst_result *r = hdst_result_create(hdst_map(hdst_read(hdst_source_from_memory(context, x, ROWS, width * sizeof *x), module, "wide"), spec));
+            RUN(r);
+            uint64_t count;
+            const float *got = hdst_result_rows(r, NULL, &count);
+            cr_assert_eq(count, ROWS);
+            if (form == 0) memcpy(right, got, sizeof right);
+            cr_expect(!memcmp(got, right, sizeof right), "%u elements in form %s", width, forms[form]);
+            hdst_context_destroy(context);
+        }
+    }
+}

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct numbered {       // these as inverted-index.hk has them
@@ -21,8 +20,7 @@ typedef struct job {
     bool lower;
     int pattern;                // 0: word; 1: space
     uint64_t lines, terms, postings;
-    const hdst_text_span *term; // all words in order
-    numbered *number;           // and with their places in it
+    const hdst_text_span *term; // all words in order: their places are their numbers
     const posting *found;       // by word; a word that is on a line several times is there as often, one behind the other
     uint64_t all_found;
 } job;
@@ -71,22 +69,29 @@ static hdst_status save(const job *w, const hdst_source *source, const char *pat
 }
 
 // All words, in the order of their bytes, get numbers: postings are small then, and in order without a look at bytes.
-static hdst_status number_words(program_run *run, job *w, hdst_result *words, hdst_error *error)
+static hdst_status find_words(program_run *run, job *w, hdst_result *words, hdst_error *error)
 {
     const hdst_status status = program_run_result(run, words, NULL, error);
     if (status != HDST_OK) return status;
     w->term = hdst_result_rows(words, NULL, &w->terms);
     if (w->terms > UINT32_MAX) return program_fail(error, HDST_E_MEMORY, 0, "", "more than 2^32 different words");
-    w->number = malloc((w->terms + 1) * sizeof *w->number);
-    if (!w->number) return program_fail(error, HDST_E_MEMORY, 0, "", "out of memory: the numbers of the words");
-    for (uint64_t i = 0; i < w->terms; i++) w->number[i] = (numbered){w->term[i], (uint32_t)i};
     return HDST_OK;
+}
+
+// Words with their numbers, as the table of them asks: a list of our own would lie beside the memory budget.
+static bool give_numbers(uint64_t first, uint64_t count, void *records, char *message, void *from)
+{
+    const job *w = from;
+    numbered *number = records;
+    (void)message;
+    for (uint64_t i = 0; i < count; i++) number[i] = (numbered){w->term[first + i], (uint32_t)(first + i)};
+    return true;
 }
 
 // Lines come in the order of files and numbers, and sorts leave postings of a word as they came.
 static hdst_status find_postings(program_run *run, job *w, hdst_module *module, hdst_dataset *lines, hdst_result **index, hdst_error *error)
 {
-    hdst_source *words = hdst_source_from_memory(run->context, w->number, w->terms, sizeof *w->number);
+    hdst_source *words = hdst_source_from_concurrent_callback(run->context, w->terms, give_numbers, w);
     hdst_map_spec *postings = hdst_map_spec_create(module, "postings");
     hdst_bind_lookup(postings, "number", hdst_read(words, module, "numbered"), "word");
     *index = hdst_result_create(hdst_sort(hdst_flat_map(lines, postings), "word"));
@@ -108,7 +113,7 @@ static hdst_status work(program_run *run, void *from, hdst_error *error)
         lines = hdst_with_layout(hdst_read(run->source, module, "entry"), program_layout(run, HDST_AOS));
         hdst_dataset *found = hdst_flat_map_function(lines, module, "words");
         words = hdst_result_create(hdst_sort(program_contained(run, hdst_distinct(found)), "word"));
-        status = number_words(run, w, words, error);
+        status = find_words(run, w, words, error);
     }
     if (status == HDST_OK) status = program_rows(run, &w->lines, error);        // the run has counted them
     if (status == HDST_OK) status = find_postings(run, w, module, lines, &index, error);
@@ -117,7 +122,6 @@ static hdst_status work(program_run *run, void *from, hdst_error *error)
     hdst_result_destroy(index);
     hdst_result_destroy(words);
     hdst_module_destroy(module);
-    free(w->number);
     return status;
 }
 

@@ -16,10 +16,7 @@ typedef hdst__msd_sorting sorting;
 typedef hdst__msd_piece piece;
 typedef hdst__msd_loops loops;
 
-typedef struct hdst__msd_digit {    // of a key: so many bits above `shift` of what it has more than the base
-    uint64_t base;
-    uint32_t shift, bits;
-} digit;
+typedef hdst__msd_digit digit;
 
 bool hdst__msd_stopped(sorting *s)
 {
@@ -33,24 +30,7 @@ uint64_t hdst__msd_end_of_block(sorting *s, uint64_t first, uint64_t count)
     return count - first < HDST__HOST_CANCEL_RECORDS ? count : first + HDST__HOST_CANCEL_RECORDS;
 }
 
-#define INLINE static inline __attribute__((always_inline))
-
-INLINE uint64_t key_of(const sorting *s, const char *row)
-{
-    const hdst__sort_field *field = s->sort->fields;
-    uint64_t key = hdst__sort_number(field, s->class[0], row);
-    for (size_t i = 1; i < s->sort->field_count; i++) key = key << field[i].bits | hdst__sort_number(&field[i], s->class[i], row);
-    return key;
-}
-
-// Keys apart from nearly all others come to the first slot or the last one.
-INLINE uint32_t slot_of(const sorting *s, uint64_t key)
-{
-    const uint64_t slot = key < s->least ? 0 : (key - s->least) >> s->shift;
-    return slot < HDST__MSD_SLOTS ? (uint32_t)slot : HDST__MSD_SLOTS - 1;
-}
-
-INLINE uint32_t bucket_of(const sorting *s, uint64_t key) { return s->bucket[slot_of(s, key)]; }
+#define INLINE HDST__MSD_INLINE
 
 // --- Loops over records, of a size that the compiler knows ---
 
@@ -58,7 +38,7 @@ INLINE void look_at(sorting *s, const char *rows, uint64_t count, uint64_t *any,
 {
     uint64_t some = *any, each = *all;
     for (uint64_t i = 0; i < count; i++) {
-        const uint64_t key = key_of(s, rows + i * size);
+        const uint64_t key = hdst__msd_key_of(s, rows + i * size);
         some |= key;
         each &= key;
     }
@@ -66,27 +46,25 @@ INLINE void look_at(sorting *s, const char *rows, uint64_t count, uint64_t *any,
     *all = each;
 }
 
-INLINE uint64_t digit_of(const sorting *s, const char *row, digit d) { return (key_of(s, row) - d.base) >> d.shift & (((uint64_t)1 << d.bits) - 1); }
-
 INLINE void count_digit(sorting *s, const char *rows, uint64_t count, digit d, uint64_t *counts, uint64_t size)
 {
-    for (uint64_t i = 0; i < count; i++) counts[digit_of(s, rows + i * size, d)]++;
+    for (uint64_t i = 0; i < count; i++) counts[hdst__msd_digit_of(s, rows + i * size, d)]++;
 }
 
 INLINE void count_buckets(sorting *s, const char *rows, uint64_t count, uint64_t *counts, uint64_t size)
 {
-    for (uint64_t i = 0; i < count; i++) counts[bucket_of(s, key_of(s, rows + i * size))]++;
+    for (uint64_t i = 0; i < count; i++) counts[hdst__msd_bucket_of(s, hdst__msd_key_of(s, rows + i * size))]++;
 }
 
 INLINE void deal_to_buckets(sorting *s, const char *rows, uint64_t count, uint64_t *next, uint64_t size)
 {
-    for (uint64_t i = 0; i < count; i++, rows += size) memcpy(s->to + next[bucket_of(s, key_of(s, rows))]++ * size, rows, size);
+    for (uint64_t i = 0; i < count; i++, rows += size) memcpy(s->to + next[hdst__msd_bucket_of(s, hdst__msd_key_of(s, rows))]++ * size, rows, size);
 }
 
 INLINE void deal_to_chunks(sorting *s, const char *rows, uint64_t count, hdst__msd_chunks *chunks, uint64_t size)
 {
     for (uint64_t i = 0; i < count; i++, rows += size) {
-        const uint32_t b = bucket_of(s, key_of(s, rows));
+        const uint32_t b = hdst__msd_bucket_of(s, hdst__msd_key_of(s, rows));
         hdst__msd_open *open = &chunks->open[b];
         if (open->at == open->end) chunks->next(chunks, b);
         memcpy(open->at, rows, size);
@@ -96,7 +74,12 @@ INLINE void deal_to_chunks(sorting *s, const char *rows, uint64_t count, hdst__m
 
 INLINE void deal(sorting *s, const char *rows, uint64_t count, digit d, uint64_t *next, char *to, uint64_t size)
 {
-    for (uint64_t i = 0; i < count; i++, rows += size) memcpy(to + next[digit_of(s, rows, d)]++ * size, rows, size);
+    for (uint64_t i = 0; i < count; i++, rows += size) memcpy(to + next[hdst__msd_digit_of(s, rows, d)]++ * size, rows, size);
+}
+
+INLINE void copy(const char *rows, uint64_t count, char *to, uint64_t size)
+{
+    if (rows != to) memcpy(to, rows, count * size);
 }
 
 INLINE void insert(sorting *s, char *rows, uint64_t count, uint64_t size)
@@ -105,7 +88,7 @@ INLINE void insert(sorting *s, char *rows, uint64_t count, uint64_t size)
         char moved[64];
         uint64_t at = i;
         memcpy(moved, rows + i * size, size);
-        for (const uint64_t key = key_of(s, moved); at > 0 && key_of(s, rows + (at - 1) * size) > key; at--)
+        for (const uint64_t key = hdst__msd_key_of(s, moved); at > 0 && hdst__msd_key_of(s, rows + (at - 1) * size) > key; at--)
             memcpy(rows + at * size, rows + (at - 1) * size, size);
         memcpy(rows + at * size, moved, size);
     }
@@ -120,10 +103,11 @@ INLINE void insert(sorting *s, char *rows, uint64_t count, uint64_t size)
     { deal_to_chunks(s, rows, count, chunks, N); } \
     static void count_##N(sorting *s, const char *rows, uint64_t count, const digit *d, uint64_t *counts) { count_digit(s, rows, count, *d, counts, N); } \
     static void deal_##N(sorting *s, const char *rows, uint64_t count, const digit *d, uint64_t *next, char *to) { deal(s, rows, count, *d, next, to, N); } \
+    static void copy_##N(sorting *s, const char *rows, uint64_t count, char *to) { (void)s, copy(rows, count, to, N); } \
     static void insert_##N(sorting *s, char *rows, uint64_t count) { insert(s, rows, count, N); }
 SIZES(LOOPS)
 
-#define OF_SIZE(N) {N, look_at_##N, count_buckets_##N, deal_to_buckets_##N, deal_to_chunks_##N, count_##N, deal_##N, insert_##N},
+#define OF_SIZE(N) {N, look_at_##N, count_buckets_##N, deal_to_buckets_##N, deal_to_chunks_##N, count_##N, deal_##N, copy_##N, insert_##N},
 static const loops of_sizes[] = {SIZES(OF_SIZE)};
 
 const loops *hdst__msd_loops_of(uint64_t size)
@@ -179,20 +163,19 @@ static uint32_t find_digits(sorting *s, const loops *l, uint32_t bucket, const h
     return n;
 }
 
-static void join_runs(const hdst__row_run *runs, uint64_t run_count, uint64_t size, char *to)
+static void join_runs(sorting *s, const loops *l, const hdst__row_run *runs, uint64_t run_count, char *to)
 {
-    for (const hdst__row_run *r = runs; r < runs + run_count; to += r->count * size, r++)
-        if (r->rows != to) memcpy(to, r->rows, r->count * size);
+    for (const hdst__row_run *r = runs; r < runs + run_count; to += r->count * s->sort->size, r++) l->copy(s, r->rows, r->count, to);
 }
 
 void hdst__msd_sort_bucket(sorting *s, uint32_t bucket, const hdst__row_run *runs, uint64_t run_count, uint64_t count, char *to, char *scratch)
 {
-    const loops *l = hdst__msd_loops_of(s->sort->size);
+    const loops *plain = hdst__msd_loops_of(s->sort->size), *l = s->packing ? hdst__msd_packed_loops_of(s->sort->size) : plain;
     const bool in_place = run_count == 1 && runs->rows == to;
     digit digits[DIGITS_OF_A_KEY];
     if (count <= FEW) {
-        join_runs(runs, run_count, l->size, to);
-        l->insert(s, to, count);
+        join_runs(s, l, runs, run_count, to);
+        plain->insert(s, to, count);
         return;
     }
     const uint32_t n = find_digits(s, l, bucket, runs, run_count, count, digits);
@@ -203,9 +186,10 @@ void hdst__msd_sort_bucket(sorting *s, uint32_t bucket, const hdst__row_run *run
         moved.rows = place;
         runs = &moved;
         run_count = 1;
+        l = plain;
         place = place == to ? scratch : to;
     }
-    if (!hdst__msd_stopped(s)) join_runs(runs, run_count, l->size, to);
+    if (!hdst__msd_stopped(s)) join_runs(s, l, runs, run_count, to);
 }
 
 static void sort_buckets(void *user, uint64_t worker)
@@ -222,14 +206,31 @@ static void sort_buckets(void *user, uint64_t worker)
 
 // --- Pieces ---
 
+// Records of a piece from `at` on that lie in one run and before the next look at whether the run was cancelled; none: it was, or these were all.
+static hdst__row_run next_rows(sorting *s, const piece *p, const hdst__row_run **run, uint64_t *first, uint64_t *at)
+{
+    while (*at < p->count && *first == (*run)->count) {
+        ++*run;
+        *first = 0;
+    }
+    if (*at == p->count) return (hdst__row_run){NULL, 0};
+    const uint64_t here = (*run)->count - *first, left = p->count - *at, end = *first + (here < left ? here : left),
+                   count = hdst__msd_end_of_block(s, *first, end) - *first;
+    const hdst__row_run rows = {(*run)->rows + *first * s->sort->size, count};
+    *first += count;
+    *at += count;
+    return rows;
+}
+
 static void count_piece(void *user, uint64_t i)
 {
     sorting *s = user;
     piece *p = &s->pieces[i];
     const loops *l = hdst__msd_loops_of(s->sort->size);
+    const hdst__row_run *run = p->run;
+    uint64_t first = p->first, at = 0;
     memset(p->place, 0, s->buckets * sizeof *p->place);
-    for (uint64_t at = 0, end; (end = hdst__msd_end_of_block(s, at, p->count)) > at; at = end)
-        l->count_buckets(s, p->rows + at * l->size, end - at, p->place);
+    for (hdst__row_run rows; (rows = next_rows(s, p, &run, &first, &at)).count;) l->count_buckets(s, rows.rows, rows.count, p->place);
 }
 
 static void deal_piece(void *user, uint64_t i)
@@ -237,8 +238,9 @@ static void deal_piece(void *user, uint64_t i)
     sorting *s = user;
     piece *p = &s->pieces[i];
     const loops *l = hdst__msd_loops_of(s->sort->size);
-    for (uint64_t at = 0, end; (end = hdst__msd_end_of_block(s, at, p->count)) > at; at = end)
-        l->deal_to_buckets(s, p->rows + at * l->size, end - at, p->place);
+    const hdst__row_run *run = p->run;
+    uint64_t first = p->first, at = 0;
+    for (hdst__row_run rows; (rows = next_rows(s, p, &run, &first, &at)).count;) l->deal_to_buckets(s, rows.rows, rows.count, p->place);
 }
 
 static uint64_t piece_records(const hdst__msd_sort *sort)
@@ -247,21 +249,21 @@ static uint64_t piece_records(const hdst__msd_sort *sort)
     return each < HDST__HOST_SORT_BUCKET_RECORDS ? HDST__HOST_SORT_BUCKET_RECORDS : each;
 }
 
-// No piece is of two runs.
 static bool cut_pieces(sorting *s)
 {
     const hdst__msd_sort *sort = s->sort;
     const uint64_t each = piece_records(sort);
-    uint64_t count = 0;
-    for (uint64_t r = 0; r < sort->run_count; r++) count += (sort->runs[r].count + each - 1) / each;
-    s->pieces = hdst__alloc(sort->allocator, count * sizeof *s->pieces);
+    s->piece_count = (sort->count + each - 1) / each;
+    s->pieces = hdst__alloc(sort->allocator, s->piece_count * sizeof *s->pieces + 1);
     if (!s->pieces) return false;
-    for (uint64_t r = 0; r < sort->run_count; r++) {
-        for (uint64_t at = 0; at < sort->runs[r].count; at += each) {
-            piece *p = &s->pieces[s->piece_count++];
-            p->rows = sort->runs[r].rows + at * sort->size;
-            p->count = sort->runs[r].count - at < each ? sort->runs[r].count - at : each;
-        }
+    const hdst__row_run *run = sort->runs;
+    for (uint64_t i = 0, first = 0; i < s->piece_count; i++) {
+        piece *p = &s->pieces[i];
+        for (; first >= run->count; run++) first -= run->count;
+        p->run = run;
+        p->first = first;
+        p->count = sort->count - i * each < each ? sort->count - i * each : each;
+        first += each;
     }
     return true;
 }
@@ -279,9 +281,8 @@ static void choose_digit(sorting *s)
 {
     uint64_t any = 0, all = ~(uint64_t)0;
     const loops *l = hdst__msd_loops_of(s->sort->size);
-    for (uint64_t p = 0; p < s->piece_count; p++)
-        for (uint64_t at = 0; at < s->pieces[p].count; at += sample_distance(s))
-            l->look_at(s, s->pieces[p].rows + at * l->size, 1, &any, &all);
+    for (const hdst__row_run *r = s->sort->runs; r < s->sort->runs + s->sort->run_count; r++)
+        for (uint64_t at = 0; at < r->count; at += sample_distance(s)) l->look_at(s, r->rows + at * l->size, 1, &any, &all);
     const uint64_t differ = any & ~all;
     const uint32_t bits = differ ? 64 - (uint32_t)__builtin_clzll(differ) : 0;
     s->shift = bits > HDST__MSD_SLOT_BITS ? bits - HDST__MSD_SLOT_BITS : 0;
@@ -293,11 +294,11 @@ static uint64_t sample_slots(sorting *s, uint32_t samples[HDST__MSD_SLOTS])
     uint64_t count = 0;
     const loops *l = hdst__msd_loops_of(s->sort->size);
     memset(samples, 0, HDST__MSD_SLOTS * sizeof *samples);
-    for (uint64_t p = 0; p < s->piece_count; p++) {
-        for (uint64_t at = 0; at < s->pieces[p].count; at += sample_distance(s), count++) {
+    for (const hdst__row_run *r = s->sort->runs; r < s->sort->runs + s->sort->run_count; r++) {
+        for (uint64_t at = 0; at < r->count; at += sample_distance(s), count++) {
             uint64_t key = 0, all = ~(uint64_t)0;
-            l->look_at(s, s->pieces[p].rows + at * l->size, 1, &key, &all);
-            samples[slot_of(s, key)]++;
+            l->look_at(s, r->rows + at * l->size, 1, &key, &all);
+            samples[hdst__msd_slot_of(s, key)]++;
         }
     }
     return count;

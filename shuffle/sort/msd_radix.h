@@ -39,13 +39,16 @@ typedef struct hdst__msd_slices hdst__msd_slices;
 // about. NULL: no memory.
 hdst__msd_slices *hdst__msd_slices_create(const hdst__msd_sort *sort, hdst__budget *budget, uint64_t expected);
 void hdst__msd_slices_destroy(hdst__msd_slices *slices);    // NULL is fine
-// HDST_E_MEMORY: the budget has no room, and none of these were taken. HDST_E_CANCELLED.
+// HDST_E_MEMORY: the budget has no room; hdst__msd_slices_count says how many of these were taken, the first ones. HDST_E_CANCELLED.
 hdst_status hdst__msd_slices_take(hdst__msd_slices *slices, const char *rows, uint64_t count, hdst_error *error);
 uint64_t hdst__msd_slices_count(const hdst__msd_slices *slices);
+// Records lie in eight bytes each, as all that came differ in no more than 64 of their bits.
+bool hdst__msd_slices_are_packed(const hdst__msd_slices *slices);
 // Behind the end: all records had to be dealt once more, by buckets that suit them.
 bool hdst__msd_slices_were_dealt_again(const hdst__msd_slices *slices);
-// All that came, of equal keys in order: *runs, to be freed by the job's allocator. NULL: no memory.
-hdst__row_run *hdst__msd_slices_runs(hdst__msd_slices *slices, uint64_t *run_count);
+// Gives all that came to `add`, of equal keys in order. HDST_E_MEMORY, or what `add` says.
+typedef hdst_status hdst__msd_add(void *user, const char *rows, uint64_t count, hdst_error *error);
+hdst_status hdst__msd_slices_give(hdst__msd_slices *slices, hdst__msd_add *add, void *user, hdst_error *error);
 // As hdst__msd_radix_sort, of all that came.
 hdst_status hdst__msd_slices_end(hdst__msd_slices *slices, char *to, bool *done, hdst_error *error);
 

@@ -299,6 +299,8 @@ static hdst_status sort_dealt(hdst__sort *sort, hdst__msd_slices *dealt, bool ke
     status = sort_input(sort, &input, output, fresh, done, error);
     sort->way = hdst__msd_slices_were_dealt_again(dealt)
         ? "radix sort of the records by the host's threads, which were dealt as they came, and again, as the first ones told little of the others"
+        : hdst__msd_slices_are_packed(dealt)
+        ? "radix sort of the records by the host's threads, which were dealt by the highest digit as they came, packed to 8 bytes"
         : "radix sort of the records by the host's threads, which were dealt by the highest digit as they came";
     if (!*done) sort->resident = false;
     return status;

@@ -29,24 +29,22 @@ void hdst__sort_slices_forget(hdst__sort *sort)
     s->stays_whole = false;
 }
 
-static hdst_status add_to_file(hdst__sort *sort, const char *rows, uint64_t count, hdst_error *error)
+static hdst_status add_to_file(void *user, const char *rows, uint64_t count, hdst_error *error)
 {
+    hdst__sort *sort = user;
     return count ? hdst__spill_add(&sort->slices.file, rows, count * sort->record->size, error) : HDST_OK;
 }
 
-static hdst_status add_to_whole(hdst__sort *sort, const char *rows, uint64_t count, hdst_error *error)
+static hdst_status add_to_whole(void *user, const char *rows, uint64_t count, hdst_error *error)
 {
+    hdst__sort *sort = user;
     return hdst__output_add(&sort->slices.whole, rows, count, error);
 }
 
 // Out of the buckets.
-static hdst_status take_back(hdst__sort *sort, hdst_status (*add)(hdst__sort *sort, const char *rows, uint64_t count, hdst_error *error), hdst_error *error)
+static hdst_status take_back(hdst__sort *sort, hdst__msd_add *add, hdst_error *error)
 {
-    uint64_t run_count;
-    hdst__row_run *run = hdst__msd_slices_runs(sort->slices.dealt, &run_count);
-    hdst_status status = run ? HDST_OK : hdst__error_memory(error, "a sort");
-    for (uint64_t i = 0; i < run_count && status == HDST_OK; i++) status = add(sort, run[i].rows, run[i].count, error);
-    hdst__free(hdst__engine_owned(sort->engine, HDST__OWNER_SORTS), run);
+    const hdst_status status = hdst__msd_slices_give(sort->slices.dealt, add, sort, error);
     if (status == HDST_OK) forget_dealt(&sort->slices);
     return status;
 }
@@ -122,8 +120,9 @@ static hdst_status add_part(hdst__sort *sort, const char *rows, uint64_t count, 
     hdst_status status = HDST_E_MEMORY;
     if (!s->file.open && has_room(sort, s->count + count)) status = add_in_memory(sort, rows, count, expected, error);
     if (status == HDST_E_MEMORY) {
+        const uint64_t dealt = s->dealt ? hdst__msd_slices_count(s->dealt) - s->count : 0;      // the first ones of these
         status = s->file.open ? HDST_OK : go_to_file(sort, error);
-        if (status == HDST_OK) status = add_to_file(sort, rows, count, error);
+        if (status == HDST_OK) status = add_to_file(sort, rows + dealt * sort->record->size, count - dealt, error);
     }
     s->count += count;
     return status;

@@ -58,6 +58,20 @@ def lines_of_words_are_found():
                     check(code == 0 and file.read() == expected_bytes(postings, names), f"{arguments} --output: {err}")
 
 
+# As many as their numbers alone would fill most of the memory: they lie within the budget, beside the words.
+def many_different_words_in_little_memory():
+    text = b"\n".join(b"w%d v%d w%d" % (i, i * 7919 % 200000, i // 2) for i in range(200000))
+    with open("many.txt", "wb") as file:
+        file.write(text)
+    postings = postings_of([text], WORD, False)
+    for device in DEVICES[-1:]:
+        code, _, err = run("--input", "many.txt", "--device", device, "--quiet", "--memory", "64MiB", "--output", "many.tsv")
+        with open("many.tsv", "rb") as file:
+            check(code == 0 and file.read() == expected_bytes(postings, ["many.txt"]), f"many words on {device}: {err}")
+        code, _, err = run("--input", "many.txt", "--device", device, "--quiet", "--memory", "32MiB")
+        check(code and "memory" in err, f"32 MiB have no room for the table of 400000 words on {device}: {code} {err}")
+
+
 def files_without_words_have_none():
     for text in (b"", b"\n\n", b" .,;\n--"):
         with open("marks.txt", "wb") as file:
@@ -82,4 +96,5 @@ def a_book_has_the_postings_that_python_finds():
         check(got == {"terms": 32198, "postings": len(postings)}, f"{got}")
 
 
-main(find_devices, lines_of_words_are_found, files_without_words_have_none, misuse_is_told, a_book_has_the_postings_that_python_finds)
+main(find_devices, lines_of_words_are_found, many_different_words_in_little_memory,
+     files_without_words_have_none, misuse_is_told, a_book_has_the_postings_that_python_finds)

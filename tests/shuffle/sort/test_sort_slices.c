@@ -14,7 +14,8 @@ static const char text[] =
     "struct row { int32_t key; uint32_t id; double value; };\n"
     "filter most(row r) { return r.id % 10u != 3u; }\n"
     "map halved(row r) -> row { return (row){ .key = r.key, .id = r.id, .value = r.value / 2 }; }\n"
-    "flat_map twice(row r) -> row { emit(r); emit((row){ .key = r.key, .id = r.id, .value = -r.value }); }\n";
+    "flat_map twice(row r) -> row { emit(r); emit((row){ .key = r.key, .id = r.id, .value = -r.value }); }\n"
+    "flat_map same(row r) -> row { emit(r); }\n";
 
 static row rows[N], expected[2 * N];
 
@@ -113,6 +114,43 @@ Test(sort_slices, what_has_no_room_goes_through_a_file)
         check(context, b, "twice", "out of a temporary file");
         hdst_context_destroy(context);
     }
+}
+
+typedef struct shrinking { hdst__budget *memory; uint64_t limit; } shrinking;
+
+// Once all have been read there is room for a part of them only.
+static bool give_while_memory_ends(uint64_t first, uint64_t count, void *records, char *message, void *user)
+{
+    shrinking *s = user;
+    (void)message;
+    if (first + count == N && s->memory->used > 1 << 20) s->memory->limit = s->memory->used + (400 << 10);
+    memcpy(records, rows + first, count * sizeof *rows);
+    return true;
+}
+
+// Some of a slice are in buckets then, and all of these go to the file, once.
+Test(sort_slices, memory_that_ends_within_a_slice)
+{
+    if (!have_cpu()) return;
+    hdst_context *context = open_context(64 << 20);
+    hdst__budget *memory = &context->engine->runtime.memory;
+    shrinking s = {memory, memory->limit};
+    context->engine->limits.sort_sample_bytes = 2000;
+    make_rows(2);
+    for (uint32_t i = 0; i < N; i++) rows[i].value = 0;         // so that they are packed, and taken a few at a time
+    const uint64_t n = expect("same");
+    hdst_module *module = module_of(context, text);
+    hdst_source *source = hdst_source_from_callback(context, N, give_while_memory_ends, &s);
+    hdst_result *result = hdst_result_create(hdst_sort(hdst_flat_map_function(hdst_read(source, module, "row"), module, "same"), "key"));
+    hdst_error error = HDST_ERROR_INIT;
+    uint64_t found;
+    cr_assert_eq(hdst_run(result, &error), HDST_OK, "%s (%s)", error.message, error.cause);
+    memory->limit = s.limit;
+    const row *sorted = hdst_result_rows(result, NULL, &found);
+    cr_assert(strstr(hdst_explain(result, NULL), "out of a temporary file"), "%s", hdst_explain(result, NULL));
+    cr_assert_eq(found, n);
+    for (uint64_t i = 0; i < n; i++) cr_assert(!memcmp(&sorted[i], &expected[i], sizeof *sorted), "%u", (unsigned)i);
+    hdst_context_destroy(context);
 }
 
 // What a bucket holds comes out of it again.

@@ -103,6 +103,7 @@ enum {
     HDST__GPU_KEY_GROUP_TUPLES = 2048,      // for a work-group of its own: eight of a work-item
     HDST__GPU_KEY_LOCAL_BYTES = 48 << 10,   // of local memory that is used; where there is less, shares of it:
     HDST__GPU_KEY_TILE_BYTES = 32 << 10, HDST__GPU_KEY_TABLE_BYTES = 36 << 10, HDST__GPU_HEAVY_TABLE_BYTES = 24 << 10,
+    HDST__GPU_KEY_COUNTED_BITS = 14, HDST__GPU_KEY_COUNTED_BITS_LEAST = 10,       // partitions that a work-group counts at once: two bytes each
     HDST__GPU_KEY_TILE_ROWS = 16,           // tuples of a lane, at most
     HDST__GPU_KEY_LONG_PARTITION = 1 << 16, // tuples: 1M keys of 200M records take 0.79 ms in 2048 partitions, 1.09 in 1024
     HDST__GPU_KEY_CHUNK_TILES = 4,          // of a work-group that puts tuples in order again. Chosen, not measured

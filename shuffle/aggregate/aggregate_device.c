@@ -57,11 +57,14 @@ const char *hdst__aggregate_device_why_not(const hdst__aggregate_device *d) { re
 
 // --- Steps ---
 
+typedef struct told { uint64_t failed, rows, tuples, overflow_state; } told;       // by the device; failed: as hash_total says
+
 typedef struct pass {
     hdst__aggregate_device *d;
     const hdst__dataset_cache *cache;
-    uint64_t records, groups, chunks;   // chunks: of the first time
-    uint32_t starts[HDST__AGGREGATE_PARTITIONS + 1];      // of the partitions of the first time
+    uint64_t records, chunks;           // chunks: of the first time
+    bool counts_all;                    // the first time counts the partitions of the second time
+    uint32_t starts[HDST__AGGREGATE_PARTITIONS + 1];      // of the partitions of the first time, where keys are to be counted
     hdst__aggregate_device_memory tuples, rows;      // where tuples lie, and then rows of partitions
 } pass;
 
@@ -83,6 +86,15 @@ static hdst_status place_partitions(const pass *p, uint64_t partitions, hdst_err
     return status == HDST_OK ? hdst__aggregate_device_work(p->d, HDST__AGGREGATE_STARTS, args, 3, partitions / HDST__AGGREGATE_LANES + 1, error) : status;
 }
 
+// Where those of the first time begin, each of which has so many of these.
+static hdst_status place_high(const pass *p, uint32_t low_bits, hdst_error *error)
+{
+    const uint64_t count = (UINT64_C(1) << p->d->choice.high_bits) + 1;
+    const hdst__work_arg args[] = {number(count), number(low_bits), memory_of(p, HDST__AGGREGATE_OF_STARTS), memory_of(p, HDST__AGGREGATE_HIGH_PLACES),
+                                   memory_of(p, HDST__AGGREGATE_HIGH_STARTS)};
+    return hdst__aggregate_device_work(p->d, HDST__AGGREGATE_STARTS_HIGH, args, 5, count / HDST__AGGREGATE_LANES + 1, error);
+}
+
 static uint64_t segment_groups(const pass *p, const hdst__segment *segment)
 {
     const uint64_t groups = groups_for(p, p->records) * segment->count / p->records;
@@ -99,12 +111,13 @@ static uint64_t tiles_of(const pass *p, uint64_t tuples)
 static hdst_status over_segment(const pass *p, bool counts, const hdst__segment *segment, uint64_t chunk, hdst_error *error)
 {
     const hdst__aggregate_device_choice *c = &p->d->choice;
-    const hdst__aggregate_device_kernel which = counts ? (c->heavy ? HDST__AGGREGATE_COUNT_HEAVY : HDST__AGGREGATE_COUNT)
+    const hdst__aggregate_device_kernel which = counts ? (c->heavy ? HDST__AGGREGATE_COUNT_HEAVY : p->counts_all ? HDST__AGGREGATE_COUNT_ALL : HDST__AGGREGATE_COUNT)
         : c->heavy ? HDST__AGGREGATE_PLACE_HEAVY : HDST__AGGREGATE_PLACE;
     const uint64_t chunks = segment_groups(p, segment);
-    hdst__work_arg args[HDST__AGGREGATE_COLUMNS * 2 + 16] = {number(segment->count), number(32 - c->high_bits), number((1u << c->high_bits) - 1)};
+    const uint32_t bits = c->high_bits + (counts && p->counts_all ? c->low_bits : 0);
+    hdst__work_arg args[HDST__AGGREGATE_COLUMNS * 2 + 16] = {number(segment->count), number(32 - bits), number((1u << bits) - 1)};
     size_t n = 3 + hdst__aggregate_device_sources(p->d, segment, args + 3);
-    args[n++] = memory_of(p, HDST__AGGREGATE_COUNTERS);
+    args[n++] = memory_of(p, counts ? HDST__AGGREGATE_COUNTERS : HDST__AGGREGATE_HIGH_PLACES);
     if (!counts) args[n++] = memory_of(p, HDST__AGGREGATE_TUPLES);
     if (c->heavy) {
         args[n++] = number(chunk);
@@ -133,30 +146,60 @@ static hdst_status over_segments(const pass *p, bool counts, hdst_error *error)
     return status;
 }
 
+// Nobody waits for what the host writes: it stays in the object.
+static hdst_status clear_overflow(const pass *p, hdst_error *error)
+{
+    hdst__aggregate_device *d = p->d;
+    const uint64_t cells = d->choice.overflow_cells;
+    d->last_overflow_place = cells - 1;
+    hdst_status status = hdst__aggregate_device_clear(d, HDST__AGGREGATE_OVERFLOW, hdst__overflow_words(cells, d->shape.overflow_cell_words) * 8, error);
+    if (status == HDST_OK) status = d->device->ops->write(d->device, d->memory[HDST__AGGREGATE_OVERFLOW], HDST__OVERFLOW_LAST_PLACE * 8,
+                                                          &d->last_overflow_place, sizeof d->last_overflow_place, false, error);
+    return status == HDST_OK ? hdst__aggregate_device_provide(d, HDST__AGGREGATE_ROWS_OF_OVERFLOW, (cells + 1) * 8, error) : status;
+}
+
+static hdst_status put_scales(hdst__aggregate_device *d, hdst_error *error)
+{
+    for (uint64_t v = 0; v < d->layout->value_count; v++)
+        if (d->layout->value[v].cell.digits) d->scales[d->shape.value[v].sum] = d->layout->value[v].s;
+    const hdst_status status = hdst__aggregate_device_provide(d, HDST__AGGREGATE_SCALES, sizeof d->scales, error);
+    return status == HDST_OK ? d->device->ops->write(d->device, d->memory[HDST__AGGREGATE_SCALES], 0, d->scales, sizeof d->scales, false, error) : status;
+}
+
+// Memory of a run, and what is clear in it. `partitions`: that will be counted, and those of the first time among them.
+static hdst_status make_room(pass *p, uint64_t partitions, uint64_t high, hdst_error *error)
+{
+    hdst__aggregate_device *d = p->d;
+    const hdst__aggregate_device_choice *c = &d->choice;
+    const uint64_t row_bytes = d->shape.row_bytes, tuple_bytes = (uint64_t)d->shape.tuple_words * 4;
+    const uint64_t each = row_bytes > tuple_bytes ? row_bytes : tuple_bytes;
+    hdst_status status = hdst__aggregate_device_clear(d, HDST__AGGREGATE_COUNTERS, (partitions + 1) * 4, error);
+    if (status == HDST_OK) status = hdst__aggregate_device_provide(d, HDST__AGGREGATE_HIGH_PLACES, (high + 1) * 4, error);
+    if (status == HDST_OK) status = hdst__aggregate_device_provide(d, HDST__AGGREGATE_HIGH_STARTS, (high + 1) * 4, error);
+    if (status == HDST_OK) status = hdst__aggregate_device_provide(d, HDST__AGGREGATE_LEFT, p->chunks * 4, error);
+    if (status == HDST_OK) status = hdst__aggregate_device_clear(d, HDST__AGGREGATE_HEAVY_WORDS, ((uint64_t)c->heavy_places + 1) * d->shape.units * 8, error);
+    if (status == HDST_OK) status = hdst__aggregate_device_provide(d, HDST__AGGREGATE_TUPLES, (p->records + c->heavy_places) * each, error);
+    return status == HDST_OK ? hdst__aggregate_device_provide(d, HDST__AGGREGATE_OTHER_TUPLES, (p->records + c->heavy_places) * each, error) : status;
+}
+
 static hdst_status first_time(pass *p, hdst_error *error)
 {
     hdst__aggregate_device *d = p->d;
     const hdst__aggregate_device_choice *c = &d->choice;
-    int32_t scales[HDST__AGGREGATE_VALUES + 1] = {0};
     p->chunks = 0;
     for (uint64_t i = 0; i < p->cache->count; i++) p->chunks += segment_groups(p, &p->cache->segment[i]);
-    for (uint64_t v = 0; v < d->layout->value_count; v++)
-        if (d->layout->value[v].cell.digits) scales[d->shape.value[v].sum] = d->layout->value[v].s;
-    const uint64_t counters = (UINT64_C(1) << c->high_bits) + 1, row_bytes = d->shape.row_bytes, tuple_bytes = (uint64_t)d->shape.tuple_words * 4;
-    const uint64_t each = row_bytes > tuple_bytes ? row_bytes : tuple_bytes;
-    hdst_status status = hdst__aggregate_device_put(d, HDST__AGGREGATE_SCALES, scales, sizeof scales, error);
-    if (status == HDST_OK) status = hdst__aggregate_device_clear(d, HDST__AGGREGATE_COUNTERS, counters * 4, error);
-    if (status == HDST_OK) status = hdst__aggregate_device_provide(d, HDST__AGGREGATE_LEFT, p->chunks * 4, error);
-    if (status == HDST_OK) status = hdst__aggregate_device_clear(d, HDST__AGGREGATE_HEAVY_WORDS, ((uint64_t)c->heavy_places + 1) * d->shape.units * 8, error);
-    if (status == HDST_OK) status = hdst__aggregate_device_provide(d, HDST__AGGREGATE_TUPLES, (p->records + c->heavy_places) * each, error);
-    if (status == HDST_OK) status = hdst__aggregate_device_provide(d, HDST__AGGREGATE_OTHER_TUPLES, (p->records + c->heavy_places) * each, error);
+    p->counts_all = c->known && c->low_bits && !c->heavy && c->high_bits + c->low_bits <= d->shape.counted_bits;
+    const uint32_t low = p->counts_all ? c->low_bits : 0;
+    const uint64_t high = UINT64_C(1) << c->high_bits;
+    hdst_status status = put_scales(d, error);
+    if (status == HDST_OK) status = clear_overflow(p, error);
+    if (status == HDST_OK) status = make_room(p, high << low, high, error);
     if (status == HDST_OK) status = over_segments(p, true, error);
-    if (status == HDST_OK) status = place_partitions(p, UINT64_C(1) << c->high_bits, error);
+    if (status == HDST_OK) status = place_partitions(p, high << low, error);
+    if (status == HDST_OK) status = place_high(p, low, error);
     if (status == HDST_OK) status = over_segments(p, false, error);
-    if (status == HDST_OK) status = hdst__aggregate_device_read(d, HDST__AGGREGATE_OF_STARTS, 0, p->starts, ((UINT64_C(1) << c->high_bits) + 1) * 4, error);
     p->tuples = HDST__AGGREGATE_TUPLES;
     p->rows = HDST__AGGREGATE_OTHER_TUPLES;
-    if (status == HDST_OK) d->tuples = p->starts[1u << c->high_bits];
     return status;
 }
 
@@ -166,11 +209,13 @@ static hdst_status count_distinct(pass *p, hdst_error *error)
     hdst__aggregate_device *d = p->d;
     hdst__aggregate_device_choice *c = &d->choice;
     const uint64_t bytes = (UINT64_C(1) << HDST__GPU_KEY_MAP_BITS) / 8, partitions = UINT64_C(1) << c->high_bits;
+    hdst_status status = hdst__aggregate_device_read(d, HDST__AGGREGATE_HIGH_STARTS, 0, p->starts, (partitions + 1) * 4, error);
+    if (status != HDST_OK) return status;
     uint64_t end = 1;
     while (end < partitions && p->starts[end] < HDST__GPU_COUNTED_TUPLES) end++;
     uint32_t skip = 0;
     while (skip < c->high_bits && end <= partitions >> (skip + 1)) skip++;
-    hdst_status status = hdst__aggregate_device_clear(d, HDST__AGGREGATE_MAP, bytes, error);
+    status = hdst__aggregate_device_clear(d, HDST__AGGREGATE_MAP, bytes, error);
     const hdst__work_arg args[] = {
         number(0), number(p->starts[end]), number(skip), number(HDST__GPU_KEY_MAP_BITS), memory_of(p, HDST__AGGREGATE_TUPLES),
         memory_of(p, HDST__AGGREGATE_MAP)};
@@ -183,70 +228,38 @@ static hdst_status count_distinct(pass *p, hdst_error *error)
     return status;
 }
 
-// Chunks of about the same length, of the partitions of the first time.
-static hdst_status write_chunks(const pass *p, uint64_t *chunks, hdst_error *error)
-{
-    typedef struct chunk { uint32_t first, count, counter, unused; } chunk;
-    const hdst__aggregate_device_choice *c = &p->d->choice;
-    const uint32_t partitions = 1u << c->high_bits, all = p->starts[partitions], tile = p->d->shape.tile_rows * HDST__AGGREGATE_LANES;
-    const uint32_t length = HDST__GPU_KEY_CHUNK_TILES * tile;
-    chunk *list = hdst__alloc(hdst__engine_owned(p->d->engine, HDST__OWNER_BY_KEY), ((uint64_t)all / length + partitions + 1) * sizeof *list);
-    if (!list) return hdst__error_memory(error, "a reduce by key");
-    uint32_t n = 0;
-    for (uint32_t partition = 0; partition < partitions; partition++)
-        for (uint32_t first = p->starts[partition], end = p->starts[partition + 1]; first < end; first += length)
-            list[n++] = (chunk){first, end - first < length ? end - first : length, partition << c->low_bits, 0};
-    *chunks = n;
-    hdst_status status = hdst__aggregate_device_put(p->d, HDST__AGGREGATE_CHUNKS, list, n * sizeof *list, error);
-    hdst__free(hdst__engine_owned(p->d->engine, HDST__OWNER_BY_KEY), list);
-    return status;
-}
-
+// Work-groups have shares of the records; of those that heavy hitters took nothing is left, which the device alone knows.
 static hdst_status second_time(pass *p, hdst_error *error)
 {
     const hdst__aggregate_device_choice *c = &p->d->choice;
-    const uint64_t partitions = UINT64_C(1) << (c->high_bits + c->low_bits);
-    uint64_t chunks = 0;
-    hdst_status status = write_chunks(p, &chunks, error);
-    if (status == HDST_OK) status = hdst__aggregate_device_clear(p->d, HDST__AGGREGATE_COUNTERS, (partitions + 1) * 4, error);
+    const uint64_t high = UINT64_C(1) << c->high_bits, partitions = high << c->low_bits;
+    const uint64_t groups = (tiles_of(p, p->records) + HDST__GPU_KEY_CHUNK_TILES - 1) / HDST__GPU_KEY_CHUNK_TILES;
+    hdst_status status = p->counts_all ? HDST_OK : hdst__aggregate_device_clear(p->d, HDST__AGGREGATE_COUNTERS, (partitions + 1) * 4, error);
     if (status != HDST_OK) return status;
-    const hdst__work_arg args[] = {number(chunks),
+    const hdst__work_arg args[] = {number(high),
+                                   number(c->low_bits),
                                    number(32 - c->high_bits - c->low_bits),
-                                   number((1u << c->low_bits) - 1),
-                                   memory_of(p, HDST__AGGREGATE_CHUNKS),
+                                   memory_of(p, HDST__AGGREGATE_HIGH_STARTS),
                                    memory_of(p, HDST__AGGREGATE_TUPLES),
                                    memory_of(p, HDST__AGGREGATE_COUNTERS),
                                    memory_of(p, HDST__AGGREGATE_OTHER_TUPLES)};
-    if (chunks) status = hdst__aggregate_device_work(p->d, HDST__AGGREGATE_COUNT_LOW, args, 6, chunks, error);
-    if (status == HDST_OK) status = place_partitions(p, partitions, error);
-    if (status == HDST_OK && chunks) status = hdst__aggregate_device_work(p->d, HDST__AGGREGATE_PLACE_LOW, args, 7, chunks, error);
+    if (!p->counts_all) status = hdst__aggregate_device_work(p->d, HDST__AGGREGATE_COUNT_LOW, args, 6, groups, error);
+    if (status == HDST_OK && !p->counts_all) status = place_partitions(p, partitions, error);
+    if (status == HDST_OK) status = hdst__aggregate_device_work(p->d, HDST__AGGREGATE_PLACE_LOW, args, 7, groups, error);
     p->tuples = HDST__AGGREGATE_OTHER_TUPLES;
     p->rows = HDST__AGGREGATE_TUPLES;
     return status;
 }
 
-static hdst_status clear_overflow(const pass *p, hdst_error *error)
-{
-    hdst__aggregate_device *d = p->d;
-    const uint64_t cells = d->choice.overflow_cells, mask = cells - 1;
-    hdst_status status = hdst__aggregate_device_clear(d, HDST__AGGREGATE_OVERFLOW, hdst__overflow_words(cells, d->shape.overflow_cell_words) * 8, error);
-    if (status == HDST_OK) status = d->device->ops->write(d->device, d->memory[HDST__AGGREGATE_OVERFLOW], HDST__OVERFLOW_LAST_PLACE * 8, &mask, sizeof mask,
-                                                          true, error);
-    return status == HDST_OK ? hdst__aggregate_device_provide(d, HDST__AGGREGATE_ROWS_OF_OVERFLOW, (cells + 1) * 8, error) : status;
-}
-
-// Partitions to rows. *full: keys found no room in a table; *overflow_full: addends in an overflow cell.
-static hdst_status total(pass *p, bool *full, bool *overflow_full, hdst_error *error)
+// Partitions to rows, and what the host will want to know.
+static hdst_status total(pass *p, hdst_error *error)
 {
     hdst__aggregate_device *d = p->d;
     const hdst__aggregate_device_choice *c = &d->choice;
     const uint64_t bits = c->high_bits + c->low_bits, partitions = UINT64_C(1) << bits;
-    uint32_t failed = 0, rows = 0;
-    uint64_t overflow_state = 0;
-    hdst_status status = clear_overflow(p, error);
-    if (status == HDST_OK) status = hdst__aggregate_device_clear(d, HDST__AGGREGATE_ROWS_OF, (partitions + 1) * 4, error);
+    hdst_status status = hdst__aggregate_device_clear(d, HDST__AGGREGATE_ROWS_OF, (partitions + 1) * 4, error);
     if (status == HDST_OK) status = hdst__aggregate_device_provide(d, HDST__AGGREGATE_STAGED, partitions * 4, error);
-    if (status == HDST_OK) status = hdst__aggregate_device_clear(d, HDST__AGGREGATE_FAILED, 8, error);
+    if (status == HDST_OK) status = hdst__aggregate_device_clear(d, HDST__AGGREGATE_TOLD, sizeof(told), error);
     const hdst__work_arg args[] = {number(partitions),
                                    number(bits),
                                    number(c->slots),
@@ -264,17 +277,20 @@ static hdst_status total(pass *p, bool *full, bool *overflow_full, hdst_error *e
                                    memory_of(p, p->rows),
                                    memory_of(p, HDST__AGGREGATE_ROWS_OF),
                                    memory_of(p, HDST__AGGREGATE_STAGED),
-                                   memory_of(p, HDST__AGGREGATE_FAILED)};
+                                   memory_of(p, HDST__AGGREGATE_TOLD)};
     if (status == HDST_OK) status = hdst__aggregate_device_work(d, HDST__AGGREGATE_TOTAL, args, sizeof args / sizeof *args, partitions, error);
     if (status == HDST_OK) status = hdst__aggregate_device_scan(d, HDST__AGGREGATE_ROWS_OF, partitions + 1, error);
-    if (status == HDST_OK) status = hdst__aggregate_device_read(d, HDST__AGGREGATE_FAILED, 0, &failed, sizeof failed, error);
-    if (status == HDST_OK) status = hdst__aggregate_device_read(d, HDST__AGGREGATE_OVERFLOW, HDST__OVERFLOW_STATE * 8, &overflow_state,
-                                                                sizeof overflow_state, error);
-    if (status == HDST_OK) status = hdst__aggregate_device_read(d, HDST__AGGREGATE_ROWS_OF, partitions * 4, &rows, sizeof rows, error);
-    *full = failed & 1;
-    *overflow_full = hdst__overflow_is_full(overflow_state);
-    d->rows = rows;
-    if (status == HDST_OK && !*full && failed) return hdst__error_set(error, HDST_E_MEMORY, "keys of more than 8 bytes have one hash of 64 bits in common");
+    const hdst__work_arg tell[] = {number(partitions), memory_of(p, HDST__AGGREGATE_ROWS_OF), memory_of(p, HDST__AGGREGATE_OF_STARTS),
+                                   memory_of(p, HDST__AGGREGATE_OVERFLOW), memory_of(p, HDST__AGGREGATE_TOLD)};
+    return status == HDST_OK ? hdst__aggregate_device_work(d, HDST__AGGREGATE_TELL, tell, 5, 1, error) : status;
+}
+
+// Waits for all of it.
+static hdst_status read_told(const pass *p, told *t, hdst_error *error)
+{
+    const hdst_status status = hdst__aggregate_device_read(p->d, HDST__AGGREGATE_TOLD, 0, t, sizeof *t, error);
+    p->d->rows = t->rows;
+    p->d->tuples = t->tuples;
     return status;
 }
 
@@ -290,53 +306,79 @@ static hdst_status write_states(const pass *p, hdst_error *error)
     return status == HDST_OK ? hdst__device_wait(d->device, error) : status;
 }
 
-static hdst_status write_rows(const pass *p, hdst_error *error)
+// As many of them as there are, or as `rows` says: the device need not wait until the host knows.
+static hdst_status write_rows(const pass *p, uint64_t rows, hdst_error *error)
 {
     hdst__aggregate_device *d = p->d;
     const uint64_t partitions = UINT64_C(1) << (d->choice.high_bits + d->choice.low_bits);
     hdst__memory *out;
-    hdst_status status = hdst__store_hold(&d->store, d->device, d->rows, &out, error);
-    if (status != HDST_OK || d->rows == 0) return status;
-    const hdst__work_arg spare[] = {memory_of(p, HDST__AGGREGATE_OVERFLOW), memory_of(p, HDST__AGGREGATE_ROWS_OF_OVERFLOW), memory_of(p, p->rows)};
-    const hdst__work_arg args[] = {
-        number(partitions), memory_of(p, HDST__AGGREGATE_ROWS_OF), memory_of(p, HDST__AGGREGATE_STAGED), memory_of(p, p->rows), {.memory = out}};
-    if (d->shape.sums) status = hdst__aggregate_device_work(d, HDST__AGGREGATE_FINISH_OVERFLOW, spare, 3, groups_for(p, d->choice.overflow_cells * 8), error);
-    if (status == HDST_OK) status = hdst__aggregate_device_work(d, HDST__AGGREGATE_WRITE, args, 5, partitions, error);
-    return status == HDST_OK ? hdst__device_wait(d->device, error) : status;
+    hdst_status status = hdst__store_hold(&d->store, d->device, rows, &out, error);
+    if (status != HDST_OK || rows == 0) return status;
+    const hdst__work_arg spare[] = {memory_of(p, HDST__AGGREGATE_OVERFLOW), memory_of(p, HDST__AGGREGATE_ROWS_OF_OVERFLOW), memory_of(p, p->rows),
+                                    memory_of(p, HDST__AGGREGATE_TOLD)};
+    const hdst__work_arg args[] = {number(partitions), number(rows), memory_of(p, HDST__AGGREGATE_ROWS_OF), memory_of(p, HDST__AGGREGATE_STAGED),
+                                   memory_of(p, p->rows), {.memory = out}};
+    if (d->shape.sums) status = hdst__aggregate_device_work(d, HDST__AGGREGATE_FINISH_OVERFLOW, spare, 4, groups_for(p, d->choice.overflow_cells * 8), error);
+    return status == HDST_OK ? hdst__aggregate_device_work(d, HDST__AGGREGATE_WRITE, args, 6, partitions, error) : status;
 }
 
 // --- Runs ---
 
+// How many keys there are was estimated: what the first time left says more.
+static hdst_status choose_low(pass *p, hdst_error *error)
+{
+    hdst__aggregate_device *d = p->d;
+    hdst__aggregate_device_choice *c = &d->choice;
+    const uint32_t high = c->high_bits, forced = hdst__engine_limits(d->engine)->by_key_partition_bits;
+    const hdst_status status = count_distinct(p, error);
+    hdst__aggregate_device_choose_partitions(d);
+    const uint32_t bits = c->high_bits + c->low_bits;
+    c->high_bits = high;
+    c->low_bits = bits > high && !forced ? bits - high : 0;
+    return status;
+}
+
+// *again: with more room, as something was too small.
+static hdst_status judge(hdst__aggregate_device *d, const told *t, bool *again, hdst_error *error)
+{
+    hdst__aggregate_device_choice *c = &d->choice;
+    const bool full = t->failed & 1, overflow_full = hdst__overflow_is_full(t->overflow_state);
+    *again = full || overflow_full;
+    d->attempts += *again;
+    if (overflow_full) c->overflow_cells *= 8;
+    if (!full && t->failed) return hdst__error_set(error, HDST_E_MEMORY, "keys of more than 8 bytes have one hash of 64 bits in common");
+    if (!full) return HDST_OK;
+    c->distinct = c->distinct * 3 + 1;
+    c->known = true;
+    hdst__aggregate_device_choose_partitions(d);
+    return c->high_bits + c->low_bits > MOST_BITS ? HDST_E_MEMORY : HDST_OK;
+}
+
+// Where the last run told how many rows there will be they are written before the host knows that all went well, so it waits once.
 static hdst_status attempt(pass *p, bool *again, hdst_error *error)
 {
     hdst__aggregate_device *d = p->d;
     hdst__aggregate_device_choice *c = &d->choice;
-    bool full = false, overflow_full = false;
+    told t = {0};
+    const uint64_t expected = c->counted && !d->states ? c->rows : 0;
     hdst_status status = hdst__cancel_check(hdst__engine_cancel(d->engine), 0, p->records, error);
     if (status == HDST_OK) status = first_time(p, error);
-    if (status == HDST_OK && !c->known) {
-        const uint32_t high = c->high_bits, forced = hdst__engine_limits(d->engine)->by_key_partition_bits;
-        status = count_distinct(p, error);
-        hdst__aggregate_device_choose_partitions(d);
-        const uint32_t bits = c->high_bits + c->low_bits;
-        c->high_bits = high;
-        c->low_bits = bits > high && !forced ? bits - high : 0;
-    }
+    if (status == HDST_OK && !c->known) status = choose_low(p, error);
     d->rounds = c->low_bits ? 2 : 1;
     if (status == HDST_OK && c->low_bits > 9) status = HDST_E_MEMORY;
     if (status == HDST_OK && c->low_bits) status = second_time(p, error);
-    if (status == HDST_OK) status = total(p, &full, &overflow_full, error);
-    if (status != HDST_OK) return status;
-    if (full) {
-        c->distinct = c->distinct * 3 + 1;
-        c->known = true;
-        hdst__aggregate_device_choose_partitions(d);
-        if (c->high_bits + c->low_bits > MOST_BITS) return HDST_E_MEMORY;
+    if (status == HDST_OK) status = total(p, error);
+    if (status == HDST_OK && expected) status = write_rows(p, expected, error);
+    if (status == HDST_OK) status = read_told(p, &t, error);
+    if (status == HDST_OK) status = judge(d, &t, again, error);
+    if (status != HDST_OK || *again) return status;
+    if (d->states) return write_states(p, error);
+    if (expected >= d->rows && expected) {
+        hdst__store_keep_first(&d->store, d->rows);
+        return HDST_OK;
     }
-    if (overflow_full) c->overflow_cells *= 8;
-    *again = full || overflow_full;
-    d->attempts += *again;
-    return *again ? HDST_OK : d->states ? write_states(p, error) : write_rows(p, error);
+    status = write_rows(p, d->rows, error);
+    return status == HDST_OK ? hdst__device_wait(d->device, error) : status;
 }
 
 static void default_classes(hdst__aggregate_device *d)
@@ -392,7 +434,8 @@ static hdst_status run_by_hash(hdst__aggregate_device *d, const hdst__aggregate_
     if (status != HDST_OK || *why) return status;
     if (again) return HDST_E_MEMORY;
     d->choice.distinct = (double)d->rows;
-    d->choice.known = true;
+    d->choice.known = d->choice.counted = true;
+    d->choice.rows = d->rows;
     d->heavy_rows = d->choice.heavy;
     return HDST_OK;
 }

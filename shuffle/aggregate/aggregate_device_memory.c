@@ -8,8 +8,8 @@
 #include <string.h>
 
 static const char *const kernel_name[HDST__AGGREGATE_KERNELS] = {
-    "hash_sample",    "hash_sum",       "hash_scan",      "hash_starts",   "hash_count", "hash_place", "hash_count_heavy",
-    "hash_place_heavy", "hash_count_low", "hash_place_low", "hash_distinct", "hash_total", "hash_overflow", "hash_write",
+    "hash_sample", "hash_sum", "hash_scan", "hash_starts", "hash_starts_high", "hash_count", "hash_count_all", "hash_place", "hash_count_heavy",
+    "hash_place_heavy", "hash_count_low", "hash_place_low", "hash_distinct", "hash_total", "hash_tell", "hash_overflow", "hash_write",
     "hash_write_state", "rows_place", "rows_sort", "rows_add", "rows_count", "rows_write",
 };
 

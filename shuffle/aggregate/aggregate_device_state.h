@@ -15,7 +15,9 @@ typedef enum hdst__aggregate_device_kernel {
     HDST__AGGREGATE_SUM,
     HDST__AGGREGATE_SCAN,
     HDST__AGGREGATE_STARTS,
+    HDST__AGGREGATE_STARTS_HIGH,
     HDST__AGGREGATE_COUNT,
+    HDST__AGGREGATE_COUNT_ALL,
     HDST__AGGREGATE_PLACE,
     HDST__AGGREGATE_COUNT_HEAVY,
     HDST__AGGREGATE_PLACE_HEAVY,
@@ -23,6 +25,7 @@ typedef enum hdst__aggregate_device_kernel {
     HDST__AGGREGATE_PLACE_LOW,
     HDST__AGGREGATE_DISTINCT,
     HDST__AGGREGATE_TOTAL,
+    HDST__AGGREGATE_TELL,
     HDST__AGGREGATE_FINISH_OVERFLOW,
     HDST__AGGREGATE_WRITE,
     HDST__AGGREGATE_WRITE_STATE,
@@ -41,7 +44,8 @@ typedef enum hdst__aggregate_device_memory {
     HDST__AGGREGATE_SHARES,
     HDST__AGGREGATE_LEFT,
     HDST__AGGREGATE_OF_STARTS,
-    HDST__AGGREGATE_CHUNKS,
+    HDST__AGGREGATE_HIGH_PLACES,
+    HDST__AGGREGATE_HIGH_STARTS,
     HDST__AGGREGATE_TUPLES,
     HDST__AGGREGATE_OTHER_TUPLES,
     HDST__AGGREGATE_HEAVY_KEYS,
@@ -52,7 +56,7 @@ typedef enum hdst__aggregate_device_memory {
     HDST__AGGREGATE_ROWS_OF_OVERFLOW,
     HDST__AGGREGATE_ROWS_OF,
     HDST__AGGREGATE_STAGED,
-    HDST__AGGREGATE_FAILED,
+    HDST__AGGREGATE_TOLD,
     HDST__AGGREGATE_MAP,
     HDST__AGGREGATE_STATES,
     HDST__AGGREGATE_ROW_ORDER,
@@ -66,7 +70,9 @@ typedef struct hdst__aggregate_device_choice {
     uint64_t records;                   // of it
     uint64_t sampled;
     double distinct;                    // keys, estimated
-    bool known;                         // counted by a run
+    bool known;                         // counted by a run, or by one that had too little room
+    bool counted;                       // by one that went well,
+    uint64_t rows;                      //     which had so many
     bool few;                           // all keys of the sample are heavy hitters
     uint32_t heavy, heavy_places, seed, copies;     // heavy hitters; places of their table, and how many lanes' words a place has
     double exceptions;                     // share of records with an addend that does not fit
@@ -95,6 +101,8 @@ struct hdst__aggregate_device {
     hdst__memory *memory[HDST__AGGREGATE_MEMORIES];
     hdst__store store;                  // the result
     hdst__aggregate_device_choice choice;
+    int32_t scales[HDST__AGGREGATE_VALUES + 1];      // as the device has them, by their sums
+    uint64_t last_overflow_place;       // of the overflow table
     uint64_t tuples, heavy_rows, overflow, rows;     // of the last run
     uint32_t rounds;                    // times that tuples were put in order
     uint32_t attempts;                  // tables or overflow cells that were too small are made larger

@@ -125,6 +125,7 @@ void hdst__aggregate_kernel_shape_of(const hdst__aggregation_layout *layout, con
     const bool large = local == HDST__GPU_KEY_LOCAL_BYTES && facts->max_group >= 2 * HDST__AGGREGATE_LANES;
     shape->total_lanes = large ? 2 * HDST__AGGREGATE_LANES : HDST__AGGREGATE_LANES;
     shape->tile_rows = HDST__GPU_KEY_TILE_ROWS;
+    shape->counted_bits = large ? HDST__GPU_KEY_COUNTED_BITS : HDST__GPU_KEY_COUNTED_BITS_LEAST;
     while (shape->tile_rows > 1 && shape->tile_rows * HDST__AGGREGATE_LANES * shape->tuple_words * 4 > tile_bytes) shape->tile_rows /= 2;
     shape->slots = slots_in(local * HDST__GPU_KEY_TABLE_BYTES / HDST__GPU_KEY_LOCAL_BYTES, shape->mixed_bytes + 4 * shape->cells, 64);
     shape->heavy_slots = slots_in(local * HDST__GPU_HEAVY_TABLE_BYTES / HDST__GPU_KEY_LOCAL_BYTES, shape->mixed_bytes + 4 * shape->cells, 64);
@@ -511,6 +512,7 @@ static void print_macros(hdst__writer *out, const hdst__aggregation_layout *layo
     if (shape->doubles) hdst__write_text(out, "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n");
     hdst__write_text(out, hdst__pieces_text(out->arena, &hdst__base_pieces, "head.cl"));
     hdst__write(out, "#define LANES %uu\n#define TOTAL_LANES %uu\n", (unsigned)HDST__AGGREGATE_LANES, (unsigned)shape->total_lanes);
+    hdst__write(out, "#define COUNTED_BITS %uu\n#define SHARE_TILES %uu\n", (unsigned)shape->counted_bits, (unsigned)HDST__GPU_KEY_CHUNK_TILES);
     hdst__write(out, "#define MIXED_BYTES %u\n#define TUPLE uint%u\n#define TILE_ROWS %uu\n#define AT_ONCE 4u\n#define SLOTS %uu\n"
         "#define CELLS %uu\n#define UNITS %uu\n#define HEAVY_CELLS %uu\n",
                         (unsigned)shape->mixed_bytes, (unsigned)shape->tuple_words, (unsigned)shape->tile_rows, (unsigned)shape->slots,

@@ -26,6 +26,7 @@ typedef struct hdst__aggregate_kernel_shape {
     uint32_t units, cells, sums;
     hdst__aggregate_kernel_value value[HDST__AGGREGATE_VALUES];
     uint32_t tile_rows;                 // tuples of a lane
+    uint32_t counted_bits;              // of partitions that are counted in one pass, at most
     uint32_t slots, heavy_slots;          // rows of a partition's table, of the heavy hitters' table
     uint32_t total_lanes;               // of a work-group that fills a partition's table: HDST__AGGREGATE_LANES or twice as many
     uint32_t overflow_cell_words;               // of a superaccumulator

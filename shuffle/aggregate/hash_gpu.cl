@@ -4,6 +4,8 @@
 //# UNITS 1u
 //# AT_ONCE 4u
 //# CELLS 2u
+//# COUNTED_BITS 14u
+//# SHARE_TILES 4u
 #pragma once
 #include "base/group_sums.cl"
 #include "shuffle/aggregate/hash_example.cl"
@@ -69,6 +71,12 @@ __kernel GROUP void hash_starts(ulong count, __global const uint *restrict place
 {
     for (ulong i = get_global_id(0); i < count; i += get_global_size(0)) starts[i] = places[i];
 }
+// The same for partitions of the first time, each of which is 2^bits of those that were counted.
+__kernel GROUP void hash_starts_high(ulong count, ulong bits, __global const uint *restrict places, __global uint *restrict high_places,
+                                     __global uint *restrict high_starts)
+{
+    for (ulong i = get_global_id(0); i < count; i += get_global_size(0)) high_places[i] = high_starts[i] = places[i << bits];
+}
 
 // --- The sample ---
 
@@ -130,6 +138,36 @@ __kernel GROUP void hash_count(ulong n, ulong shift, ulong mask, SRC, __global u
     count_records(false, n, (uint)shift, (uint)mask, 0, 0, 1, SRC_ARGS, scales, tuples_of, 0, 0);
     barrier(CLK_LOCAL_MEM_FENCE);
     add_counts((uint)mask, tuples_of, counters);
+}
+// By all bits that partitions will have when tuples have been put in order twice, which are more than there is room for words: two counters in each. A share of
+// the tuples later those that are half full are emptied, so none overflows.
+#define COUNTED_WORDS (1u << (COUNTED_BITS - 1))
+#define COUNTED_AT_ONCE 32768u
+__kernel GROUP void hash_count_all(ulong n, ulong shift, ulong mask, SRC, volatile __global uint *restrict counters)
+{
+    __local uint pairs[COUNTED_WORDS];
+    const uint lane = get_local_id(0), words = (uint)mask / 2 + 1;
+    const ulong group = get_group_id(0), end = min(n, tiles_before(n, group + 1) * TILE);
+    for (uint j = lane; j < words; j += LANES) pairs[j] = 0;
+    for (ulong share = tiles_before(n, group) * TILE; share < end; share += COUNTED_AT_ONCE) {
+        const ulong share_end = min(end, share + COUNTED_AT_ONCE);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (ulong base = share; base < share_end; base += LANES * AT_ONCE) {
+            uint partition[AT_ONCE];
+            for (uint r = 0; r < AT_ONCE; r++)
+                if (base + r * LANES + lane < share_end) partition[r] = PARTITION_OF(mixed_of(tuple_at(SRC_ARGS, base + r * LANES + lane)), (uint)shift, (uint)mask);
+            for (uint r = 0; r < AT_ONCE; r++)
+                if (base + r * LANES + lane < share_end) atomic_add((volatile __local uint *)(pairs + partition[r] / 2), 1u << 16 * (partition[r] & 1));
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint j = lane; j < words; j += LANES) {
+            const uint pair = pairs[j], low = pair & 0xffffu, high = pair >> 16;
+            const bool last = share_end == end, empties_low = last || low >= 0x8000u, empties_high = last || high >= 0x8000u;
+            if (empties_low && low) atomic_add(counters + 2 * j, low);
+            if (empties_high && high) atomic_add(counters + 2 * j + 1, high);
+            if (empties_low || empties_high) pairs[j] = (empties_low ? 0 : low) | (empties_high ? 0 : high << 16);
+        }
+    }
 }
 // left: of each work-group, from `chunk` on, how many tuples are left for hash_place_heavy.
 __kernel GROUP void hash_count_heavy(ulong n, ulong shift, ulong mask, SRC, __global uint *restrict counters, ulong chunk, __global uint *restrict left,
@@ -230,44 +268,56 @@ __kernel GROUP void hash_place_heavy(ulong n, ulong shift, ulong mask, SRC, __gl
     place_records(true, n, (uint)shift, (uint)mask, (uint)heavy, (uint)seed, SRC_ARGS, scales, heavy_keys, places, out, tuples_of, to, sums, sorted);
 }
 
-// --- The second time, over tuples. A chunk: its first tuple, how many, the first counter of its partition. ---
+// --- The second time, over tuples ---
 
-__kernel GROUP void hash_count_low(ulong chunks, ulong shift, ulong mask, __global const uint4 *restrict chunk_list, __global const TUPLE *restrict in,
+// A work-group has a share of them, as they lie: what of it is in one partition of the first time after the other. A partition's counters are 2^bits.
+// The partition in which a tuple lies; of those without tuples none.
+inline uint partition_at(__global const uint *starts, uint partitions, uint tuple)
+{
+    uint low = 0, high = partitions;
+    while (high - low > 1) {
+        const uint middle = (low + high) / 2;
+        if (starts[middle] <= tuple) low = middle;
+        else high = middle;
+    }
+    return low;
+}
+#define SHARE (SHARE_TILES * TILE)
+__kernel GROUP void hash_count_low(ulong partitions, ulong bits, ulong shift, __global const uint *restrict high_starts, __global const TUPLE *restrict in,
                                    __global uint *restrict counters)
 {
     __local uint tuples_of[MOST_PARTITIONS];
-    const uint lane = get_local_id(0);
-    for (uint c = get_group_id(0); c < chunks; c += get_num_groups(0)) {
-        const uint4 chunk = chunk_list[c];
+    const uint lane = get_local_id(0), mask = (1u << (uint)bits) - 1, all = high_starts[partitions];
+    for (uint begin = get_group_id(0) * SHARE, end = min(all, begin + SHARE); begin < end;) {
+        const uint partition = partition_at(high_starts, (uint)partitions, begin), behind = min(end, high_starts[partition + 1]);
         for (uint j = lane; j < MOST_PARTITIONS; j += LANES) tuples_of[j] = 0;
         barrier(CLK_LOCAL_MEM_FENCE);
-        for (uint i = lane; i < chunk.s1; i += LANES) atomic_inc((volatile __local uint *)(tuples_of + PARTITION_OF(mixed_of(in[chunk.s0 + i]),
-            shift, (uint)mask)));
+        for (uint i = begin + lane; i < behind; i += LANES) atomic_inc((volatile __local uint *)(tuples_of + PARTITION_OF(mixed_of(in[i]), (uint)shift, mask)));
         barrier(CLK_LOCAL_MEM_FENCE);
-        add_counts((uint)mask, tuples_of, counters + chunk.s2);
+        add_counts(mask, tuples_of, counters + (partition << (uint)bits));
         barrier(CLK_LOCAL_MEM_FENCE);
+        begin = behind;
     }
 }
-__kernel GROUP void hash_place_low(ulong chunks, ulong shift, ulong mask, __global const uint4 *restrict chunk_list, __global const TUPLE *restrict in,
+__kernel GROUP void hash_place_low(ulong partitions, ulong bits, ulong shift, __global const uint *restrict high_starts, __global const TUPLE *restrict in,
                                    __global uint *restrict places, __global TUPLE *restrict out)
 {
     TILE_MEMORY;
-    const uint lane = get_local_id(0);
-    for (uint c = get_group_id(0); c < chunks; c += get_num_groups(0)) {
-        const uint4 chunk = chunk_list[c];
-        for (uint tile = 0; tile < chunk.s1; tile += TILE) {
-            TUPLE tuples[TILE_ROWS];
-            uint there = 0;
-            for (uint j = lane; j < MOST_PARTITIONS; j += LANES) tuples_of[j] = 0;
-            for (uint r = 0; r < TILE_ROWS; r++) {
-                if (tile + r * LANES + lane >= chunk.s1) continue;
-                tuples[r] = in[chunk.s0 + tile + r * LANES + lane];
-                there |= 1u << r;
-            }
-            barrier(CLK_LOCAL_MEM_FENCE);
-            place_tile(tuples, there, (uint)shift, (uint)mask, tuples_of, to, sums, sorted, places + chunk.s2, out);
-            barrier(CLK_LOCAL_MEM_FENCE);
+    const uint lane = get_local_id(0), mask = (1u << (uint)bits) - 1, all = high_starts[partitions];
+    for (uint begin = get_group_id(0) * SHARE, end = min(all, begin + SHARE); begin < end;) {
+        const uint partition = partition_at(high_starts, (uint)partitions, begin), behind = min(min(end, begin + TILE), high_starts[partition + 1]);
+        TUPLE tuples[TILE_ROWS];
+        uint there = 0;
+        for (uint j = lane; j < MOST_PARTITIONS; j += LANES) tuples_of[j] = 0;
+        for (uint r = 0; r < TILE_ROWS; r++) {
+            if (begin + r * LANES + lane >= behind) continue;
+            tuples[r] = in[begin + r * LANES + lane];
+            there |= 1u << r;
         }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        place_tile(tuples, there, (uint)shift, mask, tuples_of, to, sums, sorted, places + (partition << (uint)bits), out);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        begin = behind;
     }
 }
 

@@ -16,15 +16,35 @@
 // Keys that were made to crowd in few places are not for a table: their work would grow with the square. Of others none stands that far from its home.
 #define MOST_PROBES 256
 
+// Where tags are narrow a key's home is two places, which are looked at together: few keys have to look further.
+#if MIXED_BYTES == 4
+#define HOME_PLACES 2u
+inline uint take_place(volatile __local MIXED *tags, uint at, ulong seen, MIXED tag)
+{
+    MIXED one = (MIXED)seen, two = (MIXED)(seen >> 32);
+    if (one == 0) one = TAG_CHANGE(tags + at, 0, tag);
+    if (one == 0) one = tag;
+    if (one == tag) return at;
+    if (two == 0) two = TAG_CHANGE(tags + at + 1, 0, tag);
+    return two == 0 || two == tag ? at + 1 : NOWHERE;
+}
+#else
+#define HOME_PLACES 1u
+inline uint take_place(volatile __local MIXED *tags, uint at, ulong seen, MIXED tag)
+{
+    const MIXED now = seen == 0 ? TAG_CHANGE(tags + at, 0, tag) : seen;
+    return now == 0 || now == tag ? at : NOWHERE;
+}
+#endif
+#define SEEN_AT(tags, at) (((volatile __local ulong *)(tags))[(at) / HOME_PLACES])
+#define HOME_OF(m, bits, spread) (mul_hi(HASH_OF(m) << (bits), spread) / HOME_PLACES * HOME_PLACES)
+
 inline uint find_place(volatile __local MIXED *tags, MIXED m, uint home, uint slots)
 {
-    const MIXED tag = TAG_OF(m);
-    for (uint at = home; at < slots && at < home + MOST_PROBES; at++) {
-        MIXED now = tags[at];
-        if (now == 0) now = TAG_CHANGE(tags + at, 0, tag);
-        if (now == 0 || now == tag) return at;
-    }
-    return NOWHERE;
+    uint place = NOWHERE;
+    for (uint at = home; place == NOWHERE && at < slots && at < home + MOST_PROBES * HOME_PLACES; at += HOME_PLACES)
+        place = take_place(tags, at, SEEN_AT(tags, at), TAG_OF(m));
+    return place;
 }
 // The first heavy key of a partition or of a later one.
 inline uint first_heavy(__global const MIXED *heavy_keys, __global const uint *ranked, uint count, uint partition, uint shift)
@@ -80,7 +100,7 @@ void hash_total(ulong partitions, ulong bits, ulong slots_used, ulong spread, ul
                                __global uint *restrict rows_of,
                                __global uint *restrict staged, volatile __global uint *failed)
 {
-    __local MIXED tags[SLOTS];
+    __local MIXED tags[SLOTS] __attribute__((aligned(8)));
     __local uint cells[SLOTS * CELLS] __attribute__((aligned(8)));
     __local uint marks[TOTAL_LANES], taken[TOTAL_LANES], before[TOTAL_LANES], sums[TOTAL_LANES], lost_memory[1];
     volatile __local uint *lost = lost_memory;     // not 0: a key found no place, so what the table holds is of no use
@@ -97,7 +117,7 @@ void hash_total(ulong partitions, ulong bits, ulong slots_used, ulong spread, ul
         for (uint h = heavy_begin + lane; h < heavy; h += TOTAL_LANES) {
             const MIXED m = heavy_keys[ranked[h]];
             if (HASH_OF(m) >> shift != partition) break;
-            const uint at = find_place(tags, m, mul_hi(HASH_OF(m) << (uint)bits, (uint)spread), slots);
+            const uint at = find_place(tags, m, HOME_OF(m, (uint)bits, (uint)spread), slots);
             if (at == NOWHERE) *lost = 1;
             else add_cells(cells, at, SLOTS, words_at(heavy_words + ranked[h] * UNITS));
         }
@@ -110,30 +130,28 @@ void hash_total(ulong partitions, ulong bits, ulong slots_used, ulong spread, ul
             for (uint r = 0; r < AT_ONCE; r++) {
                 at[r] = 0;
                 if (base + r * TOTAL_LANES + lane >= end) continue;
-                at[r] = mul_hi(HASH_OF(mixed_of(tuples[r])) << (uint)bits, (uint)spread);
+                at[r] = HOME_OF(mixed_of(tuples[r]), (uint)bits, (uint)spread);
                 seeks |= 1u << r;
             }
             uint adds = seeks, probes = 0;
             if (ANY_OF_WARP(*lost)) break;
-            while (ANY_OF_WARP(seeks)) {        // one place for all of them at a time: lanes stay together
+            while (ANY_OF_WARP(seeks)) {        // one home for all of them at a time: lanes stay together
                 if (probes++ == MOST_PROBES) {
                     if (seeks) *lost = 1;
                     adds &= ~seeks;
                     break;
                 }
-                MIXED now[AT_ONCE];
+                ulong seen[AT_ONCE];
                 for (uint r = 0; r < AT_ONCE; r++) {        // few lanes have to look again, and the others' reads would cost as much
-                    now[r] = 0;
-                    if (seeks >> r & 1) now[r] = ((volatile __local MIXED *)tags)[at[r]];
+                    seen[r] = 0;
+                    if (seeks >> r & 1) seen[r] = SEEN_AT(tags, at[r]);
                 }
                 for (uint r = 0; r < AT_ONCE; r++) {
-                    const MIXED tag = TAG_OF(mixed_of(tuples[r]));
-                    const bool seeking = seeks >> r & 1;
-                    if (seeking && now[r] == 0) now[r] = TAG_CHANGE((volatile __local MIXED *)tags + at[r], 0, tag);
-                    const bool found = now[r] == 0 || now[r] == tag;
-                    if (seeking && found) seeks &= ~(1u << r);
-                    if (seeking && !found) at[r]++;
-                    if (seeking && !found && at[r] == slots) {
+                    if (!(seeks >> r & 1)) continue;
+                    const uint place = take_place(tags, at[r], seen[r], TAG_OF(mixed_of(tuples[r])));
+                    at[r] = place == NOWHERE ? at[r] + HOME_PLACES : place;
+                    if (place != NOWHERE) seeks &= ~(1u << r);
+                    if (place == NOWHERE && at[r] >= slots) {
                         *lost = 1;
                         at[r] = 0;
                         seeks &= ~(1u << r);
@@ -152,7 +170,7 @@ void hash_total(ulong partitions, ulong bits, ulong slots_used, ulong spread, ul
                 if (!(refused & 1)) continue;
                 const TUPLE tuple = in[base + r * TOTAL_LANES + lane];
                 const MIXED m = mixed_of(tuple);
-                const uint place = find_place(tags, m, mul_hi(HASH_OF(m) << (uint)bits, (uint)spread), slots);
+                const uint place = find_place(tags, m, HOME_OF(m, (uint)bits, (uint)spread), slots);
                 atomic_or((volatile __local uint *)(marks + place / 32), 1u << place % 32);
                 add_exceptions(overflow, (partition * SLOTS + place) * FLOATS, tuple, words_of(tuple, scales).exceptions);
             }
@@ -180,23 +198,36 @@ void hash_total(ulong partitions, ulong bits, ulong slots_used, ulong spread, ul
     }
 }
 
-// Rows with addends that do not fit a word, again: the overflow cell has all of the sum by now.
-__kernel GROUP void hash_overflow(__global long *restrict overflow, __global const ulong *restrict rows_of_overflow, __global uchar *restrict rows)
+// What the host wants to know, in one place: of `told`, whether a table was too small (by hash_total), then the rows, the tuples, and what overflowed.
+__kernel GROUP void hash_tell(ulong partitions, __global const uint *restrict places, __global const uint *restrict starts, __global const long *restrict overflow,
+                              __global ulong *restrict told)
+{
+    if (get_global_id(0)) return;
+    told[1] = places[partitions];
+    told[2] = starts[partitions];
+    told[3] = (ulong)overflow[1];
+}
+
+// Rows with addends that do not fit a word, again: the overflow cell has all of the sum by now. Not where something was too small.
+__kernel GROUP void hash_overflow(__global long *restrict overflow, __global const ulong *restrict rows_of_overflow, __global uchar *restrict rows,
+                                  __global const ulong *restrict told)
 {
     const ulong size = (ulong)overflow[0] + 1;
+    if (told[0] != 0 || (uint)told[3] != 0) return;
     for (ulong at = get_global_id(0); at < size; at += get_global_size(0)) {
         const ulong owner = (ulong)overflow[2 + at];
         if (owner) put_sum(rows + rows_of_overflow[at] * ROW_BYTES, (owner - 1) % FLOATS, overflow + 2 + size + at * OVERFLOW_CELL_WORDS);
     }
 }
 
-// The rows of all partitions one behind the other.
-__kernel GROUP void hash_write(ulong partitions, __global const uint *restrict places, __global const uint *restrict staged,
+// The rows of all partitions one behind the other, of which there is room for `most`.
+__kernel GROUP void hash_write(ulong partitions, ulong most, __global const uint *restrict places, __global const uint *restrict staged,
     __global const WORD *restrict rows, __global WORD *restrict out)
 {
     const uint lane = get_local_id(0);
     for (ulong partition = get_group_id(0); partition < partitions; partition += get_num_groups(0)) {
-        const ulong to = (ulong)places[partition] * WORDS, words = (ulong)places[partition + 1] * WORDS - to, from = (ulong)staged[partition] * WORDS;
+        const ulong begin = min(most, (ulong)places[partition]), end = min(most, (ulong)places[partition + 1]), to = begin * WORDS, words = (end - begin) * WORDS,
+                    from = (ulong)staged[partition] * WORDS;
         for (ulong i = lane; i < words; i += LANES) out[to + i] = rows[from + i];
     }
 }

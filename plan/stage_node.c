@@ -249,7 +249,7 @@ static void free_rows(hdst__node *node, hdst__plan_table *table)
     table->row_count = table->bytes = 0;
 }
 
-// All zero, or, where all bytes of them come from a device, as they are.
+// All zero, or, where whoever reads them into here writes all bytes, as they are.
 static hdst_status make_rows(hdst__node *node, hdst__plan_table *table, uint64_t rows, bool come_whole, hdst_error *error)
 {
     uint64_t bytes;
@@ -296,9 +296,9 @@ static hdst_status finish_table(hdst__node *node, const hdst__stage_output *outp
         table->row_count = rows_of_param[table->param];
         return HDST_OK;
     }
-    const bool come_whole = hdst__stage_has_finished(node->call->stage, i);
-    const hdst_status status = make_rows(node, table, rows_of_param[table->param], come_whole, error);
-    if (status == HDST_OK && come_whole) pin_rows(node, table);
+    const bool is_finished = hdst__stage_has_finished(node->call->stage, i), is_filled = !is_finished && !output->partial && output->tables->first_level;
+    const hdst_status status = make_rows(node, table, rows_of_param[table->param], is_finished || is_filled, error);
+    if (status == HDST_OK && is_finished) pin_rows(node, table);
     return status == HDST_OK ? read_rows(node, node->call->stage, output, table, i, table->rows, error) : status;
 }
 

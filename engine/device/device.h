@@ -35,6 +35,7 @@ typedef struct hdst__memory {
     void *host;                 // shared: page-aligned; on the interpreter always set
     void *allocation;           // what to free
     void *buffer;               // of the back end: memory of the host that is the device's
+    void *in_host;              // where its bytes begin in that, or NULL: a read to there copies nothing, and the host may look once it is done
     void *object, *pinned;      // of the back end
     uint64_t held;              // of the back end: bytes of the object, which count; 0: as many as there are
     void *arena;                // of the back end: the object is a part of that, or NULL

@@ -26,6 +26,7 @@ static hdst_status create_in_host_memory(hdst__opencl_device *self, hdst__memory
     hdst_status status = hdst__device_host_memory(&self->base, &own, what, error);
     if (status != HDST_OK) return status;
     memory->buffer = own.allocation;
+    memory->in_host = own.host;
     return create_buffer(self, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, hdst__page_round(memory->bytes), own.host, &memory->object, error);
 }
 
@@ -189,13 +190,19 @@ hdst_status hdst__opencl_write(hdst__device *device, hdst__memory *memory, uint6
     return awaits ? await_copy(self, "clEnqueueWriteBuffer", event, error) : HDST_OK;
 }
 
+// A CPU's memory to where it lies already: OpenCL allows that between other uses of the buffer, which the queue of the launches sees to.
+static bool stays_in_place(const hdst__memory *memory, uint64_t offset, const void *bytes)
+{
+    return memory->in_host && bytes == (const char *)memory->in_host + offset;
+}
+
 // Small reads stay in the queue of the launches: no copy worth overlapping, and no wait between queues. Each read follows the one before, so that the last
 // one stands for all.
 hdst_status hdst__opencl_read(hdst__device *device, hdst__memory *memory, uint64_t offset, void *bytes, uint64_t count, bool wait, hdst_error *error)
 {
     hdst__opencl_device *self = (hdst__opencl_device *)device;
     if (count == 0) return HDST_OK;
-    const bool small = count <= HDST__GPU_SMALL_COPY_BYTES;
+    const bool small = count <= HDST__GPU_SMALL_COPY_BYTES || stays_in_place(memory, offset, bytes);
     cl_event event, after[4];
     cl_uint waits = 0;
     if (self->last_in && !(small && self->in_awaited)) after[waits++] = self->last_in;

@@ -62,13 +62,15 @@ hdst_status hdst__plan_first_level_clear(hdst__launch_plan *plan, hdst_error *er
     return status;
 }
 
-// Of a batch: low words, if some are in use. Who reads the table finds zeroes where none is.
+int64_t *hdst__plan_table_in_place(const hdst__launch_plan *plan) { return plan->first_level_words ? plan->table->in_host : NULL; }
+
+// Of a batch: low words, if some are in use. Who reads the table finds zeroes where none is: in the device's memory its kernel has left them.
 static hdst_status read_low_words(hdst__launch_plan *plan, int64_t *table, hdst_error *error)
 {
     const uint64_t first = hdst__plan_first_level_back(plan), words = plan->first_level_words - first;
     const bool alone = table[hdst__tables_mark_words(plan->tables, plan->rows) - 1] >> HDST__BATCH_WORDS_ALONE & 1, are_zero = plan->low_words_are_zero;
     plan->low_words_are_zero = words && alone;
-    if (words && alone && !are_zero) memset(table + first, 0, words * sizeof *table);
+    if (words && alone && !are_zero && table != hdst__plan_table_in_place(plan)) memset(table + first, 0, words * sizeof *table);
     if (!words || alone) return HDST_OK;
     return plan->device->ops->read(plan->device, plan->table, first * sizeof *table, table + first, words * sizeof *table, true, error);
 }

@@ -94,8 +94,8 @@ struct hdst__stage {
     size_t finished_count;
     bool finishes;                      // the last run's are there, and the table is not on the host
     bool scatters;                      //     each worker has a part of them (stage_scatter.c)
-    int64_t *table;
-    uint64_t table_words;
+    int64_t *table;                     // where the plan's comes to the host
+    uint64_t table_words;               // of its own memory; 0: it is where the device has it
     hdst__callback callback;            // with spec.separate
     void *pair;                         // of a fold that failed: the two records, as C structs
     hdst__run_stats stats;

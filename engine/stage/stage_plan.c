@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The launch plan of a stage: made for its function, its input and its mode, kept while these stay.
+#include "engine/stage/launch_first_level.h"
 #include "engine/stage/launch_fixed_point.h"
 #include "engine/stage/stage.h"
 
@@ -17,7 +18,7 @@ void hdst__stage_drop_plans(hdst__stage *stage)
     stage->plan = NULL;
     hdst__stage_drop_others(stage);
     hdst__stage_drop_levels(stage);
-    hdst__free(stage->runtime->allocator, stage->table);
+    if (stage->table_words) hdst__free(stage->runtime->allocator, stage->table);
     stage->table = NULL;
     stage->table_words = 0;
 }
@@ -28,6 +29,8 @@ static hdst_status take_table(hdst__stage *stage, hdst_error *error)
     // its contents come to the host by themselves
     const bool stays = stage->plan->tables && hdst__tables_are_fixed_point(stage->plan->tables) && !stage->plan->words_come_back;
     if (!stage->plan->tables || stage->plan->table->host || stays) return HDST_OK;
+    stage->table = hdst__plan_table_in_place(stage->plan);
+    if (stage->table) return HDST_OK;
     if (words > UINT64_MAX / 16) return hdst__budget_error(&stage->runtime->memory, UINT64_MAX / 2, "the table of results", error);
     stage->table = hdst__budget_alloc_zero(&stage->runtime->memory, HDST__OWNER_ACCUMULATORS, words * sizeof(int64_t), "the table of results", error);
     if (!stage->table) return HDST_E_MEMORY;

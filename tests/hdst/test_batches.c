@@ -157,6 +157,26 @@ Test(batches, are_runs_of_at_most_64_records)
     hdst_context_destroy(context);
 }
 
+// What a kernel on the host's cores adds up is read where it lies: the host has no table beside the device's, a third of all. A quarter is for pages that
+// begin somewhere.
+Test(batches, the_table_is_there_once)
+{
+    if (!have_cpu()) return;
+    hdst_context *context = context_on("cpu");
+    make_numbers(0);
+    for (int n = 50; n <= MOST; n += 15) {
+        hdst_memory_use use = HDST_MEMORY_USE_INIT;
+        hdst_result *r = result_on(context, n);
+        run(r);
+        cr_assert_eq(hdst_memory_usage(context, &use, NULL), HDST_OK);
+        const uint64_t host = use.host.owner_used[HDST_MEMORY_ACCUMULATORS], device = use.device[0].owner_used[HDST_MEMORY_ACCUMULATORS];
+        cr_expect_gt(device, UNITS * COLUMNS * sizeof(int64_t));
+        cr_expect_lt(host, device + device / 4, "%llu, %llu", (unsigned long long)host, (unsigned long long)device);
+        hdst_result_destroy(r);
+    }
+    hdst_context_destroy(context);
+}
+
 // --- Against the interpreter ---
 
 static sums of_interpreter(int count)
@@ -177,20 +197,29 @@ static void expect_same(hdst_result *r, int count, int run_number)
         cr_assert_eq(a[i], b[i], "%d records, run %d, word %zu: %08x in place of %08x", count, run_number, i, a[i], b[i]);
 }
 
+// With memory of its own, to which the host's is copied and back: nothing of it lies where the host looks unless it was asked for.
+static hdst_context *context_apart(bool apart)
+{
+    hdst_context *context = context_on("cpu");
+    context->engine->options.no_mapping = apart;        // no device is open yet
+    return context;
+}
+
 // One result for all runs: none sees what the one before left in marks, words and cells.
 Test(batches, what_a_double_does_not_hold_is_as_in_the_interpreter)
 {
     static const int counts[] = {1, 50, 64};
-    if (!have_cpu()) return;
-    hdst_context *context = context_on("cpu");
-    for (size_t n = 0; n < sizeof counts / sizeof *counts; n++) {
-        hdst_result *r = result_on(context, counts[n]);
-        for (int t = 0; t < RUNS; t++) {
-            make_hostile(t % 8, counts[n]);
-            expect_same(r, counts[n], t);
+    for (int apart = 0; apart < 2 && have_cpu(); apart++) {
+        hdst_context *context = context_apart(apart);
+        for (size_t n = 0; n < sizeof counts / sizeof *counts; n++) {
+            hdst_result *r = result_on(context, counts[n]);
+            for (int t = 0; t < RUNS; t++) {
+                make_hostile(t % 8, counts[n]);
+                expect_same(r, counts[n], t);
+            }
         }
+        hdst_context_destroy(context);
     }
-    hdst_context_destroy(context);
 }
 
 // Addends that do not fit the words that the first run chose: those of b and both, which no batch rounds, in low words and cells.
@@ -211,15 +240,16 @@ Test(batches, words_beside_rounded_sums_hold_what_they_did)
 // A batch rounds all sums that it may, so low words are asked for by b alone, in every other run: its addends have bits below the unit of the first run.
 Test(batches, low_words_come_where_only_other_sums_have_some)
 {
-    if (!have_cpu()) return;
-    hdst_context *context = context_on("cpu");
-    hdst_result *r = result_on(context, 50);
-    for (int t = 0; t < 4; t++) {
-        make_numbers(0);
-        for (int k = 0; k < 50 && t % 2; k++) samples[k].f[9] = ldexpf(samples[k].f[9], -25);
-        expect_same(r, 50, t);
+    for (int apart = 0; apart < 2 && have_cpu(); apart++) {
+        hdst_context *context = context_apart(apart);
+        hdst_result *r = result_on(context, 50);
+        for (int t = 0; t < 4; t++) {
+            make_numbers(0);
+            for (int k = 0; k < 50 && t % 2; k++) samples[k].f[9] = ldexpf(samples[k].f[9], -25);
+            expect_same(r, 50, t);
+        }
+        hdst_context_destroy(context);
     }
-    hdst_context_destroy(context);
 }
 
 Test(batches, unfinished_sums_stay_words)

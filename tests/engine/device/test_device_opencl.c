@@ -35,6 +35,19 @@ TestSuite(device_opencl, .init = set_up, .fini = tear_down);
 
 // --- Memory ---
 
+// Reads to where a CPU's memory is already: all of it, a part, and what a fill and a write that nobody waited for have left.
+static void expect_words_in_place(hdst__device *device, hdst__memory *memory, const uint64_t *words, uint64_t bytes)
+{
+    const uint64_t some[2] = {7, 8};
+    const uint64_t *here = memory->in_host;
+    cr_assert_eq(device->ops->read(device, memory, 0, memory->in_host, bytes, true, NULL), HDST_OK);
+    cr_assert_eq(memcmp(here, words, bytes), 0);
+    cr_assert_eq(device->ops->fill(device, memory, 20, 3, NULL), HDST_OK);
+    cr_assert_eq(device->ops->write(device, memory, 12 * sizeof *here, some, sizeof some, false, NULL), HDST_OK);
+    cr_assert_eq(device->ops->read(device, memory, 8 * sizeof *here, (uint64_t *)memory->in_host + 8, bytes - 8 * sizeof *here, true, NULL), HDST_OK);
+    for (uint64_t i = 0; i < bytes / sizeof *here; i++) cr_assert_eq(here[i], i >= 12 && i < 14 ? i - 5 : i < 20 ? 3 : words[i]);
+}
+
 static void memory_keeps_its_bytes(bool gpu_form)
 {
     hdst__engine *engine = hdst__engine_create(&(hdst__engine_options){.device = "cpu", .gpu_form_on_cpu = gpu_form, .cache_dir = root});
@@ -49,6 +62,8 @@ static void memory_keeps_its_bytes(bool gpu_form)
     cr_assert_eq(device->ops->fill(device, memory, 10, UINT64_MAX, &error), HDST_OK);
     cr_assert_eq(device->ops->read(device, memory, 0, back, sizeof back, true, &error), HDST_OK);
     for (uint64_t i = 0; i < 1000; i++) cr_assert_eq(back[i], i < 10 ? UINT64_MAX : i * i);
+    cr_assert_eq(memory->in_host != NULL, device->unified);
+    if (device->unified) expect_words_in_place(device, memory, back, sizeof back);
     device->ops->release(device, memory);
 
     cr_assert_eq(device->ops->alloc(device, HDST__MEMORY_SHARED, HDST__OWNER_OTHER, sizeof words, "a test", &memory, &error), HDST_OK);

@@ -51,12 +51,6 @@ __attribute__((noinline)) void first_level_zero(__global long *at, ulong count)
 {
     for (ulong n = 0; n < count; n++) at[n] = 0;
 }
-__attribute__((noinline)) ulong first_level_any(__global const long *at, ulong count)
-{
-    ulong any = 0;
-    for (ulong n = 0; n < count; n++) any |= (ulong)at[n];
-    return any;
-}
 // An addend in two parts, to a word and its low word, whose page a strip may be at. Tables of few words are added up without locks, so the word itself takes
 // an atomic operation all the same.
 inline void first_level_add_both(volatile __global long *marks, __global const long *cells_at, volatile __global long *cell, __global long *word, ulong low,

@@ -17,7 +17,6 @@
 
 enum { HDST__PAGE_WORDS = 512 };
 enum { HDST__BATCH_SUMS = 31 };                             // of a kernel, at most: bit n - 1 of the last mark says that batch_sum n is rounded
-enum { HDST__BATCH_WORDS_ALONE = 31 };                      // this bit: low words and cells were not needed, and hold anything
 
 uint64_t hdst__tables_mark_words(const hdst__tables *tables, const uint64_t *rows);      // the last one too
 // marks too: words before the first cell; 0 without first-level words

@@ -17,15 +17,6 @@ bool hdst__takes_batches(const hdst__printer *p)
 
 static uint32_t bit_of(const hdst__cell *cell) { return UINT32_C(1) << (cell->batch_sum - 1); }
 
-static uint32_t all_bits(const hdst__printer *p)
-{
-    uint32_t bits = 0;
-    for (size_t a = 0; a < p->tables->accum_count; a++)
-        for (size_t l = 0; l < p->tables->accum[a].leaf_count; l++)
-            if (p->tables->accum[a].cell[l].batch_sum) bits |= bit_of(&p->tables->accum[a].cell[l]);
-    return bits;
-}
-
 // Of each row of each leaf that is never rounded, a statement about its words: `count` of them from word `first` of accumulator `name` on. `own`: about a
 // strip's, which some accumulators have none of, or in registers.
 static void print_other_words(hdst__printer *p, bool own, void (*print)(hdst__printer *p, const char *name, const char *first, uint64_t count))
@@ -58,11 +49,6 @@ static void print_zero_first_level(hdst__printer *p, const char *name, const cha
     hdst__write_line(&p->out, "first_level_zero(%sFirstLevel + private_words + %s, %" PRIu64 ");", name, first, count);
 }
 
-static void print_any_low(hdst__printer *p, const char *name, const char *first, uint64_t count)
-{
-    hdst__write_line(&p->out, "more |= first_level_any(%sFirstLevel + private_words + %s, %" PRIu64 ");", name, first, count);
-}
-
 void hdst__print_batch_begin(hdst__printer *p)
 {
     if (!hdst__takes_batches(p)) return;
@@ -88,14 +74,7 @@ void hdst__print_batch_reset(hdst__printer *p)
 void hdst__print_batch_end(hdst__printer *p)
 {
     if (!hdst__takes_batches(p)) return;
-    hdst__write_line(&p->out, "if (batch) {");
-    p->out.indent++;
-    hdst__write_line(&p->out, "ulong more = rounded != %" PRIu32 "u;      // what is not in first-level words alone", all_bits(p));
-    hdst__write_line(&p->out, "more |= first_level_any(marks, first_level_words - marks);");
-    print_other_words(p, false, print_any_low);
-    hdst__write_line(&p->out, "first_level_words[-1] = rounded | (more ? 0 : 1UL << %d);", HDST__BATCH_WORDS_ALONE);
-    p->out.indent--;
-    hdst__write_line(&p->out, "}");
+    hdst__write_line(&p->out, "if (batch) first_level_words[-1] = rounded;");
 }
 
 const char *hdst__batch_flush_text(hdst__printer *p, const hdst__cell *cell)

@@ -4,8 +4,6 @@
 
 #include "accum/first_level.h"
 
-#include <string.h>
-
 static const int64_t zeroes[HDST__PAGE_WORDS];
 
 static bool has_too_many(const hdst__launch_plan *plan) { return plan->page_count > HDST__CPU_DIRTY_PAGES; }
@@ -39,9 +37,11 @@ bool hdst__plan_is_batch(const hdst__launch_plan *plan)
            hdst__kernel_strips(kernel, plan->items, plan->device->info->compute_units, records) == 1;
 }
 
+int64_t *hdst__plan_table_in_place(const hdst__launch_plan *plan) { return plan->first_level_words ? plan->table->in_host : NULL; }
+
 uint64_t hdst__plan_first_level_back(const hdst__launch_plan *plan)
 {
-    if (!plan->batch) return plan->first_level_words;
+    if (!plan->batch || !hdst__plan_table_in_place(plan)) return plan->first_level_words;
     return hdst__tables_mark_words(plan->tables, plan->rows) + hdst__tables_private_words(plan->tables, plan->rows);
 }
 
@@ -51,7 +51,6 @@ hdst_status hdst__plan_first_level_clear(hdst__launch_plan *plan, hdst_error *er
     const bool all = has_too_many(plan);
     const size_t count = all ? 0 : plan->page_count;
     plan->page_count = HDST__CPU_DIRTY_PAGES + 1;        // until the run went well
-    if (!plan->batch) plan->low_words_are_zero = false;     // the run brings them, though it may fail
     hdst_status status = plan->batch && !all ? HDST_OK      // its kernel does
         : device->ops->fill(device, plan->table, plan->first_level_words + (all ? plan->device_words : 0), 0, error);
     for (size_t i = 0; i < count && status == HDST_OK; i++) {
@@ -62,24 +61,10 @@ hdst_status hdst__plan_first_level_clear(hdst__launch_plan *plan, hdst_error *er
     return status;
 }
 
-int64_t *hdst__plan_table_in_place(const hdst__launch_plan *plan) { return plan->first_level_words ? plan->table->in_host : NULL; }
-
-// Of a batch: low words, if some are in use. Who reads the table finds zeroes where none is: in the device's memory its kernel has left them.
-static hdst_status read_low_words(hdst__launch_plan *plan, int64_t *table, hdst_error *error)
-{
-    const uint64_t first = hdst__plan_first_level_back(plan), words = plan->first_level_words - first;
-    const bool alone = table[hdst__tables_mark_words(plan->tables, plan->rows) - 1] >> HDST__BATCH_WORDS_ALONE & 1, are_zero = plan->low_words_are_zero;
-    plan->low_words_are_zero = words && alone;
-    if (words && alone && !are_zero && table != hdst__plan_table_in_place(plan)) memset(table + first, 0, words * sizeof *table);
-    if (!words || alone) return HDST_OK;
-    return plan->device->ops->read(plan->device, plan->table, first * sizeof *table, table + first, words * sizeof *table, true, error);
-}
-
 hdst_status hdst__plan_first_level_read(hdst__launch_plan *plan, int64_t *table, hdst_error *error)
 {
     hdst__device *device = plan->device;
-    hdst_status status = read_low_words(plan, table, error);
-    if (status != HDST_OK) return status;
+    hdst_status status = HDST_OK;
     note_pages(plan, table);
     if (has_too_many(plan))
         return device->ops->read(device, plan->table, plan->first_level_words * sizeof(int64_t), table + plan->first_level_words,

@@ -91,7 +91,6 @@ typedef struct hdst__launch_plan {
     uint64_t page[HDST__CPU_DIRTY_PAGES];    // of its cells: those that are not zero
     bool rounds_batches;            // as in the request
     bool batch;                     // this run is one (launch_first_level.h)
-    bool low_words_are_zero;        // in the host's copy
     size_t page_count;              // more than HDST__CPU_DIRTY_PAGES: too many to tell, or not known
     const hdst__combining *combining;   // as asked for
     uint64_t combined[3];           // of the last run: records that were made, those that a GPU's table left, its rows

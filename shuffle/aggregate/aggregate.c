@@ -150,6 +150,7 @@ void hdst__aggregate_explain(const hdst__aggregate *aggregate, hdst__buffer *out
     }
     if (aggregate->device_did) {
         hdst__aggregate_device_explain(aggregate->on_device, out);
+        if (aggregate->copied) hdst__buffer_puts(out, "    records: copied to the device for this run, as they lie in registered memory\n");
         explain_levels(aggregate, out);
         return;
     }

@@ -111,7 +111,8 @@ static uint64_t tiles_of(const pass *p, uint64_t tuples)
 static hdst_status over_segment(const pass *p, bool counts, const hdst__segment *segment, uint64_t chunk, hdst_error *error)
 {
     const hdst__aggregate_device_choice *c = &p->d->choice;
-    const hdst__aggregate_device_kernel which = counts ? (c->heavy ? HDST__AGGREGATE_COUNT_HEAVY : p->counts_all ? HDST__AGGREGATE_COUNT_ALL : HDST__AGGREGATE_COUNT)
+    const hdst__aggregate_device_kernel counting = c->heavy ? HDST__AGGREGATE_COUNT_HEAVY : p->counts_all ? HDST__AGGREGATE_COUNT_ALL : HDST__AGGREGATE_COUNT;
+    const hdst__aggregate_device_kernel which = counts ? counting
         : c->heavy ? HDST__AGGREGATE_PLACE_HEAVY : HDST__AGGREGATE_PLACE;
     const uint64_t chunks = segment_groups(p, segment);
     const uint32_t bits = c->high_bits + (counts && p->counts_all ? c->low_bits : 0);
@@ -484,13 +485,15 @@ bool hdst__aggregate_device_can_on(hdst__aggregate_device *d, const hdst__device
     return suits;
 }
 
-bool hdst__aggregate_device_suits(hdst__aggregate_device *d, uint64_t records)
+bool hdst__aggregate_device_suits(hdst__aggregate_device *d, uint64_t records) { return hdst__aggregate_device_suiting(d, records) != NULL; }
+
+hdst__device *hdst__aggregate_device_suiting(hdst__aggregate_device *d, uint64_t records)
 {
     const uint64_t tuple = hdst__aggregate_kernels_tuple_bytes(d->layout), size = d->layout->record->size, row = tuple > size ? tuple : size;
     hdst_error ignored;         // whoever runs the stage is told
     const bool suits = open_device(d, &ignored) == HDST_OK && hdst__aggregate_device_can_on(d, d->device, records);
     // The records, and tuples of them twice.
-    return suits && records < hdst__budget_left(&d->device->budget) / (row * 4);
+    return suits && records < hdst__budget_left(&d->device->budget) / (row * 4) ? d->device : NULL;
 }
 
 hdst_status hdst__aggregate_device_run(hdst__aggregate_device *d, const hdst__aggregate_input *input, hdst__run_stats *stats, bool *done, hdst_error *error)

@@ -5,6 +5,7 @@
 #include "shuffle/aggregate/aggregate_device.h"
 #include "shuffle/aggregate/aggregate_input.h"
 #include "shuffle/aggregate/aggregate_memory.h"
+#include "shuffle/aggregate/aggregate_registered.h"
 #include "shuffle/aggregate/aggregate_result.h"
 #include "shuffle/aggregate/aggregate_slices.h"
 #include "shuffle/aggregate/aggregate_state.h"
@@ -107,6 +108,7 @@ hdst_status hdst__aggregate_run_on_host(hdst__aggregate *aggregate, const hdst__
 
 hdst_status hdst__aggregate_run_on_device(hdst__aggregate *aggregate, const hdst__aggregate_input *input, hdst_error *error)
 {
-    hdst_status status = hdst__aggregate_device_run(aggregate->on_device, input, &aggregate->stats, &aggregate->device_did, error);
+    hdst_status status = input->cache ? hdst__aggregate_device_run(aggregate->on_device, input, &aggregate->stats, &aggregate->device_did, error)
+        : hdst__aggregate_run_registered(aggregate, input, error);
     return status == HDST_OK && aggregate->device_did && aggregate->keeps_state ? hdst__aggregate_read_state(aggregate, error) : status;
 }

@@ -155,7 +155,8 @@ __kernel GROUP void hash_count_all(ulong n, ulong shift, ulong mask, SRC, volati
         for (ulong base = share; base < share_end; base += LANES * AT_ONCE) {
             uint partition[AT_ONCE];
             for (uint r = 0; r < AT_ONCE; r++)
-                if (base + r * LANES + lane < share_end) partition[r] = PARTITION_OF(mixed_of(tuple_at(SRC_ARGS, base + r * LANES + lane)), (uint)shift, (uint)mask);
+                if (base + r * LANES + lane < share_end)
+                    partition[r] = PARTITION_OF(mixed_of(tuple_at(SRC_ARGS, base + r * LANES + lane)), (uint)shift, (uint)mask);
             for (uint r = 0; r < AT_ONCE; r++)
                 if (base + r * LANES + lane < share_end) atomic_add((volatile __local uint *)(pairs + partition[r] / 2), 1u << 16 * (partition[r] & 1));
         }

@@ -199,8 +199,8 @@ void hash_total(ulong partitions, ulong bits, ulong slots_used, ulong spread, ul
 }
 
 // What the host wants to know, in one place: of `told`, whether a table was too small (by hash_total), then the rows, the tuples, and what overflowed.
-__kernel GROUP void hash_tell(ulong partitions, __global const uint *restrict places, __global const uint *restrict starts, __global const long *restrict overflow,
-                              __global ulong *restrict told)
+__kernel GROUP void hash_tell(ulong partitions, __global const uint *restrict places, __global const uint *restrict starts,
+                              __global const long *restrict overflow, __global ulong *restrict told)
 {
     if (get_global_id(0)) return;
     told[1] = places[partitions];
@@ -226,8 +226,8 @@ __kernel GROUP void hash_write(ulong partitions, ulong most, __global const uint
 {
     const uint lane = get_local_id(0);
     for (ulong partition = get_group_id(0); partition < partitions; partition += get_num_groups(0)) {
-        const ulong begin = min(most, (ulong)places[partition]), end = min(most, (ulong)places[partition + 1]), to = begin * WORDS, words = (end - begin) * WORDS,
-                    from = (ulong)staged[partition] * WORDS;
+        const ulong begin = min(most, (ulong)places[partition]), end = min(most, (ulong)places[partition + 1]);
+        const ulong to = begin * WORDS, words = (end - begin) * WORDS, from = (ulong)staged[partition] * WORDS;
         for (ulong i = lane; i < words; i += LANES) out[to + i] = rows[from + i];
     }
 }

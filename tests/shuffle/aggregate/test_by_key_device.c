@@ -241,3 +241,72 @@ Test(by_key_device, behind_functions)
     hdst_context_destroy(expected.context);
     hdst_context_destroy(got.context);
 }
+
+typedef struct registered_job { hdst_context *context; hdst_result *sums; } registered_job;
+
+static registered_job over_memory(const char *device, const row *records, uint64_t count, bool registered)
+{
+    registered_job j = {.context = context_in_form(device)};
+    j.context->engine->limits.by_key_device_least = 1000;
+    if (registered) cr_assert_eq(hdst_memory_register(j.context, records, N * sizeof(row), NULL), HDST_OK);
+    hdst_module *module = module_of(j.context, kernels);
+    hdst_dataset *data = hdst_read(hdst_source_from_memory(j.context, records, count, sizeof(row)), module, "row");
+    j.sums = hdst_result_create(hdst_reduce_by_key(data, module, "add"));
+    return j;
+}
+
+// The program writes to its memory between runs: other keys, and values of sizes that no words hold, after which the device is not asked again.
+Test(by_key_device, of_registered_memory)
+{
+    if (!have_cpu()) return;
+    static const uint64_t counts[] = {N, N - 1, 1001};
+    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
+        registered_job expected = over_memory("interp", rows, counts[c], false), got = over_memory("gpu-form", rows, counts[c], true);
+        for (int run = 0; run < 4; run++) {
+            const uint32_t keys[] = {30000, 1, UINT32_MAX, 900};
+            for (uint32_t i = 0; i < N; i++) rows[i] = (row){(uint32_t)next_random() % keys[run], value_of(run == 2)};
+            const rows_of host_sums = run_with(expected.sums, sizeof(row), false), sums = run_with(got.sums, sizeof(row), run < 2);
+            check_same(&host_sums, &sums, "sums", "registered memory");
+            cr_assert_eq(strstr(sums.how, "copied to the device for this run") != NULL, run < 2, "%s", sums.how);
+            cr_assert_eq(strstr(sums.how, "not on the device: no two words") != NULL, run >= 2, "%s", sums.how);
+        }
+        hdst_context_destroy(expected.context);
+        hdst_context_destroy(got.context);
+    }
+}
+
+// Too few records, memory that is not registered, or only a part of it: the host's threads read it where it lies.
+Test(by_key_device, of_memory_that_is_not_registered)
+{
+    if (!have_cpu()) return;
+    for (uint32_t i = 0; i < N; i++) rows[i] = (row){(uint32_t)next_random() % 3000, value_of(false)};
+    registered_job expected = over_memory("interp", rows, N, false), unregistered = over_memory("gpu-form", rows, N, false);
+    const rows_of all = run_with(expected.sums, sizeof(row), false), sums = run_with(unregistered.sums, sizeof(row), false);
+    check_same(&all, &sums, "sums", "unregistered memory");
+    registered_job few = over_memory("gpu-form", rows, 999, true);
+    cr_assert_geq(run_with(few.sums, sizeof(row), false).count, 1);
+    hdst_context_destroy(few.context);
+    registered_job part = over_memory("gpu-form", rows, N, false);
+    cr_assert_eq(hdst_memory_register(part.context, rows, (N - 1) * sizeof(row), NULL), HDST_OK);
+    const rows_of of_part = run_with(part.sums, sizeof(row), false);
+    check_same(&all, &of_part, "sums", "a part is registered");
+    hdst_context_destroy(part.context);
+    hdst_context_destroy(expected.context);
+    hdst_context_destroy(unregistered.context);
+}
+
+// The device has no room for records and tuples: the host's threads reduce them, in the second run, too.
+Test(by_key_device, of_registered_memory_without_room)
+{
+    if (!have_cpu()) return;
+    for (uint32_t i = 0; i < N; i++) rows[i] = (row){(uint32_t)next_random(), value_of(false)};
+    registered_job expected = over_memory("interp", rows, N, false), got = over_memory("gpu-form", rows, N, true);
+    got.context->engine->options.device_memory = 1 << 20;       // no device is open yet
+    const rows_of all = run_with(expected.sums, sizeof(row), false);
+    for (int run = 0; run < 2; run++) {
+        const rows_of sums = run_with(got.sums, sizeof(row), false);
+        check_same(&all, &sums, "sums", "no room");
+    }
+    hdst_context_destroy(expected.context);
+    hdst_context_destroy(got.context);
+}

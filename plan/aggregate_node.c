@@ -136,7 +136,7 @@ static hdst_status run_whole(hdst__plan *plan, hdst__node *node, hdst__aggregate
     if (status == HDST_OK && from->consumer == node) {
         status = hdst__aggregate_end(aggregate, &node->rows, &node->row_count, error);
     } else if (status == HDST_OK) {
-        const hdst__aggregate_input input = {&from->reader, from->resident, from->resident ? NULL : from->rows, from->op->below != NULL};
+        const hdst__aggregate_input input = {&from->reader, from->resident, from->resident ? NULL : from->rows, hdst__node_version(from)};
         status = hdst__aggregate_run(aggregate, &input, &node->rows, &node->row_count, error);
     }
     hdst__plan_add_stats(&plan->stats, hdst__aggregate_stats(aggregate));

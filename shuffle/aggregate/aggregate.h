@@ -49,7 +49,7 @@ typedef struct hdst__aggregate_input {
     const hdst__reader *reader;
     hdst__dataset_cache *cache;         // or NULL
     const void *rows;                   // C structs, all of them; or NULL
-    bool lasting;                       // the cache holds the same records in every run
+    uint64_t version;                   // of the cache's records: another one whenever they may be others than in the run before; 0: they may always be
 } hdst__aggregate_input;
 
 // NULL: out of memory.

@@ -391,11 +391,12 @@ static void default_classes(hdst__aggregate_device *d)
 }
 
 // Looks at a sample, unless the last run had the same records. *why: what the kernels cannot do, or NULL.
-static hdst_status choose(hdst__aggregate_device *d, const hdst__dataset_cache *cache, bool lasting, const char **why, hdst_error *error)
+static hdst_status choose(hdst__aggregate_device *d, const hdst__dataset_cache *cache, uint64_t version, const char **why, hdst_error *error)
 {
     const hdst__storage *storage = cache->segment[0].storage;
     hdst_status status = HDST_OK;
-    const bool same = lasting && d->choice.of == cache && d->choice.records == cache->reader.records;
+    const hdst__aggregate_device_choice *c = &d->choice;
+    const bool same = version && c->version == version && c->of == cache && c->records == cache->reader.records;
     if (!same) default_classes(d);
     *why = hdst__aggregate_kernels_why_not(d->layout, storage, &d->device->facts);
     if (*why) return HDST_OK;
@@ -430,10 +431,11 @@ static hdst_status run_by_hash(hdst__aggregate_device *d, const hdst__aggregate_
     bool again = true;
     d->attempts = 0;
     if (!are_many(d, p.records)) *why = "";
-    hdst_status status = *why ? HDST_OK : choose(d, input->cache, input->lasting, why, error);
+    hdst_status status = *why ? HDST_OK : choose(d, input->cache, input->version, why, error);
     for (int i = 0; i < ATTEMPTS && again && status == HDST_OK && !*why; i++) status = attempt(&p, &again, error);
     if (status != HDST_OK || *why) return status;
     if (again) return HDST_E_MEMORY;
+    d->choice.version = input->version;
     d->choice.distinct = (double)d->rows;
     d->choice.known = d->choice.counted = true;
     d->choice.rows = d->rows;

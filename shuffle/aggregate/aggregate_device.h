@@ -26,7 +26,7 @@ bool hdst__aggregate_device_can(const hdst__aggregate_device *device, uint64_t r
 // The same of another device, and of records as a program has them.
 bool hdst__aggregate_device_can_on(hdst__aggregate_device *device, const struct hdst__device *on, uint64_t records);
 // With the engine's mutex held. *done is false, and nothing has happened, where the device cannot, has no room or does not pay; hdst__aggregate_device_why_not
-// says why. Sets precision classes and scales of the values. What an earlier run learned of the same cache serves again if its records are `lasting`.
+// says why. Sets precision classes and scales of the values. What an earlier run learned of the same cache serves again if its `version` is the same.
 hdst_status hdst__aggregate_device_run(hdst__aggregate_device *device, const hdst__aggregate_input *input, hdst__run_stats *stats, bool *done,
                                        hdst_error *error);
 // With the engine's mutex held. Whether records that a stage gives, at most so many, had better stay on the device in whole, to be reduced there: it can, and

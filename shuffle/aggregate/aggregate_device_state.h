@@ -67,7 +67,7 @@ typedef enum hdst__aggregate_device_memory {
 
 typedef struct hdst__aggregate_device_choice {
     const void *of;                     // the cache that it was made for
-    uint64_t records;                   // of it
+    uint64_t records, version;          // of it
     uint64_t sampled;
     double distinct;                    // keys, estimated
     bool known;                         // counted by a run, or by one that had too little room

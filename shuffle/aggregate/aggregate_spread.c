@@ -70,7 +70,7 @@ static hdst_status choose_workers(hdst__aggregate *aggregate, const hdst__aggreg
         hdst__dataset_cache *part = cache->part[i];
         hdst__aggregate *own = aggregate->spread.part[i];
         tasks[i] = (task){.part = own, .runtime = hdst__engine_runtime(aggregate->engine), .error = HDST_ERROR_INIT};
-        tasks[i].input = (hdst__aggregate_input){&part->reader, part, NULL, input->lasting};
+        tasks[i].input = (hdst__aggregate_input){&part->reader, part, NULL, input->version};
         hdst__aggregate_begin_anew(own);
         if (!enough || part->streamed) continue;
         hdst__device_worker *worker = hdst__engine_worker(aggregate->engine, i, error);

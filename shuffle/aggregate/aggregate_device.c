@@ -516,6 +516,7 @@ hdst_status hdst__aggregate_device_run(hdst__aggregate_device *d, const hdst__ag
         status = HDST_OK;
     }
     if (status != HDST_OK && error) *error = full;
+    if (!*done) d->device->ops->finish(d->device);       // what it was given may read the object still
     hdst__driver_run_end();
     if (*done) return status;
     d->choice.of = NULL;

@@ -77,13 +77,12 @@ static void fill(const kind *k, uint64_t count)
 
 typedef struct limits { uint32_t table_bits, part_bits; uint64_t overflow_cells; } limits;
 
-static void check_changes(const limits *l, bool loop)
+static void check_changes(hdst_context *context, const limits *l, bool loop)
 {
-    hdst_context *context = context_in_form("gpu-form");
     context->engine->limits.by_key_device_least = 1;
     context->engine->limits.by_key_table_bits = l->table_bits;
     context->engine->limits.by_key_partition_bits = l->part_bits;
-    context->engine->options.overflow_cells = l->overflow_cells;
+    if (l->overflow_cells) context->engine->options.overflow_cells = l->overflow_cells;
     hdst_module *module = module_of(context, kernels);
     hdst_dataset *read = hdst_read(hdst_source_from_memory(context, rows, N, sizeof(row)), module, "row"), *data = hdst_cache(read);
     if (loop) {
@@ -110,27 +109,46 @@ static void check_changes(const limits *l, bool loop)
 Test(by_key_changed, cached_anew)
 {
     if (!have_cpu()) return;
-    check_changes(&(limits){0}, false);
+    check_changes(context_in_form("gpu-form"), &(limits){0}, false);
 }
 
 Test(by_key_changed, cached_anew_with_small_tables)
 {
     if (!have_cpu()) return;
-    check_changes(&(limits){7, 2, 16}, false);
+    check_changes(context_in_form("gpu-form"), &(limits){7, 2, 16}, false);
+}
+
+Test(by_key_changed, cached_anew_on_two_devices)
+{
+    if (!have_team()) return;
+    check_changes(pair_of_gpus(0, 0), &(limits){0}, false);
 }
 
 Test(by_key_changed, behind_a_loop)
 {
     if (!have_cpu()) return;
-    check_changes(&(limits){0}, true);
+    check_changes(context_in_form("gpu-form"), &(limits){0}, true);
 }
 
 // The records that the sample looks at have a key each, all others one: no work-group adds it up itself. Both rounds are counted at once in the second run, by
-// work-groups that meet the key more often than 16 bits can say.
+// work-groups that meet the key more often than 16 bits can say, in either half of a word.
+static void check_hot_key(hdst_context *context, hdst_module *module, uint32_t bits_of_hash)
+{
+    enum { SAMPLE = 1 << 15 };
+    uint32_t hot = 12345;
+    while ((mix(hot) >> 20 & 31) != bits_of_hash) hot++;
+    for (uint32_t i = 0; i < LONG; i++) rows[i] = (row){hot, (float)(i % 3)};
+    for (uint32_t i = 0, every = LONG / SAMPLE; i < SAMPLE; i++) rows[i * every + mix(i) % every].key = 1000000 + i;
+    hdst_result *result = hdst_result_create(hdst_reduce_by_key(hdst_cache(hdst_read(hdst_source_from_memory(context, rows, LONG, sizeof(row)), module, "row")),
+                                                                module, "add"));
+    for (int run = 0; run < 2; run++) check_rows(result, LONG, "a hot key");
+    cr_assert(strstr(hdst_explain(result, NULL), "in 2 rounds"), "%s", hdst_explain(result, NULL));
+    cr_assert(!strstr(hdst_explain(result, NULL), "work-groups add up themselves"), "%s", hdst_explain(result, NULL));
+}
+
 Test(by_key_changed, a_hot_key_that_no_sample_shows)
 {
     if (!have_cpu()) return;
-    enum { SAMPLE = 1 << 15 };
     hdst_context *context = context_in_form("gpu-form");
     hdst__device *device;
     hdst_error error;
@@ -138,13 +156,8 @@ Test(by_key_changed, a_hot_key_that_no_sample_shows)
     context->engine->limits.by_key_table_bits = 7;
     cr_assert_eq(hdst__engine_open(context->engine, &device, &error), HDST_OK);
     device->facts.compute_units = 1;            // 16 work-groups
-    for (uint32_t i = 0; i < LONG; i++) rows[i] = (row){12345, (float)(i % 3)};
-    for (uint32_t i = 0, every = LONG / SAMPLE; i < SAMPLE; i++) rows[i * every + mix(i) % every].key = 1000000 + i;
     hdst_module *module = module_of(context, kernels);
-    hdst_dataset *data = hdst_cache(hdst_read(hdst_source_from_memory(context, rows, LONG, sizeof(row)), module, "row"));
-    hdst_result *result = hdst_result_create(hdst_reduce_by_key(data, module, "add"));
-    for (int run = 0; run < 3; run++) check_rows(result, LONG, "a hot key");
-    cr_assert(strstr(hdst_explain(result, NULL), "in 2 rounds"), "%s", hdst_explain(result, NULL));
-    cr_assert(!strstr(hdst_explain(result, NULL), "work-groups add up themselves"), "%s", hdst_explain(result, NULL));
+    check_hot_key(context, module, 0);
+    check_hot_key(context, module, 31);
     hdst_context_destroy(context);
 }

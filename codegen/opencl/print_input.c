@@ -88,6 +88,9 @@ void hdst__print_inputs(hdst__printer *p)
     }
 }
 
+// Read by a work-group's search alone, of a function that counts what another one gives.
+static bool is_searched(const ir_func *func, uint32_t param, size_t leaf) { return func->search && hdst__leaf_is_used(&func->search->params[param], leaf); }
+
 void hdst__print_input_bases(hdst__printer *p)
 {
     const hdst__storage *input = p->options->input;
@@ -100,7 +103,7 @@ void hdst__print_input_bases(hdst__printer *p)
             hdst__write_line(&p->out, "__global const uchar *%sAt = %sData0 + skip * %" PRIu64 ";", data, data, param->record->size);
         if (input->layout != HDST__SOA && input->layout != HDST__AOP) continue;
         for (size_t l = 0; l < param->record->leaf_count; l++)
-            if (hdst__leaf_is_used(param, l))
+            if (hdst__leaf_is_used(param, l) || is_searched(p->func, i, l))
                 hdst__write_line(&p->out, "__global const uchar *%sAt = %sData%u + %sOffset + skip * %" PRIu64 ";", p->leaf_name[i][l], data,
                                  input->leaf[l].buffer, p->leaf_name[i][l], hdst__scalar_size(param->record->leaves[l].kind));
     }

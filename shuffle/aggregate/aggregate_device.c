@@ -366,6 +366,7 @@ static hdst_status attempt(pass *p, bool *again, hdst_error *error)
     if (status == HDST_OK) status = first_time(p, error);
     if (status == HDST_OK && !c->known) status = choose_low(p, error);
     d->rounds = c->low_bits ? 2 : 1;
+    d->counted_at_once = p->counts_all;
     if (status == HDST_OK && c->low_bits > 9) status = HDST_E_MEMORY;
     if (status == HDST_OK && c->low_bits) status = second_time(p, error);
     if (status == HDST_OK) status = total(p, error);
@@ -534,8 +535,9 @@ void hdst__aggregate_device_explain(const hdst__aggregate_device *d, hdst__buffe
         return;
     }
     hdst__buffer_printf(
-        out, "    container: device hash: %u part%s by hash in %u round%s, a table of %u rows in local memory for each, as the records lie on the device\n",
-        1u << bits, bits ? "s" : "", (unsigned)d->rounds, d->rounds > 1 ? "s" : "", (unsigned)c->slots);
+        out, "    container: device hash: %u part%s by hash in %u round%s%s, a table of %u rows in local memory for each, as the records lie on the device\n",
+        1u << bits, bits ? "s" : "", (unsigned)d->rounds, d->rounds > 1 ? "s" : "", d->counted_at_once ? " that are counted at once" : "",
+        (unsigned)c->slots);
     if (c->heavy)
         hdst__buffer_printf(out, "    keys that work-groups add up themselves: %u%s\n", (unsigned)c->heavy,
                             c->few ? ", all that the sample has" : ", which come often");

@@ -105,6 +105,7 @@ struct hdst__aggregate_device {
     uint64_t last_overflow_place;       // of the overflow table
     uint64_t tuples, heavy_rows, overflow, rows;     // of the last run
     uint32_t rounds;                    // times that tuples were put in order
+    bool counted_at_once;               // the partitions of both times, in one pass over the records
     uint32_t attempts;                  // tables or overflow cells that were too small are made larger
     char why_not[160];
 };

@@ -197,7 +197,7 @@ static void expect_same(hdst_result *r, int count, int run_number)
         cr_assert_eq(a[i], b[i], "%d records, run %d, word %zu: %08x in place of %08x", count, run_number, i, a[i], b[i]);
 }
 
-// With memory of its own, to which the host's is copied and back: nothing of it lies where the host looks unless it was asked for.
+// With memory of its own, to which the host's is copied and back, as for a GPU: its tables have no first-level words, so no run is a batch.
 static hdst_context *context_apart(bool apart)
 {
     hdst_context *context = context_on("cpu");

@@ -13,6 +13,7 @@ static const char functions[] =
     "struct place { uint32_t number; int64_t at; };\n"
     "map place_of(entry e) -> place { return (place){e.number, find(e.line, \"needle\")}; }\n"
     "filter has(entry e, broadcast text what) { return find(lower(e.line), what) >= 0 && e.number % 7 != 0; }\n"
+    "map numbered(entry e) -> place { return (place){e.number, (int64_t)len(e.line)}; }\n"
     "map count(entry e, accum uint64_t n, accum uint64_t sum) { int64_t at = find(e.line, \"q\"); if (at >= 0) { n += 1; sum += (uint64_t)at; } }\n";
 
 static const char says[] = "a work-group looks through them together";
@@ -136,6 +137,35 @@ Test(search_pieces, are_of_texts_that_are_filtered)
     }
     expect_said(result);
     hdst_context_destroy(context);
+}
+
+// A kernel that counts what comes behind the filter reads the text's column for the search alone.
+Test(search_pieces, are_of_columns)
+{
+    if (!have_cpu()) return;
+    static const hdst_layout layouts[] = {HDST_SOA, HDST_AOP, HDST_AOSOA};
+    for (size_t l = 0; l < sizeof layouts / sizeof *layouts; l++) {
+        hdst_module *module;
+        hdst_context *context = gpu_context(0);
+        hdst_dataset *records = hdst_with_layout(records_of(context, &module), layouts[l]);
+        const hdst_text_span span = hdst_text_span_of("needle", 6);
+        hdst_value *what = hdst_value_create(module, "text", 1);
+        cr_assert_eq(hdst_value_set(what, &span, 1), HDST_OK);
+        hdst_map_spec *spec = hdst_map_spec_create(module, "has");
+        cr_assert_eq(hdst_bind_value(spec, "what", what), HDST_OK);
+        hdst_result *result = hdst_result_create(hdst_map_function(hdst_filter(records, spec), module, "numbered"));
+        uint64_t n, at = 0;
+        RUN(result);
+        expect_said(result);
+        const place *rows = hdst_result_rows(result, NULL, &n);
+        for (uint32_t i = 0; i < LINES; i++) {
+            if (place_in(&lines[i], "needle", 6, true) < 0 || i % 7 == 0) continue;
+            cr_assert(at < n && rows[at].number == i && rows[at].at == lines[i].line.length, "layout %d, line %d", (int)layouts[l], (int)i);
+            at++;
+        }
+        cr_assert(at == n && n > 20);
+        hdst_context_destroy(context);
+    }
 }
 
 Test(search_pieces, are_counted)

@@ -113,10 +113,16 @@ void hdst__dataset_cache_destroy(hdst__dataset_cache *cache)
     if (!cache) return;
     hdst__runtime *runtime = cache->runtime;
     pthread_mutex_lock(&runtime->mutex);
+    hdst__dataset_cache_end(cache);
+    pthread_mutex_unlock(&runtime->mutex);
+}
+
+void hdst__dataset_cache_end(hdst__dataset_cache *cache)
+{
+    const hdst__allocator *allocator = cache->runtime->allocator;
     hdst__dataset_cache_gather(cache);
     hdst__dataset_cache_release(cache);
-    pthread_mutex_unlock(&runtime->mutex);
-    hdst__free(runtime->allocator, cache);
+    hdst__free(allocator, cache);
 }
 
 enum { TEXT_SAMPLE = 512 };

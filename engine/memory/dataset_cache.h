@@ -45,6 +45,7 @@ hdst_status hdst__dataset_cache_prepare(hdst__dataset_cache *cache, hdst__device
 static inline bool hdst__dataset_cache_stays(const hdst__dataset_cache *cache) { return cache && (!cache->streamed || cache->each); }
 
 void hdst__dataset_cache_release(hdst__dataset_cache *cache);      // the segments' memory
+void hdst__dataset_cache_end(hdst__dataset_cache *cache);          // hdst__dataset_cache_destroy for who holds the runtime's mutex
 
 // Loads a segment of records with texts, where the device has memory of its own.
 hdst_status hdst__dataset_cache_load_texts(hdst__dataset_cache *cache, hdst__segment *segment, uint64_t *moved, hdst_error *error);

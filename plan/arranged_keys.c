@@ -99,15 +99,21 @@ static hdst_status take(void *user, const void *records, uint64_t count, hdst_er
 
 static uint64_t packed(uint64_t bits, size_t bytes) { return bytes < sizeof bits ? bits & ((UINT64_C(1) << 8 * bytes) - 1) : bits; }
 
-// Among equal hashes, of which there are few, by key.
-static void order_equal_hashes(const hdst__arranged_keys *keys, uint64_t *words)
+static int compare_keys(const void *keys_of, uint64_t a, uint64_t b)
 {
-    for (uint64_t i = 1; i < keys->count; i++)
-        for (uint64_t k = i; k && words[k] >> 32 == words[k - 1] >> 32 && keys->bits[(uint32_t)words[k]] < keys->bits[(uint32_t)words[k - 1]]; k--) {
-            const uint64_t word = words[k];
-            words[k] = words[k - 1];
-            words[k - 1] = word;
-        }
+    const uint64_t *bits = keys_of, left = bits[(uint32_t)a], right = bits[(uint32_t)b];
+    return (left > right) - (left < right);
+}
+
+// Among equal hashes by key. There are few of these as a rule, but keys can be made so that all have one.
+static void order_equal_hashes(const hdst__arranged_keys *keys, uint64_t *words, uint64_t *scratch)
+{
+    for (uint64_t first = 0, end; first < keys->count; first = end) {
+        for (end = first + 1; end < keys->count && words[end] >> 32 == words[first] >> 32;) end++;
+        if (end == first + 1) continue;
+        const uint64_t *sorted = hdst__merge_sort_words(words + first, scratch + first, end - first, compare_keys, keys->bits);
+        if (sorted != words + first) memcpy(words + first, sorted, (end - first) * sizeof *words);
+    }
 }
 
 static hdst_status find_order(filling *f, hdst_error *error)
@@ -123,7 +129,7 @@ static hdst_status find_order(filling *f, hdst_error *error)
             words[i] = (uint64_t)hdst__key_hash(&key, bytes) << 32 | i;
         }
         uint64_t *sorted = hdst__radix_sort_words(words, scratch, keys->count);
-        order_equal_hashes(keys, sorted);
+        order_equal_hashes(keys, sorted, sorted == words ? scratch : words);
         for (uint64_t i = 0; i < keys->count; i++) keys->order[i] = (uint32_t)sorted[i];
     }
     give_back(f->memory, words);

@@ -307,6 +307,30 @@ Test(reduce_arranged, keys_with_one_hash)
     }
 }
 
+// As many as would take minutes if each of them were moved past all that have a sign, in front of which it belongs.
+Test(reduce_arranged, very_many_keys_with_one_hash)
+{
+    if (!have_cpu()) return;
+    enum { ALL = 600000 };
+    wide *records = malloc(ALL * sizeof *records);
+    for (uint32_t i = 0; i < ALL; i++) records[i] = (wide){(int64_t)unmix64(UINT64_C(5) << 32 | i), i};
+    hdst_context *context = context_in_form("cpu");
+    hdst_module *module = module_of(context, kernels);
+    hdst_dataset *from = hdst_read(hdst_source_from_memory(context, records, ALL, sizeof *records), module, "wide");
+    hdst_result *r = hdst_result_create(hdst_reduce_by_key(hdst_arrange(from, "key"), module, "add_numbers"));
+    RUN(r);
+    uint64_t rows;
+    const wide *got = hdst_result_rows(r, NULL, &rows);
+    cr_assert_eq(rows, ALL);
+    for (uint64_t i = 0; i < rows; i++) {
+        cr_assert_eq(got[i].n, (uint32_t)hdst__key_mix64((uint64_t)got[i].key), "row %d", (int)i);
+        cr_assert(i == 0 || (uint64_t)got[i - 1].key < (uint64_t)got[i].key, "row %d", (int)i);
+    }
+    cr_expect(by_stretches(r));
+    hdst_context_destroy(context);
+    free(records);
+}
+
 // --- What is no stretch ---
 
 static void expect_as_in_any_order(hdst_context *context, const char *map, bool filtered, bool stretched)

@@ -54,6 +54,7 @@ void hdst__aggregate_device_keep_states(hdst__aggregate_device *d) { d->states =
 
 hdst__dataset_cache *hdst__aggregate_device_rows(hdst__aggregate_device *d) { return &d->store.cache; }
 const char *hdst__aggregate_device_why_not(const hdst__aggregate_device *d) { return d->why_not; }
+bool hdst__aggregate_device_may_do_later(const hdst__aggregate_device *d) { return d->may_do_later; }
 
 // --- Steps ---
 
@@ -347,6 +348,7 @@ static hdst_status judge(hdst__aggregate_device *d, const told *t, bool *again, 
     *again = full || overflow_full;
     d->attempts += *again;
     if (overflow_full) c->overflow_cells *= 8;
+    if (!full && t->failed) d->may_do_later = false;
     if (!full && t->failed) return hdst__error_set(error, HDST_E_MEMORY, "keys of more than 8 bytes have one hash of 64 bits in common");
     if (!full) return HDST_OK;
     c->distinct = c->distinct * 3 + 1;
@@ -391,6 +393,12 @@ static void default_classes(hdst__aggregate_device *d)
     }
 }
 
+static void look_at_kernels(hdst__aggregate_device *d, const hdst__storage *storage, const char **why)
+{
+    *why = hdst__aggregate_kernels_why_not(d->layout, storage, &d->device->facts);
+    d->may_do_later = !*why;
+}
+
 // Looks at a sample, unless the last run had the same records. *why: what the kernels cannot do, or NULL.
 static hdst_status choose(hdst__aggregate_device *d, const hdst__dataset_cache *cache, uint64_t version, const char **why, hdst_error *error)
 {
@@ -399,12 +407,12 @@ static hdst_status choose(hdst__aggregate_device *d, const hdst__dataset_cache *
     const hdst__aggregate_device_choice *c = &d->choice;
     const bool same = version && c->version == version && c->of == cache && c->records == cache->reader.records;
     if (!same) default_classes(d);
-    *why = hdst__aggregate_kernels_why_not(d->layout, storage, &d->device->facts);
+    look_at_kernels(d, storage, why);
     if (*why) return HDST_OK;
     status = hdst__aggregate_device_prepare_text(d, storage, false, error);
     if (same || status != HDST_OK) return status;
     status = hdst__aggregate_device_choose(d, cache, error);
-    *why = hdst__aggregate_kernels_why_not(d->layout, storage, &d->device->facts);
+    look_at_kernels(d, storage, why);
     return status == HDST_OK && !*why ? hdst__aggregate_device_prepare_text(d, storage, false, error) : status;
 }
 
@@ -505,6 +513,7 @@ hdst_status hdst__aggregate_device_run(hdst__aggregate_device *d, const hdst__ag
     hdst_error full = HDST_ERROR_INIT;
     *done = false;
     d->why_not[0] = 0;
+    d->may_do_later = true;
     hdst_status status = input->cache ? open_device(d, error) : HDST_OK;
     if (!input->cache || status != HDST_OK || !hdst__aggregate_device_can(d, input->reader->records)) return status;
     hdst__driver_run_begin();
@@ -514,6 +523,7 @@ hdst_status hdst__aggregate_device_run(hdst__aggregate_device *d, const hdst__ag
     if (status == HDST_E_MEMORY) {              // the budget is not enough, or keys are too many
         snprintf(d->why_not, sizeof d->why_not, "%.150s",
                  full.message[0] ? full.message : "the keys are too many for two rounds of parts, or crowd in few places of their tables");
+        d->may_do_later &= full.message[0] != 0;
         status = HDST_OK;
     }
     if (status != HDST_OK && error) *error = full;

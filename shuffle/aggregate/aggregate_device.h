@@ -39,6 +39,7 @@ hdst_status hdst__aggregate_device_read_states(hdst__aggregate_device *device, u
                                                hdst_error *error);
 hdst__dataset_cache *hdst__aggregate_device_rows(hdst__aggregate_device *device);     // the result of the last run that was done
 const char *hdst__aggregate_device_why_not(const hdst__aggregate_device *device);     // "" where there is nothing to tell
+bool hdst__aggregate_device_may_do_later(const hdst__aggregate_device *device);       // what the last run did not: memory was short, the keys are no reason
 void hdst__aggregate_device_explain(const hdst__aggregate_device *device, hdst__buffer *out);
 
 #endif

@@ -108,6 +108,7 @@ struct hdst__aggregate_device {
     bool counted_at_once;               // the partitions of both times, in one pass over the records
     uint32_t attempts;                  // tables or overflow cells that were too small are made larger
     char why_not[160];
+    bool may_do_later;                  // it was memory that the last run had none of
 };
 
 #endif

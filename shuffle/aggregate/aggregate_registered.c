@@ -27,6 +27,7 @@ hdst_status hdst__aggregate_run_registered(hdst__aggregate *aggregate, const hds
     const hdst_status status = hdst__aggregate_device_run(aggregate->on_device, &there, &aggregate->stats, &aggregate->device_did, error);
     hdst__dataset_cache_end(copy);
     aggregate->copied = aggregate->device_did;
-    aggregate->not_copied = status == HDST_OK && !aggregate->device_did;        // what it could not do it could not do the next time
+    // What it cannot do it could not do the next time; memory that it had not may be there by then.
+    aggregate->not_copied = status == HDST_OK && !aggregate->device_did && !hdst__aggregate_device_may_do_later(aggregate->on_device);
     return status;
 }

@@ -146,7 +146,7 @@ struct hdst__aggregate {
     hdst__container container;          // that the user insists on
     hdst__aggregate_device *on_device;
     bool device_did;                    // the last run
-    bool copied, not_copied;            // records in registered memory were copied to the device for it; are not, as it was tried in vain
+    bool copied, not_copied;            // records in registered memory were copied to the device for it; are not, as the device cannot reduce them
     struct hdst__aggregate_slices *slices;     // of keys with texts that come from a GPU; NULL: there were none yet
     hdst__aggregate_spread spread;      // of inputs that lie on several devices
     bool spread_did;                    // they did the last run: `finished` are its rows

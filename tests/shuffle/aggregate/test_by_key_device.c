@@ -310,3 +310,46 @@ Test(by_key_device, of_registered_memory_without_room)
     hdst_context_destroy(expected.context);
     hdst_context_destroy(got.context);
 }
+
+// Some allocation fails once. The host does that run, and the device the next one.
+static hdst__device_ops refusing;
+static const hdst__device_ops *usual;
+static int until_refused;
+
+static hdst_status refuse(hdst__device *device, hdst__memory_kind kind, hdst__owner owner, uint64_t bytes, const char *what, hdst__memory **memory,
+                          hdst_error *error)
+{
+    if (--until_refused == 0) return hdst__error_set(error, HDST_E_MEMORY, "no memory for a moment");
+    return usual->alloc(device, kind, owner, bytes, what, memory, error);
+}
+
+Test(by_key_device, of_registered_memory_that_is_short_for_a_moment)
+{
+    if (!have_cpu()) return;
+    for (uint32_t i = 0; i < N; i++) rows[i] = (row){(uint32_t)next_random() % 30000, value_of(false)};
+    registered_job expected = over_memory("interp", rows, N, false);
+    const rows_of all = run_with(expected.sums, sizeof(row), false);
+    int refused = 0;
+    for (int at = 1;; at += 1 + at / 3) {
+        registered_job got = over_memory("gpu-form", rows, N, true);
+        hdst__device *device;
+        cr_assert_eq(hdst__engine_open(got.context->engine, &device, NULL), HDST_OK);
+        usual = device->ops;
+        refusing = *usual;
+        refusing.alloc = refuse;
+        device->ops = &refusing;
+        until_refused = at;
+        RUN(got.sums);
+        const bool done = until_refused > 0, did = strstr(hdst_explain(got.sums, NULL), "copied to the device for this run");
+        refused += !did;
+        if (!did) cr_expect(strstr(hdst_explain(got.sums, NULL), "not on the device: "), "allocation %d: %s", at, hdst_explain(got.sums, NULL));
+        until_refused = 0;
+        const rows_of sums = run_with(got.sums, sizeof(row), true);
+        check_same(&all, &sums, "sums", "short for a moment");
+        device->ops = usual;
+        hdst_context_destroy(got.context);
+        if (done) break;
+    }
+    cr_expect_gt(refused, 3, "%d runs were refused", refused);
+    hdst_context_destroy(expected.context);
+}

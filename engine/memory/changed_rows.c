@@ -4,6 +4,7 @@
 
 #include "base/costs_gpu.h"
 #include "base/pieces.h"
+#include "engine/device/library_kernel.h"
 #include "engine/device/driver_gate.h"
 #include "engine/memory/dataset_cache.h"
 #include "engine/memory/value_rows.h"
@@ -20,7 +21,8 @@ struct hdst__changed_rows {
     hdst__runtime *runtime;
     const hdst__row_change *change;
     hdst__device *device;           // of all that follows; NULL: there is nothing yet
-    hdst__arena text;
+    hdst__arena arena;              // of the kernels' text
+    const char *text;
     hdst__kernel kernel[KERNELS];
     hdst__program *program[KERNELS];
     hdst__memory *memory[MEMORIES];
@@ -36,7 +38,7 @@ hdst__changed_rows *hdst__changed_rows_create(hdst__runtime *runtime, const hdst
     if (!c) return NULL;
     c->runtime = runtime;
     c->change = change;
-    hdst__arena_init(&c->text, runtime->allocator, NULL);
+    hdst__arena_init(&c->arena, runtime->allocator, NULL);
     return c;
 }
 
@@ -56,7 +58,7 @@ void hdst__changed_rows_destroy(hdst__changed_rows *c)
     hdst__runtime *runtime = c->runtime;
     pthread_mutex_lock(&runtime->mutex);
     leave_device(c);
-    hdst__arena_destroy(&c->text);
+    hdst__arena_destroy(&c->arena);
     hdst__free(runtime->allocator, c);
     pthread_mutex_unlock(&runtime->mutex);
 }
@@ -79,8 +81,9 @@ static const char *number_type(hdst__kind kind)
     return hdst__kind_is_signed(kind) ? name + 1 : name;
 }
 
-static void write_text(hdst__writer *out, const hdst__row_change *change)
+static void write_text(hdst__writer *out, const void *user)
 {
+    const hdst__row_change *change = user;
     const hdst__leaf *number = &change->record->leaves[0];
     hdst__write_text(out, hdst__pieces_text(out->arena, &hdst__base_pieces, "head.cl"));
     hdst__write(out, "#define WORD %s\n#define RECORD_BYTES %" PRIu64 "ul\n#define ROW_BYTES %" PRIu64 "ul\n", unsigned_of(word_of(change)),
@@ -91,30 +94,12 @@ static void write_text(hdst__writer *out, const hdst__row_change *change)
     hdst__write(out, "\n%s", hdst__pieces_text(out->arena, &hdst__memory_pieces, "changed_rows.cl"));
 }
 
-static hdst_status name_kernels(hdst__changed_rows *c, hdst_error *error)
-{
-    static const char *const names[] = {[NAME] = "name_rows", [CHANGE] = "change_rows", [MOVE] = "move_rows"};
-    jmp_buf out_of_memory;
-    if (c->kernel[NAME].source) return HDST_OK;
-    c->text.out_of_memory = &out_of_memory;
-    if (setjmp(out_of_memory)) {
-        c->text.out_of_memory = NULL;
-        return hdst__error_memory(error, "changes of rows");
-    }
-    hdst__writer out = {.arena = &c->text};
-    write_text(&out, c->change);
-    for (int i = 0; i < KERNELS; i++)
-        c->kernel[i] = (hdst__kernel){.name = names[i], .source = hdst__writer_text(&out), .build_options = "-cl-std=CL1.2 -w", .local_size = LANES};
-    c->text.out_of_memory = NULL;
-    return HDST_OK;
-}
-
 static hdst_status open_device(hdst__changed_rows *c, hdst__device *device, hdst_error *error)
 {
     if (c->device == device) return HDST_OK;
     leave_device(c);
     c->device = device;
-    return name_kernels(c, error);
+    return c->text ? HDST_OK : hdst__library_kernel_text(&c->arena, write_text, c->change, "changes of rows", &c->text, error);
 }
 
 // --- Memory ---
@@ -160,7 +145,8 @@ static stretch stretch_of(const hdst__changed_rows *c, const hdst__row_change_re
 
 static hdst_status load(hdst__changed_rows *c, int kernel, hdst_error *error)
 {
-    return c->program[kernel] ? HDST_OK : c->device->ops->load(c->device, &(hdst__code){.kernel = &c->kernel[kernel]}, &c->program[kernel], error);
+    static const char *const names[] = {[NAME] = "name_rows", [CHANGE] = "change_rows", [MOVE] = "move_rows"};
+    return hdst__library_kernel_load(c->device, c->text, names[kernel], LANES, &c->kernel[kernel], &c->program[kernel], error);
 }
 
 static hdst_status work(hdst__changed_rows *c, int kernel, const stretch *s, const hdst__value_rows *rows, uint64_t row_count, hdst_error *error)

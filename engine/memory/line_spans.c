@@ -3,6 +3,7 @@
 #include "engine/memory/line_spans.h"
 
 #include "base/pieces.h"
+#include "engine/device/library_kernel.h"
 
 extern const hdst__pieces hdst__memory_pieces;      // engine/memory/*.cl
 
@@ -16,20 +17,11 @@ struct hdst__line_spans {
 
 // --- The kernel ---
 
-static hdst_status name_kernel(hdst__line_spans *spans, hdst_error *error)
+static void write_text(hdst__writer *out, const void *user)
 {
-    jmp_buf out_of_memory;
-    spans->text.out_of_memory = &out_of_memory;
-    if (setjmp(out_of_memory)) {
-        spans->text.out_of_memory = NULL;
-        return hdst__error_memory(error, "lines on a device");
-    }
-    hdst__writer out = {.arena = &spans->text};
-    hdst__write_text(&out, hdst__pieces_text(&spans->text, &hdst__base_pieces, "head.cl"));
-    hdst__write_text(&out, hdst__pieces_text(&spans->text, &hdst__memory_pieces, "line_spans.cl"));
-    spans->kernel = (hdst__kernel){.name = "line_spans", .source = hdst__writer_text(&out), .build_options = "-cl-std=CL1.2 -w", .local_size = LANES};
-    spans->text.out_of_memory = NULL;
-    return HDST_OK;
+    (void)user;
+    hdst__write_text(out, hdst__pieces_text(out->arena, &hdst__base_pieces, "head.cl"));
+    hdst__write_text(out, hdst__pieces_text(out->arena, &hdst__memory_pieces, "line_spans.cl"));
 }
 
 void hdst__line_spans_destroy(hdst__line_spans *spans, hdst__device *device)
@@ -46,8 +38,9 @@ static hdst_status provide_kernel(hdst__device *device, hdst_error *error)
     hdst__line_spans *spans = hdst__alloc_zero(device->runtime->allocator, sizeof *spans);
     if (!spans) return hdst__error_memory(error, "lines on a device");
     hdst__arena_init(&spans->text, device->runtime->allocator, NULL);
-    hdst_status status = name_kernel(spans, error);
-    if (status == HDST_OK) status = device->ops->load(device, &(hdst__code){.kernel = &spans->kernel}, &spans->program, error);
+    const char *text;
+    hdst_status status = hdst__library_kernel_text(&spans->text, write_text, NULL, "lines on a device", &text, error);
+    if (status == HDST_OK) status = hdst__library_kernel_load(device, text, "line_spans", LANES, &spans->kernel, &spans->program, error);
     if (status == HDST_OK) device->line_spans = spans;
     else hdst__line_spans_destroy(spans, device);
     return status;

@@ -5,6 +5,7 @@
 #include "base/costs_gpu.h"
 #include "base/pieces.h"
 #include "engine/device/driver_gate.h"
+#include "engine/device/library_kernel.h"
 #include "engine/memory/dataset_cache.h"
 #include "record/key_field.h"
 
@@ -35,8 +36,9 @@ static const char *type_of(hdst__kind kind)
     return hdst__kind_is_signed(kind) ? name + 1 : name;
 }
 
-static void write_text(hdst__writer *out, const search *s)
+static void write_text(hdst__writer *out, const void *user)
 {
+    const search *s = user;
     hdst__write_text(out, hdst__pieces_text(out->arena, &hdst__base_pieces, "head.cl"));
     hdst__write(out, "#define KEY %s\n#define KEY_AT %" PRIu64 "ul\n#define RECORD_BYTES %" PRIu64 "ul\n%s", type_of(s->key->kind), s->key->offset,
                 s->cache->reader.record->size, hdst__pieces_text(out->arena, &hdst__memory_pieces, "sorted_keys.cl"));
@@ -44,17 +46,10 @@ static void write_text(hdst__writer *out, const search *s)
 
 static hdst_status load(search *s, hdst_error *error)
 {
-    jmp_buf out_of_memory;
-    hdst__arena_init(&s->text, s->cache->runtime->allocator, &out_of_memory);
-    if (setjmp(out_of_memory)) {
-        s->text.out_of_memory = NULL;
-        return hdst__error_memory(error, "where keys begin");
-    }
-    hdst__writer out = {.arena = &s->text};
-    write_text(&out, s);
-    s->kernel = (hdst__kernel){.name = "find_starts", .source = hdst__writer_text(&out), .build_options = "-cl-std=CL1.2 -w", .local_size = LANES};
-    s->text.out_of_memory = NULL;
-    return s->device->ops->load(s->device, &(hdst__code){.kernel = &s->kernel}, &s->program, error);
+    const char *text;
+    hdst__arena_init(&s->text, s->cache->runtime->allocator, NULL);
+    const hdst_status status = hdst__library_kernel_text(&s->text, write_text, s, "where keys begin", &text, error);
+    return status == HDST_OK ? hdst__library_kernel_load(s->device, text, "find_starts", LANES, &s->kernel, &s->program, error) : status;
 }
 
 // --- Keys ---

@@ -4,6 +4,7 @@
 
 #include "base/costs_gpu.h"
 #include "base/pieces.h"
+#include "engine/device/library_kernel.h"
 #include "engine/memory/dataset_cache.h"
 
 extern const hdst__pieces hdst__memory_pieces;      // engine/memory/*.cl
@@ -12,7 +13,8 @@ enum { LANES = 256, SIZES = 4, MOST_ELEMENTS = 16 };    // SIZES: words of 1, 2,
 
 struct hdst__structs_copy {
     hdst__device *device;
-    hdst__arena text;
+    hdst__arena arena;              // of the kernels' texts
+    const char *text[SIZES];
     hdst__kernel kernel[SIZES];
     hdst__program *program[SIZES];
 };
@@ -22,7 +24,7 @@ hdst__structs_copy *hdst__structs_copy_create(hdst__device *device)
     hdst__structs_copy *copy = hdst__alloc_zero(device->runtime->allocator, sizeof *copy);
     if (!copy) return NULL;
     copy->device = device;
-    hdst__arena_init(&copy->text, device->runtime->allocator, NULL);
+    hdst__arena_init(&copy->arena, device->runtime->allocator, NULL);
     return copy;
 }
 
@@ -30,34 +32,25 @@ void hdst__structs_copy_destroy(hdst__structs_copy *copy)
 {
     if (!copy) return;
     for (int i = 0; i < SIZES; i++) copy->device->ops->unload(copy->device, copy->program[i]);
-    hdst__arena_destroy(&copy->text);
+    hdst__arena_destroy(&copy->arena);
     hdst__free(copy->device->runtime->allocator, copy);
 }
 
 // --- Kernels ---
 
-static hdst_status name_kernel(hdst__structs_copy *copy, int size, hdst_error *error)
+static void write_text(hdst__writer *out, const void *word)
 {
-    static const char *const words[] = {"uchar", "ushort", "uint", "ulong"};
-    jmp_buf out_of_memory;
-    copy->text.out_of_memory = &out_of_memory;
-    if (setjmp(out_of_memory)) {
-        copy->text.out_of_memory = NULL;
-        return hdst__error_memory(error, "a copy of columns");
-    }
-    hdst__writer out = {.arena = &copy->text};
-    hdst__write_text(&out, hdst__pieces_text(out.arena, &hdst__base_pieces, "head.cl"));
-    hdst__write(&out, "#define WORD %s\n%s", words[size], hdst__pieces_text(out.arena, &hdst__memory_pieces, "structs_copy.cl"));
-    copy->kernel[size] = (hdst__kernel){.name = "copy_element", .source = hdst__writer_text(&out), .build_options = "-cl-std=CL1.2 -w", .local_size = LANES};
-    copy->text.out_of_memory = NULL;
-    return HDST_OK;
+    hdst__write_text(out, hdst__pieces_text(out->arena, &hdst__base_pieces, "head.cl"));
+    hdst__write(out, "#define WORD %s\n%s", (const char *)word, hdst__pieces_text(out->arena, &hdst__memory_pieces, "structs_copy.cl"));
 }
 
 static hdst_status load(hdst__structs_copy *copy, int size, hdst_error *error)
 {
-    if (copy->program[size]) return HDST_OK;
-    const hdst_status status = copy->kernel[size].source ? HDST_OK : name_kernel(copy, size, error);
-    return status == HDST_OK ? copy->device->ops->load(copy->device, &(hdst__code){.kernel = &copy->kernel[size]}, &copy->program[size], error) : status;
+    static const char *const words[] = {"uchar", "ushort", "uint", "ulong"};
+    hdst_status status = copy->text[size] ? HDST_OK
+        : hdst__library_kernel_text(&copy->arena, write_text, words[size], "a copy of columns", &copy->text[size], error);
+    if (status != HDST_OK) return status;
+    return hdst__library_kernel_load(copy->device, copy->text[size], "copy_element", LANES, &copy->kernel[size], &copy->program[size], error);
 }
 
 // --- Copies ---

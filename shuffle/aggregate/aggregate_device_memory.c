@@ -2,6 +2,7 @@
 // What a reduction by key on a GPU works with: programs, memory, records that lie there.
 #include "shuffle/aggregate/aggregate_device_memory.h"
 
+#include "engine/device/library_kernel.h"
 #include "engine/stage/executor.h"
 #include "base/clock.h"
 
@@ -135,11 +136,8 @@ hdst_status hdst__aggregate_device_work(hdst__aggregate_device *d, hdst__aggrega
                                         uint64_t groups, hdst_error *error)
 {
     const uint32_t lanes = which == HDST__AGGREGATE_TOTAL ? d->shape.total_lanes : HDST__AGGREGATE_LANES;
-    if (!d->program[which]) {
-        d->kernel[which] = (hdst__kernel){.name = kernel_name[which], .source = d->text, .build_options = "-cl-std=CL1.2 -w", .local_size = lanes};
-        hdst_status status = d->device->ops->load(d->device, &(hdst__code){.kernel = &d->kernel[which]}, &d->program[which], error);
-        if (status != HDST_OK) return status;
-    }
+    const hdst_status status = hdst__library_kernel_load(d->device, d->text, kernel_name[which], lanes, &d->kernel[which], &d->program[which], error);
+    if (status != HDST_OK) return status;
     return d->device->ops->work(d->device, d->program[which], args, count, groups, lanes, error);
 }
 

@@ -3,6 +3,7 @@
 #include "shuffle/aggregate/aggregate_slices.h"
 
 #include "engine/device/device.h"
+#include "engine/device/library_kernel.h"
 #include "engine/stage/executor.h"
 #include "shuffle/aggregate/aggregate_slice_text.h"
 #include "base/costs_gpu.h"
@@ -116,31 +117,15 @@ static void end(hdst__aggregate_slices *s, const char *why)
 
 // --- Kernels ---
 
-static bool make_text(hdst__aggregate_slices *s)
-{
-    jmp_buf out_of_memory;
-    if (s->text) return true;
-    s->arena.out_of_memory = &out_of_memory;
-    if (!setjmp(out_of_memory)) {
-        hdst__writer writer = {.arena = &s->arena};
-        hdst__aggregate_slice_text(&writer, s->layout);
-        s->text = hdst__writer_text(&writer);
-    }
-    s->arena.out_of_memory = NULL;
-    return s->text;
-}
+static void write_text(hdst__writer *out, const void *layout) { hdst__aggregate_slice_text(out, layout); }
 
 static hdst_status load(hdst__aggregate_slices *s, hdst__device *device, hdst_error *error)
 {
     if (s->device != device) release(s);
     s->device = device;
-    if (!make_text(s)) return hdst__error_memory(error, "kernels of a reduce by key");
-    hdst_status status = HDST_OK;
-    for (int k = 0; k < KERNELS && status == HDST_OK; k++) {
-        if (s->program[k]) continue;
-        s->kernel[k] = (hdst__kernel){.name = kernel_name[k], .source = s->text, .build_options = "-cl-std=CL1.2 -w", .local_size = HDST__SLICE_LANES};
-        status = device->ops->load(device, &(hdst__code){.kernel = &s->kernel[k]}, &s->program[k], error);
-    }
+    hdst_status status = s->text ? HDST_OK : hdst__library_kernel_text(&s->arena, write_text, s->layout, "kernels of a reduce by key", &s->text, error);
+    for (int k = 0; k < KERNELS && status == HDST_OK; k++)
+        status = hdst__library_kernel_load(device, s->text, kernel_name[k], HDST__SLICE_LANES, &s->kernel[k], &s->program[k], error);
     return status;
 }
 

@@ -8,6 +8,7 @@
 #include "base/huge_pages.h"
 #include "base/pieces.h"
 #include "engine/device/driver_gate.h"
+#include "engine/device/library_kernel.h"
 #include "engine/memory/dataset_cache.h"
 #include "engine/memory/value_rows.h"
 #include "record/key_hash.h"
@@ -28,7 +29,8 @@ struct hdst__group_device {
     hdst__sort *sort;
     hdst__value_rows there;         // the sort's memory
     hdst__device *device;           // of what follows; NULL: there is nothing
-    hdst__arena text;
+    hdst__arena arena;              // of the kernels' text
+    const char *text;
     hdst__sort_field field[MOST_KEY_BYTES];
     hdst__kernel kernel[KERNELS];
     hdst__program *program[KERNELS];
@@ -41,41 +43,33 @@ static const hdst__allocator *allocator_of(const hdst__group *g) { return hdst__
 
 // --- Kernels ---
 
-static void write_text(hdst__writer *out, const hdst__group *g, group_device *d)
+typedef struct text_of { const hdst__group *group; const hdst__sort_word *word; } text_of;
+
+static void write_text(hdst__writer *out, const void *user)
+{
+    const text_of *of = user;
+    const hdst__record *record = of->group->record;
+    hdst__write_text(out, hdst__pieces_text(out->arena, &hdst__base_pieces, "head.cl"));
+    hdst__sort_packed_text(out, record, of->word);
+    hdst__write(out, "#define SIZE %" PRIu64 "ul\n%s", record->size, hdst__pieces_text(out->arena, &hdst__group_pieces, "group_runs.cl"));
+}
+
+static hdst_status make_text(const hdst__group *g, group_device *d, hdst_error *error)
 {
     hdst__sort_word word;
+    if (d->text) return HDST_OK;
     for (size_t i = 0; i < g->key.count; i++)
         d->field[i] = (hdst__sort_field){g->key.field[i].offset, g->key.field[i].kind, 8 * (uint32_t)hdst__scalar_size(g->key.field[i].kind), false};
     hdst__sort_mixed_word_of(d->field, g->key.count, &word);
-    hdst__write_text(out, hdst__pieces_text(out->arena, &hdst__base_pieces, "head.cl"));
-    hdst__sort_packed_text(out, g->record, &word);
-    hdst__write(out, "#define SIZE %" PRIu64 "ul\n%s", g->record->size, hdst__pieces_text(out->arena, &hdst__group_pieces, "group_runs.cl"));
-}
-
-static hdst_status name_kernels(const hdst__group *g, group_device *d, hdst_error *error)
-{
-    static const char *const names[] = {[COUNT] = "count_runs", [WRITE] = "write_runs", [KEYS] = "keys_of_runs"};
-    jmp_buf out_of_memory;
-    if (d->kernel[COUNT].source) return HDST_OK;
-    d->text.out_of_memory = &out_of_memory;
-    if (setjmp(out_of_memory)) {
-        d->text.out_of_memory = NULL;
-        return hdst__error_memory(error, "kernels of groups");
-    }
-    hdst__writer out = {.arena = &d->text};
-    write_text(&out, g, d);
-    for (int i = 0; i < KERNELS; i++)
-        d->kernel[i] = (hdst__kernel){.name = names[i], .source = hdst__writer_text(&out), .build_options = "-cl-std=CL1.2 -w", .local_size = LANES};
-    d->text.out_of_memory = NULL;
-    return HDST_OK;
+    return hdst__library_kernel_text(&d->arena, write_text, &(text_of){g, &word}, "kernels of groups", &d->text, error);
 }
 
 static hdst_status work(group_device *d, int kernel, const hdst__work_arg *args, uint64_t records, uint64_t each, hdst_error *error)
 {
+    static const char *const names[] = {[COUNT] = "count_runs", [WRITE] = "write_runs", [KEYS] = "keys_of_runs"};
     const hdst__device *device = d->device;
     const uint64_t most = (uint64_t)device->facts.compute_units * HDST__GPU_GROUPS_PER_UNIT, wanted = (records + each - 1) / each;
-    hdst_status status = HDST_OK;
-    if (!d->program[kernel]) status = device->ops->load(d->device, &(hdst__code){.kernel = &d->kernel[kernel]}, &d->program[kernel], error);
+    const hdst_status status = hdst__library_kernel_load(d->device, d->text, names[kernel], LANES, &d->kernel[kernel], &d->program[kernel], error);
     return status == HDST_OK ? device->ops->work(d->device, d->program[kernel], args, 4, wanted < most ? wanted : most, LANES, error) : status;
 }
 
@@ -186,7 +180,7 @@ static hdst_status find_runs(hdst__group *g, group_device *d, hdst_error *error)
     const uint64_t tiles = (g->row_count + TILE - 1) / TILE;
     uint32_t clash = 0, *counts = hdst__budget_alloc(hdst__engine_memory(g->engine), HDST__OWNER_SORTS, tiles * sizeof *counts, "runs of equal keys", error);
     if (!counts) return HDST_E_MEMORY;
-    hdst_status status = name_kernels(g, d, error);
+    hdst_status status = make_text(g, d, error);
     if (status == HDST_OK) status = count_runs(d, g->row_count, tiles, counts, &clash, error);
     if (status == HDST_OK) status = make_runs(g, d, counts, tiles, places_of(counts, tiles), error);
     if (status == HDST_OK && clash) status = settle_clashes(g, d, error);
@@ -217,7 +211,7 @@ static group_device *make(hdst__group *g)
 {
     group_device *d = hdst__alloc_zero(allocator_of(g), sizeof *d);
     if (!d) return NULL;
-    hdst__arena_init(&d->text, hdst__engine_allocator(g->engine), NULL);
+    hdst__arena_init(&d->arena, hdst__engine_allocator(g->engine), NULL);
     d->sort = hdst__sort_create_by_hash(g->engine, g->record, &g->key);
     d->there.runtime = hdst__engine_runtime(g->engine);
     g->by_device = d;
@@ -317,7 +311,7 @@ void hdst__group_end_device(hdst__group *g)
     for (int i = 0; d->device && i < KERNELS; i++) d->device->ops->unload(d->device, d->program[i]);
     hdst__engine_unlock(g->engine);
     hdst__sort_destroy(d->sort);
-    hdst__arena_destroy(&d->text);
+    hdst__arena_destroy(&d->arena);
     hdst__free(allocator_of(g), d);
     g->by_device = NULL;
 }

@@ -5,11 +5,14 @@
 #include "engine/engine.h"
 #include "base/costs_cpu.h"
 #include "base/costs_gpu.h"
+#include "engine/device/library_kernel.h"
 #include "shuffle/sort/sort_kernels.h"
 
 #include <string.h>
 
 enum { DIGITS = 256 };
+
+static const char what[] = "kernels of a sort";
 
 typedef struct pass_program {       // of a word, by where keys come from and whether it is the word's last pass
     struct pass_program *next;
@@ -127,15 +130,24 @@ bool hdst__device_sort_moves_keys(const hdst__device_sort *sort) { return !sort-
 
 // --- Programs ---
 
-static hdst_status load(hdst__device_sort *sort, const char *text, const char *name, uint32_t lanes, hdst__kernel *kernel, hdst__program **program,
-                        hdst_error *error)
-{
-    *kernel = (hdst__kernel){.name = name, .source = text, .build_options = "-cl-std=CL1.2 -w", .local_size = lanes};
-    return sort->device->ops->load(sort->device, &(hdst__code){.kernel = kernel}, program, error);
-}
-
 static uint32_t lanes_of(const hdst__device_sort *sort) { return sort->gpu ? HDST__GPU_SORT_GROUP : 1; }
 static uint64_t bytes_of(const hdst__sort_word *word) { return word->bits > 32 ? 8 : 4; }
+
+typedef struct new_pass {
+    const hdst__device_sort *sort;
+    const hdst__sort_word *word;
+    hdst__sort_source source;
+    bool last;
+    const hdst__sort_tile *tile;        // a GPU's
+    pass_program **program;             // made with its text
+} new_pass;
+
+static void write_pass(hdst__writer *out, const void *user)
+{
+    const new_pass *pass = user;
+    hdst__sort_pass_text(out, pass->sort->record, pass->word, pass->source, pass->sort->pairs, pass->last, pass->tile);
+    *pass->program = HDST__NEW(out->arena, pass_program);
+}
 
 static hdst_status find_program(hdst__device_sort *sort, const hdst__sort_word *word, hdst__sort_source source, bool last, pass_program **out,
                                 hdst_error *error)
@@ -145,39 +157,31 @@ static hdst_status find_program(hdst__device_sort *sort, const hdst__sort_word *
             *out = p;
             return HDST_OK;
         }
-    jmp_buf out_of_memory;
-    sort->arena.out_of_memory = &out_of_memory;
-    if (setjmp(out_of_memory)) {
-        sort->arena.out_of_memory = NULL;
-        return hdst__error_memory(error, "kernels of a sort");
-    }
-    hdst__writer writer = {.arena = &sort->arena};
     const hdst__sort_tile tile = hdst__sort_tile_of(bytes_of(word), sort->large);
-    hdst__sort_pass_text(&writer, sort->record, word, source, sort->pairs, last, sort->gpu ? &tile : NULL);
-    const char *text = hdst__writer_text(&writer);
-    pass_program *p = HDST__NEW(&sort->arena, pass_program);
-    sort->arena.out_of_memory = NULL;
+    pass_program *p;
+    const new_pass pass = {sort, word, source, last, sort->gpu ? &tile : NULL, &p};
+    const char *text;
+    hdst_status status = hdst__library_kernel_text(&sort->arena, write_pass, &pass, what, &text, error);
+    if (status != HDST_OK) return status;
     *p = (pass_program){sort->programs, *word, source, last, sort->large};
     sort->programs = *out = p;
-    hdst_status status = load(sort, text, "sort_count", lanes_of(sort), &p->kernel[0], &p->count, error);
-    return status == HDST_OK ? load(sort, text, "sort_move", sort->gpu ? tile.lanes : 1, &p->kernel[1], &p->move, error) : status;
+    status = hdst__library_kernel_load(sort->device, text, "sort_count", lanes_of(sort), &p->kernel[0], &p->count, error);
+    return status == HDST_OK ? hdst__library_kernel_load(sort->device, text, "sort_move", sort->gpu ? tile.lanes : 1, &p->kernel[1], &p->move, error) : status;
+}
+
+static void write_gather(hdst__writer *out, const void *user)
+{
+    const hdst__device_sort *sort = user;
+    hdst__sort_gather_text(out, sort->record, sort->gpu);
 }
 
 static hdst_status load_gather(hdst__device_sort *sort, hdst_error *error)
 {
     if (sort->gather) return HDST_OK;
-    jmp_buf out_of_memory;
-    sort->arena.out_of_memory = &out_of_memory;
-    if (setjmp(out_of_memory)) {
-        sort->arena.out_of_memory = NULL;
-        return hdst__error_memory(error, "kernels of a sort");
-    }
-    hdst__writer writer = {.arena = &sort->arena};
-    hdst__sort_gather_text(&writer, sort->record, sort->gpu);
-    sort->arena.out_of_memory = NULL;
-    const char *text = hdst__writer_text(&writer);
-    hdst_status status = load(sort, text, "sort_scan", lanes_of(sort), &sort->kernel[0], &sort->scan, error);
-    return status == HDST_OK ? load(sort, text, "sort_gather", lanes_of(sort), &sort->kernel[1], &sort->gather, error) : status;
+    const char *text;
+    hdst_status status = hdst__library_kernel_text(&sort->arena, write_gather, sort, what, &text, error);
+    if (status == HDST_OK) status = hdst__library_kernel_load(sort->device, text, "sort_scan", lanes_of(sort), &sort->kernel[0], &sort->scan, error);
+    return status == HDST_OK ? hdst__library_kernel_load(sort->device, text, "sort_gather", lanes_of(sort), &sort->kernel[1], &sort->gather, error) : status;
 }
 
 // --- Memory ---

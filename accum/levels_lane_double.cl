@@ -35,8 +35,9 @@ inline bool pair_keeps(double *sum, double v, int s)
 // The sums go to the two words of the group's table, and are empty again.
 inline void pair_take(double *sum, int s, volatile __local uint *words)
 {
-    local_add64(words, as_long(sum[0]) - as_long(pair_base(s, 0)));
-    local_add64(words + 2 * COPIES, as_long(sum[1]) - as_long(pair_base(s, 1)));
+    const long high = as_long(sum[0]) - as_long(pair_base(s, 0)), low = as_long(sum[1]) - as_long(pair_base(s, 1));
+    if (high) local_add64(words, high);         // lanes without a record have none
+    if (low) local_add64(words + 2 * COPIES, low);
     pair_start(sum, s);
 }
 // Rare: an addend that the sums do not keep.

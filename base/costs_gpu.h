@@ -212,9 +212,9 @@ enum {
     // Sums of a lane for which compilers are asked to take two steps at once. H200, KMeans of 60,000 x 784 by ten, the distances alone, C structs: 0.29 ms
     // one by one, 0.11 two at once, 0.09 four; with the additions behind them 0.36, 0.32, 0.34.
     HDST__GPU_TILE_UNROLLED_SUMS = 40,
-    // Of a lane's sum that stand one behind another then, so that their loads are under way together: 0.13 with one. Sixteen change nothing: 0.112 to 0.114
-    // a turn of the same as a loop with 8, 0.114 with 16 (H200).
-    HDST__GPU_TILE_STEPS = 8,
+    // Steps of a lane's sum that stand one behind another then, so that their loads are under way together: 0.13 ms with one. H200, a turn of the same as a
+    // loop: 0.124 with 8, 0.102 with 16, 0.101 with 32.
+    HDST__GPU_TILE_STEPS = 16,
     // Turns of a lane's sums that are unrolled where wide sums are another kernel's: 0.25, 0.26, 0.33 ms with 2, 4, 1 of them, H200, 60,000 records by 30 rows
     HDST__GPU_TILE_APART_UNROLLED = 2,
     HDST__GPU_TILE_SPAN = 64,                   // records of a work-group, where a lane has several

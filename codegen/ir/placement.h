@@ -74,6 +74,7 @@ typedef struct ir_tables {      // what the tables of all accumulators have in c
                                 // a table of IR_PLACE_GROUP belongs to a stretch of records there
     bool has_tile;              // IR_PLACE_GROUP: while the work-group's loops run, a lane has an element of each row of `tile` in local memory,
     uint32_t tile, tile_words;  // of so many words
+    bool keys_meet;             // GPU: minima and maxima of 64 bits in lanes' registers meet in local memory, which has room for a key of each lane
     bool has_tuples;
     ir_tuples tuples;
 } ir_tables;

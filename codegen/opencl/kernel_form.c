@@ -2,6 +2,7 @@
 // What the forms of kernels share: file scope, the frame and the kernels' names, what is said of it to people.
 #include "codegen/opencl/kernel_form.h"
 #include "codegen/opencl/kernel_emit.h"
+#include "codegen/opencl/print_group_keys.h"
 #include "codegen/opencl/print_combine_gpu.h"
 #include "codegen/opencl/print_constant.h"
 #include "codegen/opencl/print_input.h"
@@ -180,7 +181,8 @@ const char *hdst__tables_why(hdst__printer *p)
         const ir_param *param = &p->func->params[plan->accum->param];
         hdst__write_line(&why, "accum %s: %s", param->name, place_why(p, param->placement));
         for (size_t l = 0; l < param->record->leaf_count; l++)
-            hdst__write_line(&why, "    %s: %s", param->record->leaves[l].path, leaf_why(&plan->accum->cell[l], &param->placement->leaf[l]));
+            hdst__write_line(&why, "    %s: %s%s", param->record->leaves[l].path, leaf_why(&plan->accum->cell[l], &param->placement->leaf[l]),
+                             hdst__meets_by_halves(p, plan, (uint32_t)l) ? ", a work-group's meet in local memory first" : "");
     }
     if (p->options->fast_sums && p->tables->scale_count && hdst__tables_fast_sums(p->tables) == 0)
         hdst__write_line(&why, "fast sums were asked for, but this form has exact ones only");

@@ -9,6 +9,7 @@
 #include "codegen/opencl/print_combine_gpu.h"
 #include "codegen/opencl/print_cooperative.h"
 #include "codegen/opencl/print_finish.h"
+#include "codegen/opencl/print_group_keys.h"
 #include "codegen/opencl/print_flat_loop.h"
 #include "codegen/opencl/print_input.h"
 #include "codegen/opencl/print_output.h"
@@ -137,6 +138,7 @@ static void print_setup(hdst__printer *p)
     hdst__print_cooperative_memory(p);
     hdst__print_owned_memory(p);
     hdst__print_tile_memory(p);
+    hdst__print_key_memory(p);
     hdst__print_input_bases(p);
     print_broadcast_copies(p);
     hdst__print_table_bases(p);

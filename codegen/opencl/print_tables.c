@@ -3,6 +3,7 @@
 // the device table (accum/tables.h).
 #include "codegen/opencl/print_products.h"
 #include "codegen/opencl/print_tables.h"
+#include "codegen/opencl/print_group_keys.h"
 #include "codegen/opencl/print_accum_pair.h"
 #include "codegen/opencl/print_accum_run.h"
 #include "codegen/opencl/print_batch.h"
@@ -185,8 +186,8 @@ void hdst__print_table_bases(hdst__printer *p)
 
 static const char *kind_name(const hdst__cell *cell) { return cell->kind == HDST__F32 ? "FLOAT" : "DOUBLE"; }
 
-// One word of the table that is flushed, from `from`, to the cell at `to`.
-static void print_flush_word(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, uint32_t word, const char *to, const char *from)
+// One word of the table that is flushed, from `from`, to the cell at `to`. `more`: its units are so much smaller than the scale's, as text.
+static void print_flush_part(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, const char *more, const char *to, const char *from)
 {
     const hdst__cell *cell = &plan->accum->cell[leaf];
     static const char *const function[] = {"device_add", "device_max", "device_or", "device_xor"};
@@ -195,9 +196,13 @@ static void print_flush_word(hdst__printer *p, const hdst__accum_plan *plan, uin
         return;
     }
     const char *kind = kind_name(cell);
-    hdst__write_line(&p->out, "superaccumulator_add_fixed(%s, %s_LAST, %s_LOWEST, %s, %sScale%s);", to, kind, kind, from, hdst__scale_name(p,
-        plan->accum->param, leaf),
-                     word ? " + 40" : "");
+    hdst__write_line(&p->out, "superaccumulator_add_fixed(%s, %s_LAST, %s_LOWEST, %s, %sScale%s);", to, kind, kind, from,
+                     hdst__scale_name(p, plan->accum->param, leaf), more);
+}
+
+static void print_flush_word(hdst__printer *p, const hdst__accum_plan *plan, uint32_t leaf, uint32_t word, const char *to, const char *from)
+{
+    print_flush_part(p, plan, leaf, word ? " + 40" : "", to, from);
 }
 
 // --- CPU ---
@@ -440,6 +445,10 @@ static void print_merge_private(hdst__printer *p, const hdst__accum_plan *plan)
     for (uint32_t l = 0; l < leaf_count(p, plan); l++) {
         const hdst__cell *cell = &plan->accum->cell[l];
         if (cell->private_words == 0 || hdst__placement(p, plan)->leaf[l].way == IR_WAY_PAIR) continue;
+        if (hdst__meets_by_halves(p, plan, l)) {
+            hdst__print_halves(p, plan, l);
+            continue;
+        }
         for (uint64_t e = 0; e < cell->elements; e++)
             for (uint32_t w = 0; w < cell->private_words; w++) print_merge_word(p, plan, l, hdst__arena_printf(p->arena, "%" PRIu64, e), w);
     }
@@ -451,16 +460,19 @@ static void print_local_leaf(hdst__printer *p, const hdst__accum_plan *plan, uin
     const ir_placement *placement = hdst__placement(p, plan);
     const uint32_t slots = placement->leaf[leaf].slot_words;
     if (slots == 0 || cell->private_words == 0) return;
-    hdst__write_line(&p->out, "for (ulong n = lane; n < %s * %" PRIu64 "; n += LANES) {", rows_text(p, plan), cell->elements);
+    // The words of a sum have a lane each: each adds three digits, one behind another.
+    const uint32_t words = cell->private_words;
+    hdst__write_line(&p->out, "for (ulong n = lane; n < %s * %" PRIu64 "; n += LANES) {", rows_text(p, plan), cell->elements * words);
     p->out.indent++;
-    hdst__write_line(&p->out, "const ulong row = n / %" PRIu64 ", e = n %% %" PRIu64 ";", cell->elements, cell->elements);
-    for (uint32_t w = 0; w < cell->private_words; w++) {
-        const char *from = hdst__arena_printf(p->arena, "take_%s%u(%sLocal + (row * %" PRIu32 " + e * %" PRIu32 " + %" PRIu32 ") * COPIES)", op_name[cell->op],
-                                              slots * 32, plan->name, placement->slots, slots * cell->private_words, placement->leaf[leaf].slot + w * slots);
-        const char *to = hdst__arena_printf(p->arena, "%sTotal + row * %" PRIu64 " + e * %" PRIu32 " + %" PRIu64, plan->name, plan->accum->device_row_words,
-                                            cell->device_words, cell->device_first);
-        print_flush_word(p, plan, leaf, w, to, from);
-    }
+    const char *cells = words > 1 ? hdst__arena_printf(p->arena, "n / %" PRIu32, words) : "n";
+    hdst__write_line(&p->out, "const ulong row = %s / %" PRIu64 ", e = %s %% %" PRIu64 ";", cells, cell->elements, cells, cell->elements);
+    if (words > 1) hdst__write_line(&p->out, "const uint part = n %% %" PRIu32 ";", words);
+    const char *from = hdst__arena_printf(p->arena, "take_%s%u(%sLocal + (row * %" PRIu32 " + e * %" PRIu32 " + %" PRIu32 "%s) * COPIES)", op_name[cell->op],
+                                          slots * 32, plan->name, placement->slots, slots * words, placement->leaf[leaf].slot,
+                                          words > 1 ? hdst__arena_printf(p->arena, " + part * %" PRIu32, slots) : "");
+    const char *to = hdst__arena_printf(p->arena, "%sTotal + row * %" PRIu64 " + e * %" PRIu32 " + %" PRIu64, plan->name, plan->accum->device_row_words,
+                                        cell->device_words, cell->device_first);
+    print_flush_part(p, plan, leaf, words > 1 ? " + (int)part * 40" : "", to, from);
     p->out.indent--;
     hdst__write_line(&p->out, "}");
 }

@@ -285,6 +285,18 @@ static uint32_t slot_words(const ir_func *func, const hdst__accum *accum, uint32
     return seek.all_small ? 1 : 2;
 }
 
+uint64_t hdst__place_key_bytes(const ir_func *func, const hdst__tables *tables)
+{
+    for (size_t a = 0; a < tables->accum_count; a++) {
+        const hdst__accum *accum = &tables->accum[a];
+        if (accum->is_table) continue;
+        for (uint32_t l = 0; l < accum->leaf_count; l++)
+            if (accum->cell[l].op == HDST__WORD_MAX && accum->cell[l].private_words && slot_words(func, accum, l) == 0)
+                return func->shape->group * sizeof(uint64_t);
+    }
+    return 0;
+}
+
 static void place_slots(const ir_func *func, const hdst__accum *accum)
 {
     ir_placement *placement = placement_of(func, accum);

@@ -101,8 +101,8 @@ static bool merges_locally(const ir_func *owned, const ir_func *func)
     return true;
 }
 
-// Places the accumulators. The body without what work-items own, which is left out if the tables that this is merged through have no room.
-static ir_func *place_accumulators(ir_func *func, const hdst__tables *tables, hdst__gpu_limits *limits, hdst__gpu_forms *forms)
+// The body without what work-items own, which is left out if the tables that this is merged through have no room.
+static ir_func *place_or_own(ir_func *func, const hdst__tables *tables, hdst__gpu_limits *limits, hdst__gpu_forms *forms)
 {
     ir_func *body = func;
     const hdst__gpu_limits all = *limits;
@@ -120,6 +120,17 @@ static ir_func *place_accumulators(ir_func *func, const hdst__tables *tables, hd
     *func->shape = shape;
     forms->tables = (hdst__tables *)hdst__pass_accumulator_placement_gpu(func, NULL, tables, &limits->place);
     return func;
+}
+
+// Places the accumulators. Keys that are to meet have room before anything else, unless it is more than a quarter of local memory.
+static ir_func *place_accumulators(ir_func *func, const hdst__tables *tables, hdst__gpu_limits *limits, hdst__gpu_forms *forms)
+{
+    const uint64_t keys = hdst__place_key_bytes(func, tables);
+    const bool meet = keys && keys <= limits->place.local_bytes / 4;
+    if (meet) limits->place.local_bytes -= keys;
+    ir_func *body = place_or_own(func, tables, limits, forms);
+    func->tables->keys_meet = meet;
+    return body;
 }
 
 static const char *make_forms(ir_func *func, const hdst__tables *tables, hdst__gpu_limits *limits, hdst__gpu_forms *forms)

@@ -39,6 +39,7 @@ static hdst_status make_part(hdst__dataset_cache *cache, uint32_t i, uint64_t fi
     hdst__reader reader = cache->source.shared;
     reader.fill = fill_part;
     reader.records = count;
+    if (reader.rows) reader.rows = (const char *)reader.rows + first * reader.record->size;     // registered ones are copied from there, not by fill
     hdst__dataset_cache *part = cache->part[i] = hdst__dataset_cache_create(cache->runtime, &reader);
     if (!part) return hdst__error_memory(error, "a cached dataset");
     part->reader.user = part;

@@ -130,6 +130,24 @@ Test(registered_memory, that_holds_a_part_of_the_rows_changes_nothing)
 }
 
 // Any byte but 0 is true, which a kernel that reads it where it lies would not know.
+// Each GPU has a part of the records in its memory: the second one those that lie behind the first one's.
+Test(registered_memory, that_is_cached_lies_on_two_gpus_part_by_part)
+{
+    if (!have_team()) return;
+    const guarded g = make_rows(10007);
+    hdst_error error = HDST_ERROR_INIT;
+    hdst_context *context = pair_of_gpus(0, 0);
+    hdst_module *m = module_of(context, kernels);
+    cr_assert_eq(hdst_memory_register(context, g.rows, g.count * sizeof(point), &error), HDST_OK, "%s", error.message);
+    hdst_dataset *d = hdst_cache(hdst_read(hdst_source_from_memory(context, g.rows, g.count, sizeof(point)), m, "point"));
+    for (int run = 0; run < 2; run++) {
+        expect_totals(d, m, expected(&g, 0, g.count));
+        expect_rows(context, d, m, &g);
+    }
+    hdst_context_destroy(context);
+    free_rows(&g);
+}
+
 Test(registered_memory, with_bools_is_read_as_without)
 {
     ON_EACH_FORM {

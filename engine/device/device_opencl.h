@@ -120,6 +120,7 @@ hdst_status hdst__opencl_unwrap(hdst__device *device, hdst__memory *memory, hdst
 hdst_status hdst__opencl_mark(hdst__device *device, hdst__ticket *ticket, hdst_error *error);
 hdst_status hdst__opencl_settle(hdst__device *device, hdst__ticket *ticket, hdst_error *error);
 void hdst__opencl_finish(hdst__device *device);
+bool hdst__opencl_all_ended(const hdst__opencl_device *device);     // whether all it was given is known to have ended; asks, and waits for nothing
 void hdst__opencl_hurry(hdst__device *device, bool hurries);
 // The driver may start what it was given, while the host goes on. The second leaves it the choice where the device hurries.
 hdst_status hdst__opencl_flush(hdst__opencl_device *self, hdst_error *error);

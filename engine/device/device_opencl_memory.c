@@ -158,6 +158,8 @@ void hdst__opencl_release(hdst__device *device, hdst__memory *memory)
     if (!memory) return;
     // A buffer must not go away mapped. Nothing can be done about a failure here.
     if (memory->mapped && hdst__opencl_to_device(device, memory, NULL) == HDST_OK) hdst__opencl_await_queue(self, self->in, NULL);
+    // The driver keeps its own memory until no command uses it, but not the host's: a clearing for the next run, or what a failed one left, may be under way.
+    if ((memory->buffer || memory->host) && !hdst__given_up(device) && !hdst__opencl_all_ended(self)) hdst__opencl_finish(device);
     if (!hdst__given_up(device)) drop(self, memory);
 }
 

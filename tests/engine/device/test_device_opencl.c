@@ -85,6 +85,54 @@ static void memory_keeps_its_bytes(bool gpu_form)
 Test(device_opencl, memory_of_a_cpu_device_keeps_its_bytes) { memory_keeps_its_bytes(false); }
 Test(device_opencl, memory_beside_the_host_keeps_its_bytes) { memory_keeps_its_bytes(true); }
 
+// --- Memory that goes while commands use it ---
+
+enum { FILLS = 12 };
+
+typedef struct watched { const void *block; const uint64_t *last; uint64_t seen; } watched;
+
+static void *plain_allocate(size_t bytes, void *user) { (void)user; return malloc(bytes); }
+static void *plain_reallocate(void *pointer, size_t bytes, void *user) { (void)user; return realloc(pointer, bytes); }
+
+static void note_last_word(void *pointer, void *user)
+{
+    watched *w = user;
+    const uintptr_t before = (uintptr_t)w->block - (uintptr_t)pointer;      // a few bytes, which say how large it is
+    if (w->block && before < 64) w->seen = *w->last;
+    free(pointer);
+}
+
+// The host's memory goes back to the hook once the last of several fills, that nobody waited for, is in it.
+Test(device_opencl, memory_goes_when_what_writes_to_it_has_ended)
+{
+    watched w = {0};
+    const hdst__allocator hook = {.allocate = plain_allocate, .reallocate = plain_reallocate, .release = note_last_word, .user = &w};
+    hdst__engine *engine = hdst__engine_create(&(hdst__engine_options){.device = "cpu", .allocator = &hook, .cache_dir = root});
+    hdst__device *device;
+    hdst__memory *memory;
+    hdst_error error = HDST_ERROR_INIT;
+    const uint64_t words = 8 * 1024 * 1024;
+    cr_assert_eq(hdst__engine_open(engine, &device, &error), HDST_OK, "%s", error.message);
+    cr_assert_eq(device->ops->alloc(device, HDST__MEMORY_DEVICE, HDST__OWNER_OTHER, words * sizeof words, "a test", &memory, &error), HDST_OK);
+    cr_assert_not_null(memory->buffer);
+    w = (watched){.block = memory->buffer, .last = (const uint64_t *)memory->in_host + words - 1};
+    for (uint64_t i = 1; i <= FILLS; i++) cr_assert_eq(device->ops->fill(device, memory, words, i, &error), HDST_OK);
+    device->ops->release(device, memory);
+    cr_expect_eq(w.seen, FILLS, "%d", (int)w.seen);
+
+    // A write from the host's memory, too: the caller may take that away with the memory that it went to.
+    uint64_t *from = malloc(words * sizeof *from);
+    memset(from, 7, words * sizeof *from);
+    cr_assert_eq(device->ops->alloc(device, HDST__MEMORY_DEVICE, HDST__OWNER_OTHER, words * sizeof words, "a test", &memory, &error), HDST_OK);
+    w = (watched){.block = memory->buffer, .last = (const uint64_t *)memory->in_host + words - 1};
+    cr_assert_eq(device->ops->write(device, memory, 0, from, words * sizeof words, false, &error), HDST_OK);
+    device->ops->release(device, memory);
+    cr_expect_eq(w.seen, UINT64_C(0x0707070707070707));
+    free(from);
+    w.block = NULL;
+    hdst__engine_destroy(engine);
+}
+
 // --- Buffers that are kept ---
 
 enum { MB = 1 << 20, POOL_LIMIT = 16 * MB };

@@ -21,6 +21,16 @@ static hdst_status provide(hdst__text_mirror *mirror, hdst__device *device, uint
     return device->ops->alloc(device, HDST__MEMORY_SHARED, HDST__OWNER_SEGMENTS, bytes, "the texts of a segment", &mirror->memory, error);
 }
 
+// So much is a guess, and texts that it has no room for lie elsewhere until they are gathered: where memory has no room for it, less is begun with.
+static hdst_status provide_about(hdst__text_mirror *mirror, hdst__device *device, uint64_t bytes, hdst_error *error)
+{
+    for (uint64_t less = bytes / 2; less >= LEAST_BYTES; less /= 2) {
+        const hdst_status status = provide(mirror, device, 2 * less, NULL);
+        if (status != HDST_E_MEMORY) return status;
+    }
+    return provide(mirror, device, LEAST_BYTES, error);
+}
+
 // From several threads at once.
 static hdst_status take(void *user, uint64_t bytes, char **at, hdst_error *error)
 {
@@ -46,7 +56,7 @@ hdst_status hdst__text_mirror_open(hdst__text_mirror *mirror, hdst__device *devi
     mirror->lent = NULL;
     if (!reader->makes_texts || !(*storage)->text) return HDST_OK;
     hdst_status status = lacked && more > usual ? provide(mirror, device, more, NULL) : HDST_E_MEMORY;
-    if (status == HDST_E_MEMORY) status = provide(mirror, device, usual, error);
+    if (status == HDST_E_MEMORY) status = provide_about(mirror, device, usual, error);
     if (status != HDST_OK) return status;
     mirror->beyond = (*storage)->text;
     mirror->sink = (hdst__bytes_place){take, mirror};

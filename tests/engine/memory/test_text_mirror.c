@@ -148,6 +148,7 @@ static void check_made(uint64_t about)
 
 Test(text_mirror, what_a_reader_makes_is_there_at_once) { check_made(2 * LONGEST); }
 Test(text_mirror, what_has_no_room_comes_behind) { check_made(0); }
+Test(text_mirror, a_guess_beyond_the_budget_begins_with_less) { check_made(1 << 20); }      // 300 MiB of 16
 
 Test(text_mirror, without_room_in_the_budget_it_says_so)
 {

@@ -120,19 +120,27 @@ static hdst_context *gpu_form(uint64_t memory, uint64_t device_memory)
     return context;
 }
 
-static void compare(uint64_t count, int kind, bool cached, uint64_t memory, uint64_t device_memory)
+static bool keys_meet(const adding *a) { return strstr(hdst_explain(a->result, NULL), "a work-group's meet in local memory first"); }
+
+static void compare_in(hdst_context *context, uint64_t count, int kind, bool cached, bool meet)
 {
     double *v = numbers(count, kind);
-    adding a = begin(gpu_form(memory, device_memory), v, count, cached), plain = begin(context_in_form("interp"), v, count, true);
+    adding a = begin(context, v, count, cached), plain = begin(context_in_form("interp"), v, count, true);
     const rows right = run(&plain);
     for (int t = 0; t < RUNS; t++) {
         const rows got = run(&a);
         expect_same(&got, &right, t, count);
     }
+    cr_assert_eq(keys_meet(&a), meet, "%llu records", (unsigned long long)count);
     if (!cached && count) cr_assert(hdst_result_stats(a.result).device[0].slices > 1, "%llu records", (unsigned long long)count);
     hdst_context_destroy(a.context);
     hdst_context_destroy(plain.context);
     free(v);
+}
+
+static void compare(uint64_t count, int kind, bool cached, uint64_t memory, uint64_t device_memory)
+{
+    compare_in(gpu_form(memory, device_memory), count, kind, cached, true);
 }
 
 Test(group_flush, whatever_is_added)
@@ -147,6 +155,21 @@ Test(group_flush, whatever_is_added)
 Test(group_flush, in_many_slices)
 {
     if (have_cpu()) compare(700001, 0, false, 16 << 20, 4 << 20);
+}
+
+// More than a quarter of local memory is not given to keys.
+Test(group_flush, where_keys_have_no_room_to_meet)
+{
+    for (uint64_t bytes = 1024; bytes <= 65536 && have_cpu(); bytes *= 8) {
+        hdst_context *context = gpu_form(0, 0);
+        context->engine->options.local_bytes = bytes;
+        compare_in(context, 2049, 1, true, bytes > 1024);
+    }
+}
+
+Test(group_flush, on_two_devices)
+{
+    if (have_team()) compare_in(pair_of_gpus(0, 0), 20001, 1, true, true);
 }
 
 // A run that failed in between leaves nothing behind.

@@ -42,8 +42,8 @@ ir_func *hdst__pass_accumulator_placement_loops(ir_func *func, const hdst__table
 void hdst__pass_accumulator_placement_fixed_point(ir_func *func, const ir_func *loops, hdst__tables *tables,
     const hdst__place_limits *limits);
 
-// Local memory of a work-group: one copy of all tables that are there or merge through it; what the work-group's loops need.
-// What hdst__place_key_bytes gives is for one key of each lane; 0: no accumulator without rows has keys of 64 bits.
+// Local memory of a work-group: a key of each lane (0: no accumulator without rows has keys of 64 bits); one copy of all tables that are there or merge
+// through it; what the work-group's loops need.
 uint64_t hdst__place_key_bytes(const ir_func *func, const hdst__tables *tables);
 uint64_t hdst__place_copy_bytes(const ir_func *func, const hdst__tables *tables, const uint64_t *rows);
 uint64_t hdst__place_loop_bytes(const ir_func *loops, const hdst__tables *tables, const hdst__place_limits *limits);

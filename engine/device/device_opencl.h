@@ -120,7 +120,6 @@ hdst_status hdst__opencl_unwrap(hdst__device *device, hdst__memory *memory, hdst
 hdst_status hdst__opencl_mark(hdst__device *device, hdst__ticket *ticket, hdst_error *error);
 hdst_status hdst__opencl_settle(hdst__device *device, hdst__ticket *ticket, hdst_error *error);
 void hdst__opencl_finish(hdst__device *device);
-bool hdst__opencl_all_ended(const hdst__opencl_device *device);     // whether all it was given is known to have ended; asks, and waits for nothing
 void hdst__opencl_hurry(hdst__device *device, bool hurries);
 // The driver may start what it was given, while the host goes on. The second leaves it the choice where the device hurries.
 hdst_status hdst__opencl_flush(hdst__opencl_device *self, hdst_error *error);
@@ -143,6 +142,7 @@ void hdst__opencl_replace_event(const hdst__opencl_device *self, cl_event *event
 hdst_status hdst__opencl_await(hdst__opencl_device *device, cl_event event, cl_int *code, hdst_error *error);      // code: how it ended; may be NULL
 hdst_status hdst__opencl_await_queue(hdst__opencl_device *device, cl_command_queue queue, hdst_error *error);
 hdst_status hdst__opencl_await_launches(hdst__opencl_device *device, hdst_error *error);
+bool hdst__opencl_all_ended(const hdst__opencl_device *device);     // whether all it was given is known to have ended; asks, and waits for nothing
 
 // device_opencl_pool.c: whether the device's buffers are kept. How many bytes a new buffer for so many (page-rounded) should have. A buffer of about so many,
 // with what it really has reserved of the budget; false: there is none. Before more is asked of the driver: kept ones go as far as they and what is used pass

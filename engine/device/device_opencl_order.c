@@ -61,20 +61,6 @@ static void CL_CALLBACK on_finished(cl_event event, cl_int code, void *user)
     ticket->done(ticket->user);         // the ticket may be gone after this
 }
 
-static bool has_ended(const hdst__opencl_device *self, cl_event event)
-{
-    cl_int state = CL_COMPLETE;
-    return !event || (self->cl->clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL) == CL_SUCCESS && state <= CL_COMPLETE);
-}
-
-// Each queue's last command tells of those before it. Of a device that hurries few have events.
-bool hdst__opencl_all_ended(const hdst__opencl_device *self)
-{
-    if (self->hurries) return false;
-    return (self->launches == self->ended || (self->last_launch && has_ended(self, self->last_launch))) && has_ended(self, self->last_in) &&
-           has_ended(self, self->last_small) && has_ended(self, self->last_out);
-}
-
 void hdst__opencl_finish(hdst__device *device)
 {
     hdst__opencl_device *self = (hdst__opencl_device *)device;

@@ -26,6 +26,16 @@ static cl_int state_of(const hdst__opencl_device *self, cl_event event)
     return code == CL_SUCCESS ? state : code;
 }
 
+static bool has_ended(const hdst__opencl_device *self, cl_event event) { return !event || state_of(self, event) <= CL_COMPLETE; }
+
+// Each queue's last command tells of those before it. Of a device that hurries few have events.
+bool hdst__opencl_all_ended(const hdst__opencl_device *self)
+{
+    if (self->hurries) return false;
+    return (self->launches == self->ended || (self->last_launch && has_ended(self, self->last_launch))) && has_ended(self, self->last_in) &&
+           has_ended(self, self->last_small) && has_ended(self, self->last_out);
+}
+
 // The driver's thread tells. After a device was given up it may still do so: the device's memory stays.
 static hdst_status await_callback(hdst__opencl_device *self, cl_event event, hdst_error *error)
 {

@@ -24,8 +24,8 @@ static hdst_status provide(hdst__text_mirror *mirror, hdst__device *device, uint
 // So much is a guess, and texts that it has no room for lie elsewhere until they are gathered: where memory has no room for it, less is begun with.
 static hdst_status provide_about(hdst__text_mirror *mirror, hdst__device *device, uint64_t bytes, hdst_error *error)
 {
-    for (uint64_t less = bytes / 2; less >= LEAST_BYTES; less /= 2) {
-        const hdst_status status = provide(mirror, device, 2 * less, NULL);
+    for (; bytes > LEAST_BYTES; bytes /= 2) {
+        const hdst_status status = provide(mirror, device, bytes, NULL);
         if (status != HDST_E_MEMORY) return status;
     }
     return provide(mirror, device, LEAST_BYTES, error);

@@ -129,7 +129,6 @@ Test(registered_memory, that_holds_a_part_of_the_rows_changes_nothing)
     }
 }
 
-// Any byte but 0 is true, which a kernel that reads it where it lies would not know.
 // Each GPU has a part of the records in its memory: the second one those that lie behind the first one's.
 Test(registered_memory, that_is_cached_lies_on_two_gpus_part_by_part)
 {
@@ -148,6 +147,7 @@ Test(registered_memory, that_is_cached_lies_on_two_gpus_part_by_part)
     free_rows(&g);
 }
 
+// Any byte but 0 is true, which a kernel that reads it where it lies would not know.
 Test(registered_memory, with_bools_is_read_as_without)
 {
     ON_EACH_FORM {

@@ -278,6 +278,15 @@ static uint64_t unmix64(uint64_t x)
     return unshift(x, 30);
 }
 
+static hdst_result *sums_of_arranged(hdst_context *context, const wide *records, uint64_t count)
+{
+    hdst_module *module = module_of(context, kernels);
+    hdst_dataset *from = hdst_read(hdst_source_from_memory(context, records, count, sizeof *records), module, "wide");
+    hdst_result *r = hdst_result_create(hdst_reduce_by_key(hdst_arrange(from, "key"), module, "add_numbers"));
+    RUN(r);
+    return r;
+}
+
 // Keys whose hash is one come in the order of their words without a sign, not in that in which they are arranged.
 Test(reduce_arranged, keys_with_one_hash)
 {
@@ -286,10 +295,7 @@ Test(reduce_arranged, keys_with_one_hash)
     for (uint32_t i = 0; i < ALL; i++) records[i] = (wide){(int64_t)unmix64((uint64_t)(i % 7) << 32 | i % 90), i};
     for (int form = 1; form < 3 && have_cpu(); form++) {
         hdst_context *context = context_in_form(form == 1 ? "cpu" : "gpu-form");
-        hdst_module *module = module_of(context, kernels);
-        hdst_dataset *from = hdst_read(hdst_source_from_memory(context, records, ALL, sizeof *records), module, "wide");
-        hdst_result *r = hdst_result_create(hdst_reduce_by_key(hdst_arrange(from, "key"), module, "add_numbers"));
-        RUN(r);
+        hdst_result *r = sums_of_arranged(context, records, ALL);
         uint64_t rows;
         const wide *got = hdst_result_rows(r, NULL, &rows);
         cr_assert_eq(rows, 630);
@@ -315,10 +321,7 @@ Test(reduce_arranged, very_many_keys_with_one_hash)
     wide *records = malloc(ALL * sizeof *records);
     for (uint32_t i = 0; i < ALL; i++) records[i] = (wide){(int64_t)unmix64(UINT64_C(5) << 32 | i), i};
     hdst_context *context = context_in_form("cpu");
-    hdst_module *module = module_of(context, kernels);
-    hdst_dataset *from = hdst_read(hdst_source_from_memory(context, records, ALL, sizeof *records), module, "wide");
-    hdst_result *r = hdst_result_create(hdst_reduce_by_key(hdst_arrange(from, "key"), module, "add_numbers"));
-    RUN(r);
+    hdst_result *r = sums_of_arranged(context, records, ALL);
     uint64_t rows;
     const wide *got = hdst_result_rows(r, NULL, &rows);
     cr_assert_eq(rows, ALL);

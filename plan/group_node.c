@@ -245,16 +245,20 @@ static hdst_status run_parts(hdst__node *node, const hdst__output **result, hdst
 static hdst_status run_parts_somewhere(hdst__node *node, const hdst__output **result, hdst__run_stats *stats, hdst_error *error)
 {
     group_node *group = node->own;
+    hdst__run_stats tried = {0};
     hdst_error full = HDST_ERROR_INIT;
-    hdst_status status = run_parts(node, result, stats, &full);
+    hdst_status status = run_parts(node, result, &tried, &full);
     if (status == HDST_E_MEMORY && group->grouping.may_stay && !group->grouping.why_host) {
         hdst__group_release(&group->grouping);
         group->grouping.may_stay = false;
         group->grouping.why_host = "the device has no room for them and the function";
-        group->keys = group->records = group->partial = 0;
+        group->keys = group->records = group->partial = group->longest = 0;
+        hdst__plan_add_stats(&tried, &group->grouping.stats);
+        hdst__run_stats_forget_counts(&tried);
         full = (hdst_error)HDST_ERROR_INIT;
-        status = run_parts(node, result, stats, &full);
+        status = run_parts(node, result, &tried, &full);
     }
+    hdst__plan_add_stats(stats, &tried);
     if (status != HDST_OK && error) *error = full;
     return status;
 }

@@ -21,6 +21,14 @@ void hdst__run_stats_add_device(hdst__run_stats *stats, const hdst__device_use *
     stats->device_count++;
 }
 
+void hdst__run_stats_forget_counts(hdst__run_stats *stats)
+{
+    stats->records = stats->skipped = stats->cache_hit_bytes = stats->cache_miss_bytes = 0;
+    stats->fast_sums = stats->level_count = 0;
+    memset(stats->level, 0, sizeof stats->level);
+    for (uint32_t i = 0; i < stats->device_count; i++) stats->device[i].slices = stats->device[i].records = 0;
+}
+
 void hdst__levels_count(hdst__run_stats *stats, hdst__hpr highest, uint64_t in, uint64_t from_blocks, uint64_t out)
 {
     const uint64_t blocks = highest >= HDST__HPR_BLOCK ? from_blocks : in, device = highest >= HDST__HPR_DEVICE ? out : blocks;

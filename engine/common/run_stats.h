@@ -42,6 +42,9 @@ typedef struct hdst__run_stats {    // of the last run
 // What one more device did: by the device's name, with its index behind where one of that name is there.
 void hdst__run_stats_add_device(hdst__run_stats *stats, const hdst__device_use *use, const char *name, uint32_t index);
 
+// Of what is done anew: that counts alone, but the time that it took and the bytes that crossed stay.
+void hdst__run_stats_forget_counts(hdst__run_stats *stats);
+
 // The counts of a reduction of `in` records to `out` of which blocks make `from_blocks`, if `highest` is the highest level that combines.
 void hdst__levels_count(hdst__run_stats *stats, hdst__hpr highest, uint64_t in, uint64_t from_blocks, uint64_t out);
 

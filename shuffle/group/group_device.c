@@ -7,6 +7,7 @@
 #include "base/costs_gpu.h"
 #include "base/huge_pages.h"
 #include "base/pieces.h"
+#include "engine/common/run_stats.h"
 #include "engine/device/driver_gate.h"
 #include "engine/device/library_kernel.h"
 #include "engine/memory/dataset_cache.h"
@@ -259,6 +260,7 @@ hdst_status hdst__group_order_on_device(hdst__group *g, const hdst__reader *inpu
     hdst__free(allocator_of(g), g->run);
     g->run = NULL;
     g->row_count = g->run_count = 0;
+    hdst__run_stats_forget_counts(&g->stats);
     *done = false;
     g->why_host = "the device has no room for it";
     if (status == HDST_OK || status == HDST_E_MEMORY) return HDST_OK;

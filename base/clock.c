@@ -5,12 +5,15 @@
 #include <errno.h>
 #include <time.h>
 
-double hdst__now(void)
+static double seconds_of(clockid_t clock)
 {
     struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
+    clock_gettime(clock, &time);
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
+
+double hdst__now(void) { return seconds_of(CLOCK_MONOTONIC); }
+double hdst__thread_time(void) { return seconds_of(CLOCK_THREAD_CPUTIME_ID); }
 
 void hdst__sleep(double seconds)
 {

@@ -4,6 +4,7 @@
 #define HDST_BASE_CLOCK_H
 
 double hdst__now(void);                 // seconds, monotonic
+double hdst__thread_time(void);         // seconds of a processor that the calling thread had: what it waits for and other programs are not in it
 void hdst__sleep(double seconds);
 
 #endif

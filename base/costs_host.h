@@ -36,7 +36,8 @@ enum {
     HDST__HOST_WAITING_SHARE = 8,               // of the budget, for output of workers that are ahead of others
     HDST__HOST_SHARE_BYTES = 32 << 20,          // of input that several devices share, at least: chosen, not measured
     HDST__HOST_RING_SEGMENTS = 3,               // one is filled, one is copied or waits, one is computed on
-    HDST__HOST_SAMPLE_OVERRUN = 2,              // times what a look at the data may take: then it ends early
+    HDST__HOST_SAMPLE_OVERRUN = 2,              // times what a look at the data may take of a processor: then it ends early
+    HDST__HOST_SAMPLE_WAITS = 32,               // times the same by the clock: it waits for files, or for a processor that others have
     HDST__HOST_PAGE_BYTES = 4096,               // OpenCL devices ask for no more; a larger machine page is only an alignment that is not reached
     HDST__HOST_HUGE_SHARE = 32,                 // of what is left: more is not given away for the alignment of huge pages
     HDST__HOST_WAIT_NANOSECONDS = 20 * 1000 * 1000,     // of a wait between two looks at whether the call was cancelled
@@ -60,7 +61,7 @@ enum {
 #define HDST__HOST_LONG_SLICE_SECONDS 1.0       // one that adds up large tables at its end is not longer,
 #define HDST__HOST_FLUSHES_OF_SLICE 8           // nor so many times as long as that takes
 #define HDST__HOST_TRY_SECONDS 5e-3             // of a slice that tries a shape: many of them are soon done, and none is lost in what comes before and after it
-#define HDST__HOST_SAMPLE_SECONDS 2e-3          // what a look at the data may take, about
+#define HDST__HOST_SAMPLE_SECONDS 2e-3          // of a processor: what a look at the data may take, about
 
 // --- Shares of several workers (partition/). Chosen ---
 

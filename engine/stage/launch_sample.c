@@ -78,10 +78,10 @@ static uint64_t reach_of(sampler *s)
     return reach;
 }
 
-static double timed_run(sampler *s, uint64_t first, uint64_t count)       // negative: it failed
+static double timed_run(sampler *s, uint64_t first, uint64_t count)       // of the thread; negative: it failed
 {
-    const double start = hdst__now();
-    return sample_run(s, first, count) ? hdst__now() - start : -1;
+    const double start = hdst__thread_time();
+    return sample_run(s, first, count) ? hdst__thread_time() - start : -1;
 }
 
 // Where run i begins: somewhere in its share of the records. Round places have records of their own kind in many data: the first of a line or a block, the
@@ -92,12 +92,19 @@ static uint64_t run_begin(uint64_t i, uint64_t share, uint64_t length)
     return share * i + (uint64_t)((unsigned __int128)place * (share - length) >> 32);
 }
 
+// Time of the thread decides how many records are affordable, so that a busy machine sees as many as an idle one. The clock only ends what waits too long.
+static bool goes_on(const hdst__launch_plan *plan, double began, double spent)
+{
+    const double affordable = plan->device->limits->sample_seconds;
+    return spent < HDST__HOST_SAMPLE_OVERRUN * affordable && hdst__now() - began < HDST__HOST_SAMPLE_WAITS * affordable;
+}
+
 // One record, then a few: what a run of the interpreter costs beside its records, and what a record does. With that, runs spread over the first
 // segment, of as many records as are affordable.
 static void sample_records(sampler *s)
 {
     hdst__launch_plan *plan = s->plan;
-    const double affordable = plan->device->limits->sample_seconds;
+    const double affordable = plan->device->limits->sample_seconds, began = hdst__now();
     const uint64_t reach = reach_of(s);
     double one, few, spent;
     if (reach == 0 || (one = timed_run(s, 0, 1)) < 0) return;
@@ -111,7 +118,7 @@ static void sample_records(sampler *s)
         if (length > reach / HDST__HOST_SAMPLE_RUNS) length = reach / HDST__HOST_SAMPLE_RUNS;
         spent = one + few;
         plan->rows_seen->count = 0;         // these records come again
-        for (uint64_t i = 0; i < HDST__HOST_SAMPLE_RUNS && length && spent + start + (double)length * each < HDST__HOST_SAMPLE_OVERRUN * affordable; i++) {
+        for (uint64_t i = 0; i < HDST__HOST_SAMPLE_RUNS && length && goes_on(plan, began, spent + start + (double)length * each); i++) {
             const double took = timed_run(s, run_begin(i, reach / HDST__HOST_SAMPLE_RUNS, length), length);
             if (took < 0) break;
             spent += took;

@@ -3,6 +3,7 @@
 #include "tests/engine/fixture.h"
 
 #include "engine/engine_state.h"
+#include "base/clock.h"
 
 #include "accum/reduce.h"
 #include "accum/first_level.h"
@@ -162,6 +163,7 @@ static hdst_status fill(void *user, uint64_t first, uint64_t count, const hdst__
 {
     fixture *f = user;
     f->fills++;
+    if (f->fills >= f->options.waits_at && f->fills - f->options.waits_at < f->options.wait_fills) hdst__sleep(f->options.wait_seconds);
     for (uint64_t i = 0; i < count; i++) {
         uint64_t record = first + i;
         if (f->options.fail_at && record == f->options.fail_at)

@@ -23,6 +23,8 @@ typedef struct fixture_options {
     uint32_t rows, width;           // of t, of v; 0: 7 rows, 1 value
     bool accumulates, outputs, filters, cached;
     uint64_t fail_at;               // the reader fails when asked for this record; 0: never
+    uint64_t waits_at, wait_fills;  // the reader takes its time from this call on (1: the first), so many times,
+    double wait_seconds;            //     and so much each time
     uint64_t bad[2];                // records whose key is out of range; 0: none
     const hdst__allocator *allocator;
     const char *cache_dir;

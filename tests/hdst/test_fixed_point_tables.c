@@ -63,6 +63,7 @@ static hdst_context *gpu_context(uint64_t overflow_cells, bool parted)
     hdst_context *context = context_in_form("gpu-form");
     context->engine->options.local_bytes = parted ? 2 * LOCAL : LOCAL;
     context->engine->options.tuples_always = parted;
+    context->engine->limits.sample_seconds = 1;        // all of the sample, however slow the machine is
     context->engine->options.overflow_cells = overflow_cells;
     return context;
 }
@@ -230,6 +231,7 @@ static hdst_context *team_of_gpus(uint64_t overflow_cells)
     hdst_context *context = context_of_team();
     context->engine->options.gpu_form_on_cpu = true;
     context->engine->options.local_bytes = LOCAL;
+    context->engine->limits.sample_seconds = 1;        // all of the sample, however slow the machine is
     context->engine->options.overflow_cells = overflow_cells;
     return context;
 }

@@ -17,6 +17,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { MOST_REFUSALS = 10 };    // of which each doubles the runs until the device is asked again
+
 typedef hdst__group_node group_node;
 
 // --- Making ---
@@ -97,7 +99,6 @@ hdst_status hdst__group_node_build(hdst__arena *arena, hdst__node *node, hdst_er
     // Where records that fail are left out, what remains of a run may be nothing: no tree then.
     group->tree = group->reduces && function->reduce_class != AST_ORDERED && !hdst__engine_settings(engine)->skip_failed;
     hdst__group_init(&group->grouping, engine, dataset->parent->record, group->part, group->part_count);
-    group->grouping.may_stay = true;
     group->grouping.dense = own->dense;
     group->grouping.dense_rows = own->rows;
     const ir_param *output = &func->params[func->param_count - 1];
@@ -241,17 +242,38 @@ static hdst_status run_parts(hdst__node *node, const hdst__output **result, hdst
     return status;
 }
 
+static const char no_room[] = "the device has no room for them and the function";
+
+// Memory that was short may be there by the next run. Where it is short again and again, the device is asked more and more seldom.
+static void offer(group_node *group)
+{
+    group->grouping.may_stay = !group->rest;
+    if (!group->rest) return;
+    group->rest--;
+    group->grouping.why_host = no_room;
+}
+
+static void note_refusal(group_node *group)
+{
+    group->grouping.may_stay = false;
+    group->grouping.why_host = no_room;
+    group->rest = (UINT64_C(1) << group->refusals) - 1;
+    if (group->refusals < MOST_REFUSALS) group->refusals++;
+}
+
 // On the host where a device has room for the records, but not for the function beside them.
 static hdst_status run_parts_somewhere(hdst__node *node, const hdst__output **result, hdst__run_stats *stats, hdst_error *error)
 {
     group_node *group = node->own;
     hdst__run_stats tried = {0};
     hdst_error full = HDST_ERROR_INIT;
+    offer(group);
     hdst_status status = run_parts(node, result, &tried, &full);
-    if (status == HDST_E_MEMORY && group->grouping.may_stay && !group->grouping.why_host) {
+    const bool there = group->grouping.may_stay && !group->grouping.why_host;
+    if (status == HDST_OK && there) group->refusals = 0;
+    if (status == HDST_E_MEMORY && there) {
         hdst__group_release(&group->grouping);
-        group->grouping.may_stay = false;
-        group->grouping.why_host = "the device has no room for them and the function";
+        note_refusal(group);
         group->keys = group->records = group->partial = group->longest = 0;
         hdst__plan_add_stats(&tried, &group->grouping.stats);
         hdst__run_stats_forget_counts(&tried);
@@ -380,6 +402,15 @@ static void explain_last_run(const group_node *group, hdst__buffer *out)
     else hdst__buffer_puts(out, group->tree ? "read in pieces, whose results go up the tree\n" : "read in pieces, what came of those so far before the next\n");
 }
 
+static void explain_refusal(const hdst__node *node, hdst__buffer *out)
+{
+    const group_node *group = node->own;
+    if (!node->ran || !group->grouping.why_host || !*group->grouping.why_host) return;
+    hdst__buffer_printf(out, "  not on the device: %s", group->grouping.why_host);
+    if (group->rest) hdst__buffer_printf(out, ", which the next %" PRIu64 " run%s will not ask again", group->rest, group->rest == 1 ? "" : "s");
+    hdst__buffer_puts(out, "\n");
+}
+
 hdst_status hdst__group_node_explain(hdst__node *node, hdst__buffer *out, hdst_error *error)
 {
     (void)error;
@@ -395,7 +426,7 @@ hdst_status hdst__group_node_explain(hdst__node *node, hdst__buffer *out, hdst_e
         hdst__buffer_printf(out, "  hpr %s: of no effect, %s\n", hdst__hpr_name(hpr),
                             group->tree ? "the tree is fixed as the result's bits depend on it"
                                         : "no level combines before all records of a key are there");
-    if (node->ran && grouping->why_host && *grouping->why_host) hdst__buffer_printf(out, "  not on the device: %s\n", grouping->why_host);
+    explain_refusal(node, out);
     if (node->ran) explain_last_run(group, out);
     return HDST_OK;
 }

@@ -36,6 +36,7 @@ typedef struct hdst__group_node {
     uint64_t version, levels, keys, records, partial, parts;    // of the last run; partial: what the lowest level gave
     hdst__buffer devices;           // of the last run: those that its longest lowest level ran on, for explain
     uint64_t longest;               //     pieces of that
+    uint64_t refusals, rest;        // runs in a row that the device had no room for; runs that it is not asked by until it is asked again
     uint64_t large_keys, large_bytes;   // of the last run: keys that had no room at once; written to temporary files for them
 } hdst__group_node;
 

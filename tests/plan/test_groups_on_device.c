@@ -2,6 +2,7 @@
 // Functions over the records of each key where a device has them: keys of all kinds, as plain C puts them in order, runs of all lengths, functions that fail,
 // and what the host does. What a group gives depends on the order of its records.
 #include "tests/hdst/support.h"
+#include "tests/support/key_unmix.h"
 #include "record/key_hash.h"
 
 #include <math.h>
@@ -138,14 +139,6 @@ static void expect_digests(hdst_result *r, const char *words)
 static uint64_t state;
 static uint64_t next_random(void) { return state = state * UINT64_C(6364136223846793005) + 1442695040888963407; }
 
-// The 8 bytes whose mixed key this is.
-static uint64_t unmixed(uint64_t x)
-{
-    x = (x ^ x >> 31 ^ x >> 62) * UINT64_C(0x319642b2d24d8ec3);
-    x = (x ^ x >> 27 ^ x >> 54) * UINT64_C(0x96de1b173f119089);
-    return x ^ x >> 30 ^ x >> 60;
-}
-
 static void fill(uint32_t different)
 {
     static const float odd[] = {0.0f, -0.0f, INFINITY, -INFINITY, 0x1p-149f, -1.5f};
@@ -156,7 +149,7 @@ static void fill(uint32_t different)
         items[k] = (item){.at = k, .u = n * 2654435761u, .i = (int16_t)(n % 3000 - 1500), .b = (uint8_t)n, .f = n % 20 < 6 ? odd[n % 20] : (float)n - 100,
                           .l = (int64_t)((n - UINT64_C(50)) * UINT64_C(1234567890123)), .d = n % 7 ? (double)n / 3 : -0.0};
         // Four keys for each hash, which the mixed keys have in another order.
-        items[k].c = unmixed((uint64_t)(n / 4 * 2654435761u) << 32 | (n % 4 * 977u));
+        items[k].c = unmix64((uint64_t)(n / 4 * 2654435761u) << 32 | (n % 4 * 977u));
         if (n % 50 == 7) memcpy(&items[k].f, &(uint32_t){k % 2 ? 0x7fc00000 : 0xffc00001}, 4);
         if (n % 50 == 8) memcpy(&items[k].d, &(uint64_t){k % 2 ? UINT64_C(0x7ff8000000000000) : UINT64_C(0xfff8000000000001)}, 8);
     }
@@ -217,7 +210,7 @@ Test(groups_on_device, keys_of_all_kinds)
 Test(groups_on_device, keys_of_one_hash)
 {
     fill(3000);
-    for (int i = 0; i < ITEMS; i++) items[i].c = i % 5 ? unmixed(UINT64_C(77) << 32 | (uint32_t)(i * 31 % 4001)) : (uint64_t)i;
+    for (int i = 0; i < ITEMS; i++) items[i].c = i % 5 ? unmix64(UINT64_C(77) << 32 | (uint32_t)(i * 31 % 4001)) : (uint64_t)i;
     now = keys + 6;
     ON_EACH_FORM {
         hdst_context *context = context_of(form, 0, 0, HDST_ON_ERROR_FAIL);

@@ -4,6 +4,7 @@
 // memory.
 #include "record/key_hash.h"
 #include "tests/hdst/support.h"
+#include "tests/support/key_unmix.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -256,27 +257,6 @@ Test(reduce_arranged, rows_known_from_keys)
 }
 
 // --- Keys of 8 bytes, without functions in front ---
-
-static uint64_t inverse_of(uint64_t odd)
-{
-    uint64_t x = odd;
-    for (int i = 0; i < 5; i++) x *= 2 - odd * x;
-    return x;
-}
-
-static uint64_t unshift(uint64_t x, int by)
-{
-    uint64_t was = x;
-    for (int i = 0; i < 64 / by; i++) was = x ^ was >> by;
-    return was;
-}
-
-static uint64_t unmix64(uint64_t x)
-{
-    x = unshift(x, 31) * inverse_of(HDST__KEY_SECOND);
-    x = unshift(x, 27) * inverse_of(HDST__KEY_FIRST);
-    return unshift(x, 30);
-}
 
 static hdst_result *sums_of_arranged(hdst_context *context, const wide *records, uint64_t count)
 {

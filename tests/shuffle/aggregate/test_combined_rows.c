@@ -2,6 +2,7 @@
 // Sums by few numbers become rows of words in tables of a CPU's cores, before their records leave the kernel: the rows are those of the interpreter, which has
 // no such tables, to the bit, whatever the tables hold. Sums of whole numbers are held against plain C too.
 #include "tests/hdst/support.h"
+#include "tests/support/key_unmix.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,6 +23,7 @@ static const char functions[] =
     "{ return (sums){ .price = a.price + b.price, .n = a.n + b.n, .both = a.both + b.both, .items = a.items + b.items }; }\n"
     "map fine(row r) -> (key uint32_t user, double v) { return (r.user ^ r.item * 2654435769u, sqrt((double)r.price)); }\n"
     "reduce total(double a, double b) { return a + b; }\n"
+    "map halves(row r) -> (key uint64_t both, float amount) { return ((uint64_t)r.user << 32 | r.item, r.amount); }\n"
     "flat_map some(row r) -> small { if (r.amount > 2.0f) { emit(r.item % 77u, r.price); if (r.amount > 5.0f) emit(r.item % 5u, r.amount); } }\n"
     "map most(row r) -> small { return (small){ .key = r.item % 1000u, .value = r.price }; }\n"
     "reduce larger(float a, float b) { return max(a, b); }\n";
@@ -44,7 +46,7 @@ static void fill(uint32_t keys)
 }
 
 typedef struct case_ {
-    const char *map, *reduce;
+    const char *map, *reduce, *field;   // of the records that come out, any
     bool emits, takes, structs;         // takes: rows are made in the kernel; structs: of C structs, else of columns
     uint32_t bits;                      // limits of the context
     uint64_t look_after, full, sliced;
@@ -76,12 +78,13 @@ static uint64_t number_behind(const char *text, const char *words)
     return at ? strtoull(at + strlen(words), NULL, 10) : 0;
 }
 
-static const void *bytes_of(hdst_result *result, uint64_t *bytes)
+// Of whole records, which have a field of this name.
+static const void *bytes_of(hdst_result *result, const char *field, uint64_t *bytes)
 {
     uint64_t count;
     const void *at = hdst_result_rows(result, NULL, &count);
-    const hdst_view whole = hdst_result_field(result, NULL, NULL);
-    *bytes = count * whole.stride;
+    *bytes = count * hdst_result_field(result, NULL, field).stride;
+    cr_assert_gt(*bytes, 0, "no rows, or no field '%s'", field);
     return at;
 }
 
@@ -93,7 +96,7 @@ static uint64_t check(const case_ *c)
     RUN(right);
     for (int run = 0; run < 2; run++) {         // the second one begins with nothing of the first
         RUN(found);
-        const void *a = bytes_of(right, &n), *b = bytes_of(found, &m);
+        const void *a = bytes_of(right, c->field, &n), *b = bytes_of(found, c->field, &m);
         cr_assert(n == m && !memcmp(a, b, n), "%s, run %d", c->map, run);
     }
     const char *text = hdst_explain(found, NULL);
@@ -109,9 +112,45 @@ Test(combined_rows, are_those_of_the_interpreter)
 {
     if (!has_cpu()) return;
     fill(KEYS);
-    const uint64_t taken = check(&(case_){"sale", "add", .takes = true});
+    const uint64_t taken = check(&(case_){"sale", "add", "value", .takes = true});
     cr_assert(taken > RECORDS / 8 && taken < RECORDS, "%d", (int)taken);         // of those behind the first 131,072, all whose addends fit
-    check(&(case_){"wide", "all", .takes = true});
+    check(&(case_){"wide", "all", "items", .takes = true});
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static uint64_t turned(uint64_t key, bool turn) { return turn ? key << 32 | key >> 32 : key; }
+
+// Two keys of this hash whose lower or upper halves are one, too.
+static void pair_of(uint64_t hash, bool lower, uint64_t pair[2])
+{
+    enum { TRIED = 1 << 18 };               // about 8 pairs among them
+    static uint64_t key[TRIED];
+    for (uint64_t i = 0; i < TRIED; i++) key[i] = turned(unmix64(hash << 32 | i), lower);
+    qsort(key, TRIED, sizeof *key, by_number);
+    size_t at = 1;
+    while (at < TRIED && (key[at] ^ key[at - 1]) >> 32) at++;
+    cr_assert_lt(at, TRIED);
+    for (int i = 0; i < 2; i++) pair[i] = turned(key[at - i], lower);
+}
+
+// A tag does not tell these keys from each other, nor does either half of them.
+Test(combined_rows, keys_of_one_hash_are_apart)
+{
+    enum { CROWDED = 12 };
+    static uint64_t key[CROWDED];
+    if (!has_cpu()) return;
+    fill(KEYS);
+    for (uint32_t k = 0; k < CROWDED; k += 2) pair_of(k * UINT64_C(0x1000001), k % 4, &key[k]);
+    for (uint32_t i = 0; i < RECORDS; i++) {
+        const uint64_t now = key[rows[i].item % CROWDED];
+        rows[i].user = (uint32_t)(now >> 32), rows[i].item = (uint32_t)now;
+    }
+    check(&(case_){"halves", "add", "amount", .takes = true});
 }
 
 // Those that a table has no place for leave the kernel as they are.
@@ -119,9 +158,9 @@ Test(combined_rows, what_a_full_table_has_no_place_for_goes_on)
 {
     if (!has_cpu()) return;
     fill(KEYS);
-    const uint64_t taken = check(&(case_){"sale", "add", .takes = true, .structs = true, .bits = 7});
+    const uint64_t taken = check(&(case_){"sale", "add", "value", .takes = true, .structs = true, .bits = 7});
     cr_assert_lt(taken, RECORDS / 4);
-    cr_assert_lt(check(&(case_){"sale", "add", .takes = true, .bits = 7}), RECORDS / 4);
+    cr_assert_lt(check(&(case_){"sale", "add", "value", .takes = true, .bits = 7}), RECORDS / 4);
 }
 
 // Rows with such words move on; where there is no place for more of them the tables are no longer looked at.
@@ -129,8 +168,8 @@ Test(combined_rows, words_do_not_overflow)
 {
     if (!has_cpu()) return;
     fill(40);
-    check(&(case_){"sale", "add", .takes = true, .look_after = 256, .full = UINT64_C(1) << 41});
-    check(&(case_){"sale", "add", .takes = true, .look_after = 128, .full = 1, .bits = 7, .sliced = 1024});
+    check(&(case_){"sale", "add", "value", .takes = true, .look_after = 256, .full = UINT64_C(1) << 41});
+    check(&(case_){"sale", "add", "value", .takes = true, .look_after = 128, .full = 1, .bits = 7, .sliced = 1024});
 }
 
 static uint64_t sums_of_items(uint64_t key)
@@ -145,7 +184,7 @@ Test(combined_rows, whole_numbers_are_those_of_plain_c)
 {
     if (!has_cpu()) return;
     fill(KEYS);
-    const case_ c = {"wide", "all"};
+    const case_ c = {"wide", "all", "items"};
     hdst_context *cpu = cpu_for(&c);
     hdst_result *found = result_of(cpu, &c, HDST_AOS);
     RUN(found);
@@ -164,7 +203,7 @@ Test(combined_rows, of_what_a_flat_map_gives)
 {
     if (!has_cpu()) return;
     fill(KEYS);
-    check(&(case_){"some", "add", .emits = true, .takes = true});
+    check(&(case_){"some", "add", "value", .emits = true, .takes = true});
 }
 
 // Sums that take two words; maxima.
@@ -172,6 +211,6 @@ Test(combined_rows, not_where_they_do_not_fit)
 {
     if (!has_cpu()) return;
     fill(KEYS);
-    check(&(case_){"fine", "total"});
-    check(&(case_){"most", "larger"});
+    check(&(case_){"fine", "total", "v"});
+    check(&(case_){"most", "larger", "value"});
 }

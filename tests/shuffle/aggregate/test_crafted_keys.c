@@ -3,6 +3,7 @@
 // follow one another. They end after about as many steps as others, with the same rows in the same order, which are
 // sorted here by the hash as docs/datasets.md describes it.
 #include "tests/hdst/support.h"
+#include "tests/support/key_unmix.h"
 
 #include "plan/dataset.h"
 #include "shuffle/aggregate/key_table.h"
@@ -27,36 +28,15 @@ typedef struct number { uint64_t key; double v; uint64_t n; } number;
 typedef struct two { uint32_t a; uint64_t b; double v; uint64_t n; } two;
 typedef struct bytes { uint8_t key[12]; double v; uint64_t n; } bytes;
 
-// --- The hash and its inverse, by their description: products modulo 2^bits, inverses by Newton's iteration ---
+// --- The hash and its inverse, by their description: products modulo 2^bits ---
 
 static const uint64_t first = UINT64_C(0xbf58476d1ce4e5b9), second = UINT64_C(0x94d049bb133111eb), step = UINT64_C(0x9e3779b97f4a7c15);
-
-static uint64_t inverse(uint64_t odd)
-{
-    uint64_t x = odd;
-    for (int i = 0; i < 6; i++) x *= 2 - odd * x;
-    return x;
-}
-
-static uint64_t unshift(uint64_t y, int by)        // y = x ^ x >> by
-{
-    uint64_t x = y;
-    for (int i = 0; i < 64; i += by) x = y ^ x >> by;
-    return x;
-}
 
 static uint64_t mix(uint64_t x)
 {
     x = (x ^ x >> 30) * first;
     x = (x ^ x >> 27) * second;
     return x ^ x >> 31;
-}
-
-static uint64_t unmix(uint64_t x)
-{
-    x = unshift(x, 31) * inverse(second);
-    x = unshift(x, 27) * inverse(first);
-    return unshift(x, 30);
 }
 
 static uint32_t mix_small(uint32_t x)
@@ -68,8 +48,8 @@ static uint32_t mix_small(uint32_t x)
 
 static uint32_t unmix_small(uint32_t x)
 {
-    x = (uint32_t)unshift(x, 16) * (uint32_t)inverse(0x846ca68bu);
-    x = (uint32_t)unshift(x, 15) * (uint32_t)inverse(0x7feb352du);
+    x = (uint32_t)unshift(x, 16) * (uint32_t)odd_inverse(0x846ca68bu);
+    x = (uint32_t)unshift(x, 15) * (uint32_t)odd_inverse(0x7feb352du);
     return (uint32_t)unshift(x, 16);
 }
 
@@ -98,13 +78,13 @@ static void crafted(size_t size, uint32_t i, uint64_t word[2])
 {
     const uint64_t target = ((uint64_t)ONE_HASH << 32) + i;      // one hash: in its lower half they differ
     if (size == 4) word[0] = unmix_small(ONE_HASH + i);         // hashes that follow one another
-    else if (size == 8) word[0] = unmix(target);
+    else if (size == 8) word[0] = unmix64(target);
     else if (size == 12) {                                          // 8 bytes that make up for the last 4
         word[1] = i;
-        word[0] = unmix((unmix(target) - step) ^ word[1]) - step;
+        word[0] = unmix64((unmix64(target) - step) ^ word[1]) - step;
     } else {
         word[0] = i * 77;
-        word[1] = (unmix(target) - step) ^ mix(word[0] + step);
+        word[1] = (unmix64(target) - step) ^ mix(word[0] + step);
     }
 }
 

@@ -4,32 +4,21 @@
 
 #include "accum/accum_pieces.h"
 #include "base/costs_gpu.h"
+#include "engine/device/library_kernel.h"
 
 enum { ADD, SPAN, NARROW, ADD_NARROW };
 
-static hdst_status name_kernels(hdst__word_addition *addition, hdst_error *error)
+static void write_text(hdst__writer *out, const void *user)
 {
-    static const char *const names[] = {[ADD] = "add_words", [SPAN] = "span_words", [NARROW] = "narrow_words", [ADD_NARROW] = "add_narrow_words"};
-    jmp_buf out_of_memory;
-    hdst__arena_init(&addition->text, addition->device->runtime->allocator, &out_of_memory);
-    if (setjmp(out_of_memory)) {
-        hdst__arena_destroy(&addition->text);
-        addition->kernel = NULL;
-        return hdst__error_memory(error, "the addition of tables");
-    }
-    const char *source = hdst__pieces_text(&addition->text, &hdst__accum_pieces, "add_words.cl");
-    addition->kernel = HDST__NEW_ARRAY(&addition->text, hdst__kernel, HDST__WORD_KERNELS);
-    for (int i = 0; i < HDST__WORD_KERNELS; i++)
-        addition->kernel[i] =
-            (hdst__kernel){.name = names[i], .source = source, .build_options = "-cl-std=CL1.2 -w", .local_size = HDST__WORD_ADDITION_GROUP};
-    addition->text.out_of_memory = NULL;
-    return HDST_OK;
+    (void)user;
+    hdst__write_text(out, hdst__pieces_text(out->arena, &hdst__accum_pieces, "add_words.cl"));
 }
 
 static hdst_status load(hdst__word_addition *addition, int kernel, hdst_error *error)
 {
-    hdst__device *device = addition->device;
-    return device->ops->load(device, &(hdst__code){.kernel = &addition->kernel[kernel]}, &addition->program[kernel], error);
+    static const char *const names[] = {[ADD] = "add_words", [SPAN] = "span_words", [NARROW] = "narrow_words", [ADD_NARROW] = "add_narrow_words"};
+    return hdst__library_kernel_load(addition->device, addition->text, names[kernel], HDST__WORD_ADDITION_GROUP, &addition->kernel[kernel],
+                                     &addition->program[kernel], error);
 }
 
 hdst_status hdst__word_addition_load(hdst__word_addition *addition, hdst__device *device, hdst_error *error)
@@ -37,7 +26,8 @@ hdst_status hdst__word_addition_load(hdst__word_addition *addition, hdst__device
     if (addition->device == device && addition->program[ADD]) return HDST_OK;
     hdst__word_addition_unload(addition);
     addition->device = device;
-    const hdst_status status = name_kernels(addition, error);
+    hdst__arena_init(&addition->arena, device->runtime->allocator, NULL);
+    const hdst_status status = hdst__library_kernel_text(&addition->arena, write_text, NULL, "the addition of tables", &addition->text, error);
     return status == HDST_OK ? load(addition, ADD, error) : status;
 }
 
@@ -49,7 +39,7 @@ void hdst__word_addition_unload(hdst__word_addition *addition)
     device->ops->release(device, addition->narrow);
     device->ops->release(device, addition->spans);
     hdst__free(device->runtime->allocator, addition->spans_here);
-    hdst__arena_destroy(&addition->text);
+    hdst__arena_destroy(&addition->arena);
     *addition = (hdst__word_addition){.device = NULL};
 }
 
@@ -96,8 +86,7 @@ hdst_status hdst__word_addition_may_narrow(hdst__word_addition *addition, uint64
     const hdst__device_ops *ops = addition->device->ops;
     hdst_status status = HDST_OK;
     if (addition->spans_here) return HDST_OK;
-    for (int i = SPAN; i < HDST__WORD_KERNELS && status == HDST_OK; i++)
-        if (!addition->program[i]) status = load(addition, i, error);
+    for (int i = SPAN; i < HDST__WORD_KERNELS && status == HDST_OK; i++) status = load(addition, i, error);
     if (status == HDST_OK) status = take_narrow_memory(addition, words, error);
     if (status == HDST_OK) return status;
     ops->release(addition->device, addition->narrow);

@@ -12,8 +12,9 @@ enum { HDST__WORD_ADDITION_GROUP = 256, HDST__WORD_KERNELS = 4 };       // work-
 typedef struct hdst__word_addition {    // zeroed at first
     hdst__device *device;
     hdst__program *program[HDST__WORD_KERNELS];         // NULL: not loaded yet
-    hdst__arena text;
-    hdst__kernel *kernel;               // in it
+    hdst__arena arena;
+    const char *text;                   // of the kernels, in it
+    hdst__kernel kernel[HDST__WORD_KERNELS];
     hdst__memory *narrow, *spans;       // hdst__word_addition_may_narrow
     uint64_t *spans_here;
 } hdst__word_addition;

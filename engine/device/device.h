@@ -171,6 +171,13 @@ typedef struct hdst__device_setup {
     void *own;                              // of the back end: what it kept when it found the device
 } hdst__device_setup;
 
+// So many work-groups as are wanted, but no more than `each_unit` for each compute unit: more would only wait for those.
+static inline uint64_t hdst__device_groups(const hdst__device *device, uint64_t wanted, uint64_t each_unit)
+{
+    const uint64_t most = device->facts.compute_units * each_unit;
+    return wanted < most ? wanted : most;
+}
+
 // Waits until all that was submitted to the device so far has ended, and says what of it failed. On the thread that submits.
 hdst_status hdst__device_wait(hdst__device *device, hdst_error *error);
 

@@ -152,7 +152,7 @@ static hdst_status load(hdst__changed_rows *c, int kernel, hdst_error *error)
 static hdst_status work(hdst__changed_rows *c, int kernel, const stretch *s, const hdst__value_rows *rows, uint64_t row_count, hdst_error *error)
 {
     const hdst__device *device = c->device;
-    const uint64_t most = (uint64_t)device->facts.compute_units * HDST__GPU_SCAN_GROUPS_PER_UNIT, wanted = s->count / LANES + 1;
+    const uint64_t groups = hdst__device_groups(device, s->count / LANES + 1, HDST__GPU_SCAN_GROUPS_PER_UNIT);
     const hdst__work_arg records = {.memory = s->memory}, count = {.number = s->count}, before = {.number = c->before + s->first},
                          last = {.memory = c->memory[LAST]}, stray = {.memory = c->memory[STRAY]};
     const hdst__work_arg names[] = {records, count, before, {.number = row_count}, last, stray},
@@ -160,7 +160,7 @@ static hdst_status work(hdst__changed_rows *c, int kernel, const stretch *s, con
     const hdst__work_arg *const args[] = {[NAME] = names, [CHANGE] = changes, [MOVE] = moves};
     const hdst_status status = load(c, kernel, error);
     if (status != HDST_OK || !s->count) return status;
-    return device->ops->work(c->device, c->program[kernel], args[kernel], kernel == MOVE ? 3 : 6, wanted < most ? wanted : most, LANES, error);
+    return device->ops->work(c->device, c->program[kernel], args[kernel], kernel == MOVE ? 3 : 6, groups, LANES, error);
 }
 
 static hdst_status over_records(hdst__changed_rows *c, int kernel, const hdst__value_rows *rows, uint64_t row_count, const hdst__row_change_records *records,

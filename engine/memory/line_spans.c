@@ -144,7 +144,7 @@ static hdst_status provide_memory(hdst__line_notes *notes, hdst__device *device,
 hdst_status hdst__line_notes_make(hdst__line_notes *notes, hdst__device *device, const hdst__line_leaves *leaves, const hdst__storage *storage,
                                   hdst__memory *const *memory, uint64_t *moved, hdst_error *error)
 {
-    const uint64_t bytes = notes->count * sizeof *notes->block, most = (uint64_t)device->facts.compute_units * GROUPS_PER_UNIT;
+    const uint64_t bytes = notes->count * sizeof *notes->block, groups = hdst__device_groups(device, notes->count, GROUPS_PER_UNIT);
     hdst__work_arg args[4 + FIELDS * FIELD_ARGS] = {
         {.memory = hdst__text_mirror_copy(notes->mirror)}, {.number = hdst__text_mirror_host(notes->mirror)}, {0}, {.number = notes->count}};
     hdst_status status = provide_kernel(device, error);
@@ -157,7 +157,7 @@ hdst_status hdst__line_notes_make(hdst__line_notes *notes, hdst__device *device,
     place_leaf(storage, memory, leaves->offset, &args[4 + FIELD_ARGS]);
     place_leaf(storage, memory, leaves->source, &args[4 + 2 * FIELD_ARGS]);
     place_leaf(storage, memory, leaves->line, &args[4 + 3 * FIELD_ARGS]);
-    return device->ops->work(device, device->line_spans->program, args, sizeof args / sizeof *args, notes->count < most ? notes->count : most, LANES, error);
+    return device->ops->work(device, device->line_spans->program, args, sizeof args / sizeof *args, groups, LANES, error);
 }
 
 void hdst__line_notes_close(hdst__line_notes *notes, hdst__device *device)

@@ -77,10 +77,10 @@ static hdst_status provide(search *s, uint64_t keys, hdst_error *error)
 static hdst_status find(search *s, const hdst__segment *segment, uint64_t keys, hdst_error *error)
 {
     hdst__device *device = s->device;
-    const uint64_t most = (uint64_t)device->facts.compute_units * HDST__GPU_GROUPS_PER_UNIT, wanted = keys / LANES + 1;
+    const uint64_t groups = hdst__device_groups(device, keys / LANES + 1, HDST__GPU_GROUPS_PER_UNIT);
     const hdst__work_arg args[] = {{.memory = segment->memory[0]}, {.number = segment->count}, {.number = segment->first}, {.number = s->count},
                                    {.number = keys}, {.memory = s->found}};
-    hdst_status status = device->ops->work(device, s->program, args, sizeof args / sizeof *args, wanted < most ? wanted : most, LANES, error);
+    hdst_status status = device->ops->work(device, s->program, args, sizeof args / sizeof *args, groups, LANES, error);
     if (status == HDST_OK) status = device->ops->read(device, s->found, 0, s->starts + s->count, keys * sizeof *s->starts, true, error);
     s->count += keys;
     return status;

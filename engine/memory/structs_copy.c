@@ -62,14 +62,14 @@ static hdst_status copy_element(hdst__structs_copy *copy, const hdst__segment *s
     const hdst__record *record = storage->record;
     const hdst__leaf_address *from = &storage->leaf[leaf];
     const int size = __builtin_ctzll(hdst__scalar_size(record->leaves[leaf].kind));
-    const uint64_t most = (uint64_t)device->facts.compute_units * HDST__GPU_GROUPS_PER_UNIT, wanted = (segment->count + LANES - 1) / LANES;
+    const uint64_t groups = hdst__device_groups(device, (segment->count + LANES - 1) / LANES, HDST__GPU_GROUPS_PER_UNIT);
     const hdst__work_arg args[] = {
         {.memory = segment->memory[from->buffer]}, {.number = hdst__storage_offset(storage, leaf, 0, element)}, {.number = from->stride},
         {.number = storage->block}, {.number = from->block_stride}, {.number = segment->count}, {.memory = to},
         {.number = segment->first * record->size + hdst__leaf_offset(&record->leaves[leaf], element)}, {.number = record->size}};
     const hdst_status status = load(copy, size, error);
     if (status != HDST_OK || !segment->count) return status;
-    return device->ops->work(copy->device, copy->program[size], args, sizeof args / sizeof *args, wanted < most ? wanted : most, LANES, error);
+    return device->ops->work(copy->device, copy->program[size], args, sizeof args / sizeof *args, groups, LANES, error);
 }
 
 static hdst_status copy_segment(hdst__structs_copy *copy, const hdst__segment *segment, hdst__memory *to, hdst_error *error)

@@ -45,9 +45,7 @@ void hdst__word_addition_unload(hdst__word_addition *addition)
 
 static uint64_t groups_for(const hdst__word_addition *addition, uint64_t words)
 {
-    const uint64_t most = addition->device->info->compute_units * HDST__GPU_FINISH_GROUPS_PER_UNIT,
-                   groups = (words + HDST__WORD_ADDITION_GROUP - 1) / HDST__WORD_ADDITION_GROUP;
-    return groups < most ? groups : most;
+    return hdst__device_groups(addition->device, (words + HDST__WORD_ADDITION_GROUP - 1) / HDST__WORD_ADDITION_GROUP, HDST__GPU_FINISH_GROUPS_PER_UNIT);
 }
 
 static hdst_status run(const hdst__word_addition *addition, int kernel, const hdst__work_arg *args, size_t count, uint64_t words, hdst_error *error)

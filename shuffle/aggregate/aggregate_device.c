@@ -69,21 +69,14 @@ typedef struct pass {
     hdst__aggregate_device_memory tuples, rows;      // where tuples lie, and then rows of partitions
 } pass;
 
-static uint64_t groups_for(const pass *p, uint64_t records)
-{
-    const uint64_t most = (uint64_t)p->d->device->facts.compute_units * HDST__GPU_HASH_GROUPS_PER_UNIT, wanted = records / HDST__GPU_KEY_GROUP_TUPLES + 1;
-    return wanted < most ? wanted : most;
-}
-
-static hdst__work_arg memory_of(const pass *p, hdst__aggregate_device_memory which) { return (hdst__work_arg){.memory = p->d->memory[which]}; }
-static hdst__work_arg number(uint64_t n) { return (hdst__work_arg){.number = n}; }
+static uint64_t groups_for(const pass *p, uint64_t tuples) { return hdst__aggregate_groups(p->d, tuples, HDST__GPU_KEY_GROUP_TUPLES); }
 
 // Counters to places, and where so many partitions begin. What follows takes the places.
 static hdst_status place_partitions(const pass *p, uint64_t partitions, hdst_error *error)
 {
     hdst_status status = hdst__aggregate_device_provide(p->d, HDST__AGGREGATE_OF_STARTS, (partitions + 1) * 4, error);
     if (status == HDST_OK) status = hdst__aggregate_device_scan(p->d, HDST__AGGREGATE_COUNTERS, partitions + 1, error);
-    const hdst__work_arg args[] = {number(partitions + 1), memory_of(p, HDST__AGGREGATE_COUNTERS), memory_of(p, HDST__AGGREGATE_OF_STARTS)};
+    const hdst__work_arg args[] = {{.number = partitions + 1}, hdst__arg_of(p->d, HDST__AGGREGATE_COUNTERS), hdst__arg_of(p->d, HDST__AGGREGATE_OF_STARTS)};
     return status == HDST_OK ? hdst__aggregate_device_work(p->d, HDST__AGGREGATE_STARTS, args, 3, partitions / HDST__AGGREGATE_LANES + 1, error) : status;
 }
 
@@ -91,8 +84,8 @@ static hdst_status place_partitions(const pass *p, uint64_t partitions, hdst_err
 static hdst_status place_high(const pass *p, uint32_t low_bits, hdst_error *error)
 {
     const uint64_t count = (UINT64_C(1) << p->d->choice.high_bits) + 1;
-    const hdst__work_arg args[] = {number(count), number(low_bits), memory_of(p, HDST__AGGREGATE_OF_STARTS), memory_of(p, HDST__AGGREGATE_HIGH_PLACES),
-                                   memory_of(p, HDST__AGGREGATE_HIGH_STARTS)};
+    const hdst__work_arg args[] = {{.number = count}, {.number = low_bits}, hdst__arg_of(p->d, HDST__AGGREGATE_OF_STARTS),
+                                   hdst__arg_of(p->d, HDST__AGGREGATE_HIGH_PLACES), hdst__arg_of(p->d, HDST__AGGREGATE_HIGH_STARTS)};
     return hdst__aggregate_device_work(p->d, HDST__AGGREGATE_STARTS_HIGH, args, 5, count / HDST__AGGREGATE_LANES + 1, error);
 }
 
@@ -117,21 +110,21 @@ static hdst_status over_segment(const pass *p, bool counts, const hdst__segment 
         : c->heavy ? HDST__AGGREGATE_PLACE_HEAVY : HDST__AGGREGATE_PLACE;
     const uint64_t chunks = segment_groups(p, segment);
     const uint32_t bits = c->high_bits + (counts && p->counts_all ? c->low_bits : 0);
-    hdst__work_arg args[HDST__AGGREGATE_COLUMNS * 2 + 16] = {number(segment->count), number(32 - bits), number((1u << bits) - 1)};
+    hdst__work_arg args[HDST__AGGREGATE_COLUMNS * 2 + 16] = {{.number = segment->count}, {.number = 32 - bits}, {.number = (1u << bits) - 1}};
     size_t n = 3 + hdst__aggregate_device_sources(p->d, segment, args + 3);
-    args[n++] = memory_of(p, counts ? HDST__AGGREGATE_COUNTERS : HDST__AGGREGATE_HIGH_PLACES);
-    if (!counts) args[n++] = memory_of(p, HDST__AGGREGATE_TUPLES);
+    args[n++] = hdst__arg_of(p->d, counts ? HDST__AGGREGATE_COUNTERS : HDST__AGGREGATE_HIGH_PLACES);
+    if (!counts) args[n++] = hdst__arg_of(p->d, HDST__AGGREGATE_TUPLES);
     if (c->heavy) {
-        args[n++] = number(chunk);
-        if (!counts) args[n++] = number(chunks);
-        args[n++] = memory_of(p, HDST__AGGREGATE_LEFT);
-        args[n++] = number(c->heavy_places);
-        args[n++] = number(c->seed);
-        if (counts) args[n++] = number(c->copies);
-        args[n++] = memory_of(p, HDST__AGGREGATE_SCALES);
-        args[n++] = number(c->bits);
-        args[n++] = memory_of(p, HDST__AGGREGATE_HEAVY_KEYS);
-        if (counts) args[n++] = memory_of(p, HDST__AGGREGATE_HEAVY_WORDS);
+        args[n++].number = chunk;
+        if (!counts) args[n++].number = chunks;
+        args[n++] = hdst__arg_of(p->d, HDST__AGGREGATE_LEFT);
+        args[n++].number = c->heavy_places;
+        args[n++].number = c->seed;
+        if (counts) args[n++].number = c->copies;
+        args[n++] = hdst__arg_of(p->d, HDST__AGGREGATE_SCALES);
+        args[n++].number = c->bits;
+        args[n++] = hdst__arg_of(p->d, HDST__AGGREGATE_HEAVY_KEYS);
+        if (counts) args[n++] = hdst__arg_of(p->d, HDST__AGGREGATE_HEAVY_WORDS);
     }
     if (!counts && !segment->count) return HDST_OK;
     return hdst__aggregate_device_work(p->d, which, args, n, counts ? chunks : tiles_of(p, segment->count), error);
@@ -219,8 +212,8 @@ static hdst_status count_distinct(pass *p, hdst_error *error)
     while (skip < c->high_bits && end <= partitions >> (skip + 1)) skip++;
     status = hdst__aggregate_device_clear(d, HDST__AGGREGATE_MAP, bytes, error);
     const hdst__work_arg args[] = {
-        number(0), number(p->starts[end]), number(skip), number(HDST__GPU_KEY_MAP_BITS), memory_of(p, HDST__AGGREGATE_TUPLES),
-        memory_of(p, HDST__AGGREGATE_MAP)};
+        {.number = 0}, {.number = p->starts[end]}, {.number = skip}, {.number = HDST__GPU_KEY_MAP_BITS}, hdst__arg_of(d, HDST__AGGREGATE_TUPLES),
+        hdst__arg_of(d, HDST__AGGREGATE_MAP)};
     if (status == HDST_OK) status = hdst__aggregate_device_work(d, HDST__AGGREGATE_DISTINCT, args, 6, groups_for(p, p->starts[end]), error);
     uint64_t *map = hdst__alloc(hdst__engine_owned(d->engine, HDST__OWNER_BY_KEY), bytes);
     if (!map) return hdst__error_memory(error, "a reduce by key");
@@ -238,13 +231,13 @@ static hdst_status second_time(pass *p, hdst_error *error)
     const uint64_t groups = (tiles_of(p, p->records) + HDST__GPU_KEY_CHUNK_TILES - 1) / HDST__GPU_KEY_CHUNK_TILES;
     hdst_status status = p->counts_all ? HDST_OK : hdst__aggregate_device_clear(p->d, HDST__AGGREGATE_COUNTERS, (partitions + 1) * 4, error);
     if (status != HDST_OK) return status;
-    const hdst__work_arg args[] = {number(high),
-                                   number(c->low_bits),
-                                   number(32 - c->high_bits - c->low_bits),
-                                   memory_of(p, HDST__AGGREGATE_HIGH_STARTS),
-                                   memory_of(p, HDST__AGGREGATE_TUPLES),
-                                   memory_of(p, HDST__AGGREGATE_COUNTERS),
-                                   memory_of(p, HDST__AGGREGATE_OTHER_TUPLES)};
+    const hdst__work_arg args[] = {{.number = high},
+                                   {.number = c->low_bits},
+                                   {.number = 32 - c->high_bits - c->low_bits},
+                                   hdst__arg_of(p->d, HDST__AGGREGATE_HIGH_STARTS),
+                                   hdst__arg_of(p->d, HDST__AGGREGATE_TUPLES),
+                                   hdst__arg_of(p->d, HDST__AGGREGATE_COUNTERS),
+                                   hdst__arg_of(p->d, HDST__AGGREGATE_OTHER_TUPLES)};
     if (!p->counts_all) status = hdst__aggregate_device_work(p->d, HDST__AGGREGATE_COUNT_LOW, args, 6, groups, error);
     if (status == HDST_OK && !p->counts_all) status = place_partitions(p, partitions, error);
     if (status == HDST_OK) status = hdst__aggregate_device_work(p->d, HDST__AGGREGATE_PLACE_LOW, args, 7, groups, error);
@@ -262,28 +255,28 @@ static hdst_status total(pass *p, hdst_error *error)
     hdst_status status = hdst__aggregate_device_clear(d, HDST__AGGREGATE_ROWS_OF, (partitions + 1) * 4, error);
     if (status == HDST_OK) status = hdst__aggregate_device_provide(d, HDST__AGGREGATE_STAGED, partitions * 4, error);
     if (status == HDST_OK) status = hdst__aggregate_device_clear(d, HDST__AGGREGATE_TOLD, sizeof(told), error);
-    const hdst__work_arg args[] = {number(partitions),
-                                   number(bits),
-                                   number(c->slots),
-                                   number(c->spread),
-                                   number(c->heavy),
-                                   memory_of(p, HDST__AGGREGATE_SCALES),
-                                   number(c->bits),
-                                   memory_of(p, HDST__AGGREGATE_OF_STARTS),
-                                   memory_of(p, p->tuples),
-                                   memory_of(p, HDST__AGGREGATE_HEAVY_KEYS),
-                                   memory_of(p, HDST__AGGREGATE_RANKED),
-                                   memory_of(p, HDST__AGGREGATE_HEAVY_WORDS),
-                                   memory_of(p, HDST__AGGREGATE_OVERFLOW),
-                                   memory_of(p, HDST__AGGREGATE_ROWS_OF_OVERFLOW),
-                                   memory_of(p, p->rows),
-                                   memory_of(p, HDST__AGGREGATE_ROWS_OF),
-                                   memory_of(p, HDST__AGGREGATE_STAGED),
-                                   memory_of(p, HDST__AGGREGATE_TOLD)};
+    const hdst__work_arg args[] = {{.number = partitions},
+                                   {.number = bits},
+                                   {.number = c->slots},
+                                   {.number = c->spread},
+                                   {.number = c->heavy},
+                                   hdst__arg_of(d, HDST__AGGREGATE_SCALES),
+                                   {.number = c->bits},
+                                   hdst__arg_of(d, HDST__AGGREGATE_OF_STARTS),
+                                   hdst__arg_of(d, p->tuples),
+                                   hdst__arg_of(d, HDST__AGGREGATE_HEAVY_KEYS),
+                                   hdst__arg_of(d, HDST__AGGREGATE_RANKED),
+                                   hdst__arg_of(d, HDST__AGGREGATE_HEAVY_WORDS),
+                                   hdst__arg_of(d, HDST__AGGREGATE_OVERFLOW),
+                                   hdst__arg_of(d, HDST__AGGREGATE_ROWS_OF_OVERFLOW),
+                                   hdst__arg_of(d, p->rows),
+                                   hdst__arg_of(d, HDST__AGGREGATE_ROWS_OF),
+                                   hdst__arg_of(d, HDST__AGGREGATE_STAGED),
+                                   hdst__arg_of(d, HDST__AGGREGATE_TOLD)};
     if (status == HDST_OK) status = hdst__aggregate_device_work(d, HDST__AGGREGATE_TOTAL, args, sizeof args / sizeof *args, partitions, error);
     if (status == HDST_OK) status = hdst__aggregate_device_scan(d, HDST__AGGREGATE_ROWS_OF, partitions + 1, error);
-    const hdst__work_arg tell[] = {number(partitions), memory_of(p, HDST__AGGREGATE_ROWS_OF), memory_of(p, HDST__AGGREGATE_OF_STARTS),
-                                   memory_of(p, HDST__AGGREGATE_OVERFLOW), memory_of(p, HDST__AGGREGATE_TOLD)};
+    const hdst__work_arg tell[] = {{.number = partitions}, hdst__arg_of(d, HDST__AGGREGATE_ROWS_OF), hdst__arg_of(d, HDST__AGGREGATE_OF_STARTS),
+                                   hdst__arg_of(d, HDST__AGGREGATE_OVERFLOW), hdst__arg_of(d, HDST__AGGREGATE_TOLD)};
     return status == HDST_OK ? hdst__aggregate_device_work(d, HDST__AGGREGATE_TELL, tell, 5, 1, error) : status;
 }
 
@@ -302,8 +295,8 @@ static hdst_status write_states(const pass *p, hdst_error *error)
     const uint64_t partitions = UINT64_C(1) << (d->choice.high_bits + d->choice.low_bits);
     if (d->rows == 0) return HDST_OK;
     hdst_status status = hdst__aggregate_device_provide(d, HDST__AGGREGATE_STATES, d->rows * d->shape.state_words * sizeof(uint64_t), error);
-    const hdst__work_arg args[] = {number(partitions), memory_of(p, HDST__AGGREGATE_ROWS_OF), memory_of(p, HDST__AGGREGATE_STAGED), memory_of(p, p->rows),
-                                   number(d->choice.bits), memory_of(p, HDST__AGGREGATE_STATES)};
+    const hdst__work_arg args[] = {{.number = partitions}, hdst__arg_of(d, HDST__AGGREGATE_ROWS_OF), hdst__arg_of(d, HDST__AGGREGATE_STAGED),
+                                   hdst__arg_of(d, p->rows), {.number = d->choice.bits}, hdst__arg_of(d, HDST__AGGREGATE_STATES)};
     if (status == HDST_OK) status = hdst__aggregate_device_work(d, HDST__AGGREGATE_WRITE_STATE, args, 6, partitions, error);
     return status == HDST_OK ? hdst__device_wait(d->device, error) : status;
 }
@@ -316,10 +309,10 @@ static hdst_status write_rows(const pass *p, uint64_t rows, hdst_error *error)
     hdst__memory *out;
     hdst_status status = hdst__store_hold(&d->store, d->device, rows, &out, error);
     if (status != HDST_OK || rows == 0) return status;
-    const hdst__work_arg spare[] = {memory_of(p, HDST__AGGREGATE_OVERFLOW), memory_of(p, HDST__AGGREGATE_ROWS_OF_OVERFLOW), memory_of(p, p->rows),
-                                    memory_of(p, HDST__AGGREGATE_TOLD)};
-    const hdst__work_arg args[] = {number(partitions), number(rows), memory_of(p, HDST__AGGREGATE_ROWS_OF), memory_of(p, HDST__AGGREGATE_STAGED),
-                                   memory_of(p, p->rows), {.memory = out}};
+    const hdst__work_arg spare[] = {hdst__arg_of(d, HDST__AGGREGATE_OVERFLOW), hdst__arg_of(d, HDST__AGGREGATE_ROWS_OF_OVERFLOW), hdst__arg_of(d, p->rows),
+                                    hdst__arg_of(d, HDST__AGGREGATE_TOLD)};
+    const hdst__work_arg args[] = {{.number = partitions}, {.number = rows}, hdst__arg_of(d, HDST__AGGREGATE_ROWS_OF), hdst__arg_of(d, HDST__AGGREGATE_STAGED),
+                                   hdst__arg_of(d, p->rows), {.memory = out}};
     if (d->shape.sums) status = hdst__aggregate_device_work(d, HDST__AGGREGATE_FINISH_OVERFLOW, spare, 4, groups_for(p, d->choice.overflow_cells * 8), error);
     return status == HDST_OK ? hdst__aggregate_device_work(d, HDST__AGGREGATE_WRITE, args, 6, partitions, error) : status;
 }

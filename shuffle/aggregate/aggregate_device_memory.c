@@ -143,8 +143,7 @@ hdst_status hdst__aggregate_device_work(hdst__aggregate_device *d, hdst__aggrega
 
 hdst_status hdst__aggregate_device_scan(hdst__aggregate_device *d, hdst__aggregate_device_memory which, uint64_t count, hdst_error *error)
 {
-    const uint64_t most = (uint64_t)d->device->facts.compute_units * HDST__GPU_SCAN_GROUPS_PER_UNIT, wanted = count / HDST__GPU_KEY_GROUP_TUPLES + 1,
-                   groups = wanted < most ? wanted : most;
+    const uint64_t groups = hdst__device_groups(d->device, count / HDST__GPU_KEY_GROUP_TUPLES + 1, HDST__GPU_SCAN_GROUPS_PER_UNIT);
     hdst_status status = hdst__aggregate_device_provide(d, HDST__AGGREGATE_SHARES, groups * 4, error);
     const hdst__work_arg args[] = {{.number = count}, {.memory = d->memory[which]}, {.memory = d->memory[HDST__AGGREGATE_SHARES]}};
     if (status == HDST_OK) status = hdst__aggregate_device_work(d, HDST__AGGREGATE_SUM, args, 3, groups, error);

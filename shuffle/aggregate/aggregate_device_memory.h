@@ -20,6 +20,15 @@ hdst_status hdst__aggregate_device_work(hdst__aggregate_device *d, hdst__aggrega
                                         uint64_t groups, hdst_error *error);
 // Counters become what is before each of them.
 hdst_status hdst__aggregate_device_scan(hdst__aggregate_device *d, hdst__aggregate_device_memory which, uint64_t count, hdst_error *error);
+// An argument of a kernel; work-groups for so many tuples or keys of which a group takes `each` at the least.
+static inline hdst__work_arg hdst__arg_of(const hdst__aggregate_device *d, hdst__aggregate_device_memory which)
+{
+    return (hdst__work_arg){.memory = d->memory[which]};
+}
+static inline uint64_t hdst__aggregate_groups(const hdst__aggregate_device *d, uint64_t items, uint64_t each)
+{
+    return hdst__device_groups(d->device, items / each + 1, HDST__GPU_HASH_GROUPS_PER_UNIT);
+}
 // Arguments that say where a segment's records lie.
 size_t hdst__aggregate_device_sources(const hdst__aggregate_device *d, const hdst__segment *segment, hdst__work_arg *args);
 

@@ -23,14 +23,7 @@ bool hdst__aggregate_device_has_rows(const hdst__aggregate_device *d)
     return true;
 }
 
-static hdst__work_arg memory_of(const hdst__aggregate_device *d, hdst__aggregate_device_memory which) { return (hdst__work_arg){.memory = d->memory[which]}; }
-static hdst__work_arg number(uint64_t n) { return (hdst__work_arg){.number = n}; }
-
-static uint64_t groups_for(const hdst__aggregate_device *d, uint64_t items)
-{
-    const uint64_t most = (uint64_t)d->device->facts.compute_units * HDST__GPU_HASH_GROUPS_PER_UNIT, wanted = items / HDST__AGGREGATE_LANES + 1;
-    return wanted < most ? wanted : most;
-}
+static uint64_t groups_for(const hdst__aggregate_device *d, uint64_t keys) { return hdst__aggregate_groups(d, keys, HDST__AGGREGATE_LANES); }
 
 // --- The order of all keys ---
 
@@ -44,8 +37,8 @@ static uint32_t place_bits(uint64_t keys)
 static hdst_status place_keys(hdst__aggregate_device *d, bool placing, hdst_error *error)
 {
     const uint64_t keys = d->keys_below;
-    const hdst__work_arg args[] = {number(placing), number(keys), number(32 - place_bits(keys)), memory_of(d, HDST__AGGREGATE_COUNTERS),
-                                   memory_of(d, HDST__AGGREGATE_ROW_ORDER)};
+    const hdst__work_arg args[] = {{.number = placing}, {.number = keys}, {.number = 32 - place_bits(keys)}, hdst__arg_of(d, HDST__AGGREGATE_COUNTERS),
+                                   hdst__arg_of(d, HDST__AGGREGATE_ROW_ORDER)};
     return hdst__aggregate_device_work(d, HDST__AGGREGATE_ROWS_PLACE, args, 5, groups_for(d, keys), error);
 }
 
@@ -57,7 +50,7 @@ static hdst_status order_keys(hdst__aggregate_device *d, hdst_error *error)
     if (status == HDST_OK) status = place_keys(d, false, error);
     if (status == HDST_OK) status = hdst__aggregate_device_scan(d, HDST__AGGREGATE_COUNTERS, places, error);
     if (status == HDST_OK) status = place_keys(d, true, error);
-    const hdst__work_arg args[] = {number(places), memory_of(d, HDST__AGGREGATE_COUNTERS), memory_of(d, HDST__AGGREGATE_ROW_ORDER)};
+    const hdst__work_arg args[] = {{.number = places}, hdst__arg_of(d, HDST__AGGREGATE_COUNTERS), hdst__arg_of(d, HDST__AGGREGATE_ROW_ORDER)};
     return status == HDST_OK ? hdst__aggregate_device_work(d, HDST__AGGREGATE_ROWS_SORT, args, 3, groups_for(d, places), error) : status;
 }
 
@@ -83,14 +76,14 @@ static uint64_t tiles_of(const hdst__aggregate_device *d) { return (d->keys_belo
 
 static hdst_status add_segment(hdst__aggregate_device *d, const hdst__segment *segment, hdst_error *error)
 {
-    hdst__work_arg args[HDST__AGGREGATE_COLUMNS * 2 + 8] = {number(segment->count), number(d->keys_below)};
+    hdst__work_arg args[HDST__AGGREGATE_COLUMNS * 2 + 8] = {{.number = segment->count}, {.number = d->keys_below}};
     size_t n = 2 + hdst__aggregate_device_sources(d, segment, args + 2);
-    args[n++] = memory_of(d, HDST__AGGREGATE_SCALES);
-    args[n++] = number(0);
-    args[n++] = memory_of(d, HDST__AGGREGATE_ROW_SEEN);
-    args[n++] = memory_of(d, HDST__AGGREGATE_ROW_WORDS);
-    args[n++] = memory_of(d, HDST__AGGREGATE_COUNTERS);
-    args[n++] = number(tiles_of(d) + 1);
+    args[n++] = hdst__arg_of(d, HDST__AGGREGATE_SCALES);
+    args[n++].number = 0;
+    args[n++] = hdst__arg_of(d, HDST__AGGREGATE_ROW_SEEN);
+    args[n++] = hdst__arg_of(d, HDST__AGGREGATE_ROW_WORDS);
+    args[n++] = hdst__arg_of(d, HDST__AGGREGATE_COUNTERS);
+    args[n++].number = tiles_of(d) + 1;
     return segment->count ? hdst__aggregate_device_work(d, HDST__AGGREGATE_ROWS_ADD, args, n, groups_for(d, segment->count), error) : HDST_OK;
 }
 
@@ -101,8 +94,8 @@ static hdst_status add_all(hdst__aggregate_device *d, const hdst__dataset_cache 
     hdst_status status = hdst__aggregate_device_clear(d, HDST__AGGREGATE_ROW_SEEN, (d->keys_below + 31) / 32 * sizeof(uint32_t), error);
     if (status == HDST_OK) status = hdst__aggregate_device_clear(d, HDST__AGGREGATE_COUNTERS, (tiles + 2) * sizeof(uint32_t), error);
     for (uint64_t i = 0; i < cache->count && status == HDST_OK; i++) status = add_segment(d, &cache->segment[i], error);
-    const hdst__work_arg args[] = {number(d->keys_below), memory_of(d, HDST__AGGREGATE_ROW_ORDER), memory_of(d, HDST__AGGREGATE_ROW_SEEN),
-                                   memory_of(d, HDST__AGGREGATE_COUNTERS)};
+    const hdst__work_arg args[] = {{.number = d->keys_below}, hdst__arg_of(d, HDST__AGGREGATE_ROW_ORDER), hdst__arg_of(d, HDST__AGGREGATE_ROW_SEEN),
+                                   hdst__arg_of(d, HDST__AGGREGATE_COUNTERS)};
     if (status == HDST_OK) status = hdst__aggregate_device_work(d, HDST__AGGREGATE_ROWS_COUNT, args, 4, groups_for(d, d->keys_below), error);
     return status == HDST_OK ? hdst__aggregate_device_scan(d, HDST__AGGREGATE_COUNTERS, tiles + 1, error) : status;
 }
@@ -113,9 +106,9 @@ static hdst_status write_rows(hdst__aggregate_device *d, uint64_t records, hdst_
     hdst__memory *out;
     hdst_status status = hdst__store_hold(&d->store, d->device, records < d->keys_below ? records : d->keys_below, &out, error);
     if (status != HDST_OK) return status;
-    const hdst__work_arg args[] = {number(d->keys_below), memory_of(d, HDST__AGGREGATE_ROW_ORDER), memory_of(d, HDST__AGGREGATE_ROW_SEEN),
-                                   memory_of(d, HDST__AGGREGATE_COUNTERS), memory_of(d, HDST__AGGREGATE_SCALES), number(0),
-                                   memory_of(d, HDST__AGGREGATE_ROW_WORDS), {.memory = out}};
+    const hdst__work_arg args[] = {{.number = d->keys_below}, hdst__arg_of(d, HDST__AGGREGATE_ROW_ORDER), hdst__arg_of(d, HDST__AGGREGATE_ROW_SEEN),
+                                   hdst__arg_of(d, HDST__AGGREGATE_COUNTERS), hdst__arg_of(d, HDST__AGGREGATE_SCALES), {.number = 0},
+                                   hdst__arg_of(d, HDST__AGGREGATE_ROW_WORDS), {.memory = out}};
     return hdst__aggregate_device_work(d, HDST__AGGREGATE_ROWS_WRITE, args, 8, groups_for(d, d->keys_below), error);
 }
 

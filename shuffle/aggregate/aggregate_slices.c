@@ -228,8 +228,8 @@ static void add_texts(arguments *a, const hdst__aggregate_slices *s, const hdst_
 
 static hdst_status work(hdst__aggregate_slices *s, int kernel, const arguments *a, uint64_t items, hdst_error *error)
 {
-    const uint64_t most = (uint64_t)s->device->facts.compute_units * HDST__GPU_SLICE_GROUPS_PER_UNIT, wanted = items / HDST__SLICE_LANES + 1;
-    return s->device->ops->work(s->device, s->program[kernel], a->arg, a->count, least_of(wanted, most), HDST__SLICE_LANES, error);
+    const uint64_t groups = hdst__device_groups(s->device, items / HDST__SLICE_LANES + 1, HDST__GPU_SLICE_GROUPS_PER_UNIT);
+    return s->device->ops->work(s->device, s->program[kernel], a->arg, a->count, groups, HDST__SLICE_LANES, error);
 }
 
 static uint64_t homes_of(const hdst__aggregate_slices *s)

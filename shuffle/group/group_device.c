@@ -69,9 +69,9 @@ static hdst_status work(group_device *d, int kernel, const hdst__work_arg *args,
 {
     static const char *const names[] = {[COUNT] = "count_runs", [WRITE] = "write_runs", [KEYS] = "keys_of_runs"};
     const hdst__device *device = d->device;
-    const uint64_t most = (uint64_t)device->facts.compute_units * HDST__GPU_GROUPS_PER_UNIT, wanted = (records + each - 1) / each;
+    const uint64_t groups = hdst__device_groups(device, (records + each - 1) / each, HDST__GPU_GROUPS_PER_UNIT);
     const hdst_status status = hdst__library_kernel_load(d->device, d->text, names[kernel], LANES, &d->kernel[kernel], &d->program[kernel], error);
-    return status == HDST_OK ? device->ops->work(d->device, d->program[kernel], args, 4, wanted < most ? wanted : most, LANES, error) : status;
+    return status == HDST_OK ? device->ops->work(d->device, d->program[kernel], args, 4, groups, LANES, error) : status;
 }
 
 // --- Runs ---

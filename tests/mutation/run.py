@@ -23,6 +23,7 @@ import json
 import os
 import queue
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -70,6 +71,29 @@ def mutated(text, m):
     """The file's text with the mutation; None when what it replaces is not there exactly once."""
     old, new = "\n".join(m.old), "\n".join(m.new)
     return text.replace(old, new) if text.count(old) == 1 else None
+
+
+def sources_of_tests(folder):
+    """Their texts, by the name of a test's program; those of one name together."""
+    sources = {}
+    for at, _, names in os.walk(folder):
+        for name in names:
+            if name.startswith("test_") and name.endswith(".c"):
+                with open(os.path.join(at, name), encoding="utf-8") as file:
+                    sources[name[5:-2]] = sources.get(name[5:-2], "") + file.read()
+    return sources
+
+
+def missing_parts(m, sources):
+    """What no source has of the parts that a mutation names: a run would end there."""
+    missing = []
+    for test in m.tests:
+        name, _, part = test.partition(":")
+        text = sources.get(name.rpartition("/")[2])
+        pattern = r"\w*".join(map(re.escape, part.split("*")))
+        if part and text is not None and not re.search(rf"\b{pattern}\b", text):
+            missing.append(test)
+    return missing
 
 
 class Mistake(Exception):
@@ -374,12 +398,15 @@ def main():
     parser.add_argument("--check", action="store_true", help="only look whether the list matches the files")
     options = parser.parse_args()
     mutations = read_list(os.path.join(HERE, "list.txt"))
-    bad = 0
+    bad, sources = 0, sources_of_tests(os.path.join(ROOT, "tests"))
     for m in mutations:
         with open(os.path.join(ROOT, m.file), encoding="utf-8") as file:
             if mutated(file.read(), m) is None:
                 print(f"{m.name()}: is not there exactly once")
                 bad += 1
+        for test in missing_parts(m, sources):
+            print(f"{m.name()}: no part of a test is called '{test}'")
+            bad += 1
     if bad or options.check:
         print(f"mutation: {len(mutations)} in the list, {bad} that do not match")
         sys.exit(bad > 0)

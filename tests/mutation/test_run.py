@@ -40,6 +40,7 @@ int main(void)
 }
 """,
     "expected.txt": "3\nbelow\n",
+    "tests/small/test_parts.c": "Test(parts, has_two_words) {} Test(parts, has_another) {}",
     "tests/mutation/list.txt": """# comments may stand here
 @ expected.txt | value
 - 3
@@ -112,6 +113,12 @@ def main():
             file.write("list.txt:8: value.c: return 4;\n")      # ended before its verdict
         code, output = run(folder, "--jobs", "2", "--rest-of", early, "--only", "value.c")
         check("what an earlier run has not told is left", sorted(verdicts(output)) == [8, 14, 17], output)
+        with open(os.path.join(folder, "tests", "mutation", "list.txt"), "a", encoding="utf-8") as file:
+            for part in ("has_two_words", "has_two*", "has_an*r", "has_two", "two_words"):
+                file.write(f"@ expected.txt | small/parts:{part}\n- 3\n+ 4\n")
+        code, output = run(folder, "--check")
+        told = re.findall(r"no part of a test is called 'small/parts:(.*)'", output)
+        check("parts that a test has not are told", code == 1 and told == ["has_two", "two_words"], output)
     print("run.py says what it should")
 
 

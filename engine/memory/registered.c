@@ -128,13 +128,27 @@ static pin *make_pin(const hdst__registered *all, range *r, hdst__device *device
     return p;
 }
 
+static range *range_of(const hdst__registered *all, const char *begin, uint64_t bytes)
+{
+    range *r = all->ranges;
+    while (r && !(begin >= r->begin && bytes <= r->bytes && (uint64_t)(begin - r->begin) <= r->bytes - bytes)) r = r->next;
+    return r;
+}
+
+bool hdst__registered_has(hdst__registered *all, const void *memory, uint64_t bytes)
+{
+    if (!all) return false;
+    pthread_mutex_lock(&all->lock);
+    const bool has = range_of(all, memory, bytes);
+    pthread_mutex_unlock(&all->lock);
+    return has;
+}
+
 bool hdst__registered_holds(hdst__registered *all, hdst__device *device, const void *memory, uint64_t bytes)
 {
     if (!all) return false;
     pthread_mutex_lock(&all->lock);
-    const char *begin = memory;
-    range *r = all->ranges;
-    while (r && !(begin >= r->begin && bytes <= r->bytes && (uint64_t)(begin - r->begin) <= r->bytes - bytes)) r = r->next;
+    range *r = range_of(all, memory, bytes);
     pin *p = r ? r->pins : NULL;
     while (p && p->device != device) p = p->next;
     if (r && !p) p = make_pin(all, r, device);

@@ -20,6 +20,7 @@ hdst_status hdst__registered_add(hdst__registered *all, const void *memory, uint
 // HDST_E_USAGE: no range that is registered begins there.
 hdst_status hdst__registered_remove(hdst__registered *all, const void *memory, hdst_error *error);
 uint64_t hdst__registered_bytes(hdst__registered *all);         // of all ranges
+bool hdst__registered_has(hdst__registered *all, const void *memory, uint64_t bytes);      // whether all of them lie in one range
 // Whether all of the bytes lie in one range, which is then pinned for the device. Not where the device refuses to pin it: that is logged, once for a device.
 bool hdst__registered_holds(hdst__registered *all, hdst__device *device, const void *memory, uint64_t bytes);
 

@@ -333,6 +333,15 @@ static hdst_status choose_low(pass *p, hdst_error *error)
     return status;
 }
 
+// What no memory helps against: the next run need not try.
+static hdst_status refuse_keys(hdst__aggregate_device *d, const char *why, hdst_error *error)
+{
+    d->may_do_later = false;
+    return hdst__error_set(error, HDST_E_MEMORY, "%s", why);
+}
+
+static const char too_many[] = "the keys are too many for two rounds of parts, or crowd in few places of their tables";
+
 // *again: with more room, as something was too small.
 static hdst_status judge(hdst__aggregate_device *d, const told *t, bool *again, hdst_error *error)
 {
@@ -341,13 +350,12 @@ static hdst_status judge(hdst__aggregate_device *d, const told *t, bool *again, 
     *again = full || overflow_full;
     d->attempts += *again;
     if (overflow_full) c->overflow_cells *= 8;
-    if (!full && t->failed) d->may_do_later = false;
-    if (!full && t->failed) return hdst__error_set(error, HDST_E_MEMORY, "keys of more than 8 bytes have one hash of 64 bits in common");
+    if (!full && t->failed) return refuse_keys(d, "keys of more than 8 bytes have one hash of 64 bits in common", error);
     if (!full) return HDST_OK;
     c->distinct = c->distinct * 3 + 1;
     c->known = true;
     hdst__aggregate_device_choose_partitions(d);
-    return c->high_bits + c->low_bits > MOST_BITS ? HDST_E_MEMORY : HDST_OK;
+    return c->high_bits + c->low_bits > MOST_BITS ? refuse_keys(d, too_many, error) : HDST_OK;
 }
 
 // Where the last run told how many rows there will be they are written before the host knows that all went well, so it waits once.
@@ -362,7 +370,7 @@ static hdst_status attempt(pass *p, bool *again, hdst_error *error)
     if (status == HDST_OK && !c->known) status = choose_low(p, error);
     d->rounds = c->low_bits ? 2 : 1;
     d->counted_at_once = p->counts_all;
-    if (status == HDST_OK && c->low_bits > 9) status = HDST_E_MEMORY;
+    if (status == HDST_OK && c->low_bits > 9) status = refuse_keys(d, too_many, error);
     if (status == HDST_OK && c->low_bits) status = second_time(p, error);
     if (status == HDST_OK) status = total(p, error);
     if (status == HDST_OK && expected) status = write_rows(p, expected, error);
@@ -436,7 +444,7 @@ static hdst_status run_by_hash(hdst__aggregate_device *d, const hdst__aggregate_
     hdst_status status = *why ? HDST_OK : choose(d, input->cache, input->version, why, error);
     for (int i = 0; i < ATTEMPTS && again && status == HDST_OK && !*why; i++) status = attempt(&p, &again, error);
     if (status != HDST_OK || *why) return status;
-    if (again) return HDST_E_MEMORY;
+    if (again) return refuse_keys(d, too_many, error);
     d->choice.version = input->version;
     d->choice.distinct = (double)d->rows;
     d->choice.known = d->choice.counted = true;
@@ -489,15 +497,34 @@ bool hdst__aggregate_device_can_on(hdst__aggregate_device *d, const hdst__device
     return suits;
 }
 
-bool hdst__aggregate_device_suits(hdst__aggregate_device *d, uint64_t records) { return hdst__aggregate_device_suiting(d, records) != NULL; }
+static bool opens_and_can(hdst__aggregate_device *d, uint64_t records)
+{
+    hdst_error ignored;         // whoever runs the stage is told
+    return open_device(d, &ignored) == HDST_OK && hdst__aggregate_device_can_on(d, d->device, records);
+}
+
+// Bytes: the records, and tuples of them twice.
+static uint64_t wanted_for(const hdst__aggregate_device *d, uint64_t records)
+{
+    const uint64_t tuple = hdst__aggregate_kernels_tuple_bytes(d->layout), size = d->layout->record->size;
+    return records * 4 * (tuple > size ? tuple : size);
+}
+
+bool hdst__aggregate_device_suits(hdst__aggregate_device *d, uint64_t records)
+{
+    return opens_and_can(d, records) && wanted_for(d, records) < hdst__budget_left(&d->device->budget);
+}
 
 hdst__device *hdst__aggregate_device_suiting(hdst__aggregate_device *d, uint64_t records)
 {
-    const uint64_t tuple = hdst__aggregate_kernels_tuple_bytes(d->layout), size = d->layout->record->size, row = tuple > size ? tuple : size;
-    hdst_error ignored;         // whoever runs the stage is told
-    const bool suits = open_device(d, &ignored) == HDST_OK && hdst__aggregate_device_can_on(d, d->device, records);
-    // The records, and tuples of them twice.
-    return suits && records < hdst__budget_left(&d->device->budget) / (row * 4) ? d->device : NULL;
+    char wanted[24], there[24];
+    d->why_not[0] = 0;
+    if (!opens_and_can(d, records)) return NULL;
+    const uint64_t bytes = wanted_for(d, records), left = hdst__budget_left(&d->device->budget);
+    if (bytes < left) return d->device;
+    snprintf(d->why_not, sizeof d->why_not, "records and tuples of them take %s of its memory, and it has %s left", hdst__bytes_text(bytes, wanted),
+             hdst__bytes_text(left, there));
+    return NULL;
 }
 
 hdst_status hdst__aggregate_device_run(hdst__aggregate_device *d, const hdst__aggregate_input *input, hdst__run_stats *stats, bool *done, hdst_error *error)
@@ -514,9 +541,7 @@ hdst_status hdst__aggregate_device_run(hdst__aggregate_device *d, const hdst__ag
     *done = status == HDST_OK && !why;
     if (why) snprintf(d->why_not, sizeof d->why_not, "%s", why);
     if (status == HDST_E_MEMORY) {              // the budget is not enough, or keys are too many
-        snprintf(d->why_not, sizeof d->why_not, "%.150s",
-                 full.message[0] ? full.message : "the keys are too many for two rounds of parts, or crowd in few places of their tables");
-        d->may_do_later &= full.message[0] != 0;
+        snprintf(d->why_not, sizeof d->why_not, "%.150s", full.message[0] ? full.message : "its memory was short");
         status = HDST_OK;
     }
     if (status != HDST_OK && error) *error = full;

@@ -32,7 +32,8 @@ hdst_status hdst__aggregate_device_run(hdst__aggregate_device *device, const hds
 // With the engine's mutex held. Whether records that a stage gives, at most so many, had better stay on the device in whole, to be reduced there: it can, and
 // has the room.
 bool hdst__aggregate_device_suits(hdst__aggregate_device *device, uint64_t records);
-struct hdst__device *hdst__aggregate_device_suiting(hdst__aggregate_device *device, uint64_t records);    // that device, or NULL
+// That device, or NULL. hdst__aggregate_device_why_not says why where it can, but has not the room.
+struct hdst__device *hdst__aggregate_device_suiting(hdst__aggregate_device *device, uint64_t records);
 // Such rows of the last run that was done: *count states (aggregate_state.h) of the layout, as it is, at `states`, and superaccumulators of *exact_count keys
 // at `exact`, whose numbers the states have. Both are the caller's, of the engine's memory. HDST_E_MEMORY: there is no room.
 hdst_status hdst__aggregate_device_read_states(hdst__aggregate_device *device, uint64_t **states, uint64_t *count, int64_t **exact, uint64_t *exact_count,

@@ -11,9 +11,11 @@
 static bool pays(hdst__aggregate *aggregate, const hdst__aggregate_input *input, hdst__runtime *runtime)
 {
     const hdst__reader *reader = input->reader;
+    const uint64_t bytes = reader->records * reader->record->size;
     if (aggregate->not_copied || !reader->rows || reader->layout != HDST__AOS || reader->record->has_text) return false;
+    if (!hdst__registered_has(runtime->registered, reader->rows, bytes)) return false;
     hdst__device *device = hdst__aggregate_device_suiting(aggregate->on_device, reader->records);
-    return device && hdst__registered_holds(runtime->registered, device, reader->rows, reader->records * reader->record->size);
+    return device && hdst__registered_holds(runtime->registered, device, reader->rows, bytes);
 }
 
 hdst_status hdst__aggregate_run_registered(hdst__aggregate *aggregate, const hdst__aggregate_input *input, hdst_error *error)

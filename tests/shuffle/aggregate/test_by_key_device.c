@@ -295,7 +295,7 @@ Test(by_key_device, of_memory_that_is_not_registered)
     hdst_context_destroy(unregistered.context);
 }
 
-// The device has no room for records and tuples: the host's threads reduce them, in the second run, too.
+// The device has no room for records and tuples: the host's threads reduce them, in the second run, too. Few records had better stay there anyhow.
 Test(by_key_device, of_registered_memory_without_room)
 {
     if (!have_cpu()) return;
@@ -306,20 +306,29 @@ Test(by_key_device, of_registered_memory_without_room)
     for (int run = 0; run < 2; run++) {
         const rows_of sums = run_with(got.sums, sizeof(row), false);
         check_same(&all, &sums, "sums", "no room");
+        cr_expect(strstr(sums.how, "not on the device: records and tuples of them take "), "%s", sums.how);
     }
+    got.context->engine->limits.by_key_device_least = N + 1;
+    cr_expect_null(strstr(run_with(got.sums, sizeof(row), false).how, "not on the device"));
     hdst_context_destroy(expected.context);
     hdst_context_destroy(got.context);
+    registered_job part = over_memory("gpu-form", rows, N, false);              // who registered nothing expects nothing
+    part.context->engine->options.device_memory = 1 << 20;
+    cr_assert_eq(hdst_memory_register(part.context, rows, (N - 1) * sizeof(row), NULL), HDST_OK);
+    cr_expect_null(strstr(run_with(part.sums, sizeof(row), false).how, "not on the device"));
+    hdst_context_destroy(part.context);
 }
 
-// Some allocation fails once. The host does that run, and the device the next one.
+// Some allocation fails once, with a message or without. The host does that run, and the device the next one.
 static hdst__device_ops refusing;
 static const hdst__device_ops *usual;
 static int until_refused;
+static bool tells_why;
 
 static hdst_status refuse(hdst__device *device, hdst__memory_kind kind, hdst__owner owner, uint64_t bytes, const char *what, hdst__memory **memory,
                           hdst_error *error)
 {
-    if (--until_refused == 0) return hdst__error_set(error, HDST_E_MEMORY, "no memory for a moment");
+    if (--until_refused == 0) return tells_why ? hdst__error_set(error, HDST_E_MEMORY, "no memory for a moment") : HDST_E_MEMORY;
     return usual->alloc(device, kind, owner, bytes, what, memory, error);
 }
 
@@ -329,8 +338,9 @@ Test(by_key_device, of_registered_memory_that_is_short_for_a_moment)
     for (uint32_t i = 0; i < N; i++) rows[i] = (row){(uint32_t)next_random() % 30000, value_of(false)};
     registered_job expected = over_memory("interp", rows, N, false);
     const rows_of all = run_with(expected.sums, sizeof(row), false);
-    int refused = 0;
+    int refused = 0, told[2] = {0};
     for (int at = 1;; at += 1 + at / 3) {
+        tells_why = at % 2;
         registered_job got = over_memory("gpu-form", rows, N, true);
         hdst__device *device;
         cr_assert_eq(hdst__engine_open(got.context->engine, &device, NULL), HDST_OK);
@@ -343,6 +353,7 @@ Test(by_key_device, of_registered_memory_that_is_short_for_a_moment)
         const bool done = until_refused > 0, did = strstr(hdst_explain(got.sums, NULL), "copied to the device for this run");
         refused += !did;
         if (!did) cr_expect(strstr(hdst_explain(got.sums, NULL), "not on the device: "), "allocation %d: %s", at, hdst_explain(got.sums, NULL));
+        told[tells_why] += strstr(hdst_explain(got.sums, NULL), tells_why ? "no memory for a moment" : "its memory was short") != NULL;
         until_refused = 0;
         const rows_of sums = run_with(got.sums, sizeof(row), true);
         check_same(&all, &sums, "sums", "short for a moment");
@@ -351,5 +362,6 @@ Test(by_key_device, of_registered_memory_that_is_short_for_a_moment)
         if (done) break;
     }
     cr_expect_gt(refused, 3, "%d runs were refused", refused);
+    cr_expect(told[0] && told[1], "%d and %d reasons", told[0], told[1]);
     hdst_context_destroy(expected.context);
 }

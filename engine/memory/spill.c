@@ -76,6 +76,8 @@ hdst_status hdst__spill_read(const hdst__spill *spill, uint64_t offset, void *da
 
 hdst_status hdst__spill_map(const hdst__spill *spill, const void **data, hdst_error *error)
 {
+    *data = NULL;
+    if (!spill->bytes) return HDST_OK;          // which the system would refuse
     void *at = mmap(NULL, spill->bytes, PROT_READ, MAP_SHARED, spill->fd, 0);
     *data = at == MAP_FAILED ? NULL : at;
     if (!*data) return failed(spill, "cannot be read back", errno, error);
@@ -85,6 +87,8 @@ hdst_status hdst__spill_map(const hdst__spill *spill, const void **data, hdst_er
 
 hdst_status hdst__spill_map_private(const hdst__spill *spill, void **data, hdst_error *error)
 {
+    *data = NULL;
+    if (!spill->bytes) return HDST_OK;
     void *at = mmap(NULL, spill->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, spill->fd, 0);
     *data = at == MAP_FAILED ? NULL : at;
     return *data ? HDST_OK : failed(spill, "cannot be read back", errno, error);

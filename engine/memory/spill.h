@@ -28,7 +28,7 @@ bool hdst__spill_is_in_memory(int file);        // tmpfs or ramfs
 hdst_status hdst__spill_add(hdst__spill *spill, const void *data, uint64_t bytes, hdst_error *error);
 // The same from `offset` on: what is left out in between is zero.
 hdst_status hdst__spill_put(hdst__spill *spill, uint64_t offset, const void *data, uint64_t bytes, hdst_error *error);
-// All that was written, for reading, until unmap: pages that the system takes back as it likes. HDST_E_IO.
+// All that was written, for reading, until unmap: pages that the system takes back as it likes; NULL where nothing was. HDST_E_IO.
 hdst_status hdst__spill_map(const hdst__spill *spill, const void **data, hdst_error *error);
 // The same for a caller who may write to it: what is written stays in this process's memory.
 hdst_status hdst__spill_map_private(const hdst__spill *spill, void **data, hdst_error *error);

@@ -30,6 +30,14 @@ static hdst_status reserve(hdst__window *window, uint64_t wanted, uint64_t least
     return hdst__output_reserve(output, beside + least, error);
 }
 
+// A slice ends with a window that has no room for all, and those behind it on borders as seen from there: segments of the input would end between two, and
+// what begins there has no place that a part of a buffer may have.
+static void end_on_border(hdst__window *window, uint64_t least)
+{
+    const uint64_t room = window->room / HDST__SUB_BUFFER_BYTES * HDST__SUB_BUFFER_BYTES;
+    if (room && room >= least) window->room = room;
+}
+
 hdst_status hdst__window_open(hdst__window *window, uint64_t wanted, uint64_t least, hdst_error *error)
 {
     const uint64_t most = most_room(window);
@@ -40,6 +48,7 @@ hdst_status hdst__window_open(hdst__window *window, uint64_t wanted, uint64_t le
     hdst__output *output = window->output;
     window->room = output->capacity - output->count - window->spare;
     if (window->room > most) window->room = most;
+    if (window->room < wanted) end_on_border(window, least);
     window->used = 0;
     const uint64_t size = output->record_bytes;
     status = window->device->ops->wrap(window->device, output->records + output->count * size, (window->room + window->spare) * size, &window->memory, error);

@@ -112,6 +112,7 @@ void hdst__stage_drop_levels(hdst__stage *stage);       // those of a fold's hig
 // stage_share.c, stage_spread.c, stage_team.c; the engine's mutex is held. Whether several workers may run this stage, as its input and mode are now; then
 // the plans of those beside the first, made like its own; and a run of all of them.
 bool hdst__stage_may_share(hdst__stage *stage, const hdst__stage_values *values);
+void hdst__stage_share_input(hdst__stage *stage);      // what its workers read together is what the stage reads now
 // How a worker's kernels may make records fewer before anybody takes them; `shares`: it is one of several. NULL: they may not.
 const hdst__combining *hdst__stage_combining(const hdst__stage *stage, const hdst__device *device, bool shares);
 // Once the first one's plan is there: whether a run that ends early is expected to do so too soon for several; then that one runs it.

@@ -112,6 +112,7 @@ static hdst_status make_plan(hdst__stage *stage, const hdst__stage_values *value
     if (cache && status == HDST_OK) status = hdst__dataset_cache_prepare(cache, stage->device, error);
     if (status != HDST_OK) return status;
     if (cache) stage->reader = cache->reader;
+    if (shares) hdst__stage_share_input(stage);     // a cache that was laid out anew may have no room, and be read from where it comes from
     bool fold = stage->spec.kind == HDST__STAGE_FOLD;
     const uint64_t pieces = shares ? 0 : piece_records(stage);
     const bool keeps_parts = shares && hdst__stage_may_keep_parts(stage), kept_parts = stage->keeps_parts;

@@ -54,6 +54,14 @@ static bool has_few_keys(const hdst__stage *stage, const hdst__stage_values *val
     return table_bytes(stage, values) && stage->reader.records <= LEAST_UNIT && !is_passing(stage, values);
 }
 
+// Also to where it is to stay, by each of several devices: of a cache whose records lie with devices as parts of its own there is nothing to copy.
+static bool copies_from_device(const hdst__stage *stage)
+{
+    const hdst__dataset_cache *cache = stage->spec.cache;
+    if (!cache) return stage->reader.on_device;
+    return !cache->joined && (cache->part ? cache->source.reader.on_device : cache->reader.on_device);
+}
+
 static const char *why_alone(const hdst__stage *stage, const hdst__stage_values *values)
 {
     const hdst__dataset_cache *cache = stage->spec.cache;
@@ -63,7 +71,7 @@ static const char *why_alone(const hdst__stage *stage, const hdst__stage_values 
         : stage->spec.separate ? "code that the program gave apart runs on one device"
         : stage->spec.limit && cache ? "it ends early, and of its cached input each device would have a part"
         : resident ? "its input is cached on one device"
-        : !cache && stage->reader.on_device ? "its input is copied from a device, which works on nothing else meanwhile"
+        : copies_from_device(stage) ? "its input is copied from a device, which works on nothing else meanwhile"
         : stage->spec.kind == HDST__STAGE_FOLD && hdst__stage_has_odd_parts(stage) ? "its input lies in parts that are no whole runs of 64"
         : stays_on_one(stage) ? "its records stay on the device for the next stage"
         : stage->join.why_not[0] && is_alone(stage) ? stage->join.why_not
@@ -83,9 +91,13 @@ bool hdst__stage_may_share(hdst__stage *stage, const hdst__stage_values *values)
         return false;
     }
     stage->passes_by = is_passing(stage, values);
+    return true;
+}
+
+void hdst__stage_share_input(hdst__stage *stage)
+{
     if (stage->input.reader.fill) hdst__shared_reader_destroy(&stage->input);
     hdst__shared_reader_init(&stage->input, &stage->reader);
-    return true;
 }
 
 bool hdst__stage_ends_soon(hdst__stage *stage)

@@ -153,7 +153,8 @@ static hdst_status sort_records(hdst__repartition *p, const hdst__reader *record
     if (setjmp(out_of_memory)) {
         status = hdst__error_memory(error, "records in parts");
     } else {
-        const hdst__reader input = {fill_numbered, p, records->records, p->numbered, HDST__AOS, 0};
+        const hdst__reader input = {fill_numbered, p, records->records, p->numbered, HDST__AOS, 0,
+                                    .on_device = records->on_device || numbers->on_device};
         p->records = records;
         p->numbers = numbers;
         p->number_piece = hdst__storage_make(&arena, numbers->record, HDST__AOS, 0, p->numbered_piece->capacity);
@@ -208,7 +209,8 @@ static hdst_status fill_partitioned(void *user, uint64_t first, uint64_t count, 
 
 hdst__reader hdst__repartition_reader(hdst__repartition *p)
 {
-    return (hdst__reader){fill_partitioned, p, p->seen - p->counts[p->parts], p->record, HDST__AOS, 0, true};
+    return (hdst__reader){fill_partitioned, p, p->seen - p->counts[p->parts], p->record, HDST__AOS, 0, true,
+                          .on_device = hdst__sort_reader(p->sort).on_device};
 }
 
 void hdst__repartition_explain(const hdst__repartition *p, hdst__buffer *out)

@@ -252,16 +252,27 @@ static void wait_for(sorter *s)
     s->started = false;
 }
 
+// Tiles that are copied from a device to be sorted: nobody else may work with that one meanwhile, and which it is only the reader knows.
+static bool copies_from_devices(const tiles *all)
+{
+    bool reads = false;
+    for (uint32_t i = 0; i < all->count; i++) reads |= !all->tile[i].memory;
+    return reads && all->input->on_device;
+}
+
 static hdst_status run_sorters(sorter *sorters, uint32_t workers, hdst_error *error)
 {
     sorter *own = NULL;                 // on this thread
+    const bool in_turn = copies_from_devices(sorters->all);
     for (uint32_t i = 0; i < workers; i++) {
         if (!sorters[i].worker) continue;
-        if (own) sorters[i].started = hdst__worker_start(sorters[i].worker, sort_tiles, &sorters[i]);
-        else own = &sorters[i];
-        if (own != &sorters[i] && !sorters[i].started) sort_tiles(&sorters[i]);
+        if (own && !in_turn) sorters[i].started = hdst__worker_start(sorters[i].worker, sort_tiles, &sorters[i]);
+        else if (!own) own = &sorters[i];
+        if (own != &sorters[i] && !sorters[i].started && !in_turn) sort_tiles(&sorters[i]);
     }
     if (own) sort_tiles(own);
+    for (uint32_t i = 0; i < workers && in_turn; i++)
+        if (sorters[i].worker && &sorters[i] != own) sort_tiles(&sorters[i]);
     for (uint32_t i = 0; i < workers; i++) wait_for(&sorters[i]);
     for (uint32_t i = 0; i < workers; i++) {
         if (sorters[i].status == HDST_OK) continue;

@@ -5,6 +5,8 @@
 #include "tests/hdst/random_split.h"
 #include "tests/hdst/support.h"
 
+#include "engine/device/device.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -260,6 +262,52 @@ Test(several_devices, a_cached_input_is_laid_out_anew)
         }
         hdst_context_destroy(j.context);
     }
+}
+
+static hdst__device_ops patched;
+static const hdst__device_ops *whole;
+
+static hdst_status no_room_for_caches(hdst__device *device, hdst__memory_kind of, hdst__owner owner, uint64_t bytes, const char *what,
+                                      hdst__memory **memory, hdst_error *error)
+{
+    if (owner == HDST__OWNER_CACHES) return hdst__error_set(error, HDST_E_MEMORY, "the test has no room for caches");
+    return whole->alloc(device, of, owner, bytes, what, memory, error);
+}
+
+// Parts of a cached input change hands when there is no room for them any more: it is read from where it comes from, not from the parts that were.
+Test(several_devices, a_cached_input_that_is_laid_out_anew_has_no_room)
+{
+    uint32_t streamed = 0;
+    fill();
+    read_records = FEWER;
+    if (!have_halves()) cr_skip("no halves\n");
+    for (uint32_t turn = 0; turn < 4; turn++) {
+        const job j = open_job("0,1,2", HDST_ON_ERROR_FAIL);
+        hdst_result *odd = make(&j, CACHED_ODD);
+        hdst__limits *limits = hdst__engine_limits(j.context->engine);
+        limits->slow_times = 20;
+        for (uint32_t run = 0; run < 3; run++) {
+            uint64_t kept, at = 0;
+            limits->slow_device = (turn + run) % 3;
+            RUN(odd);
+            const row *got = hdst_result_rows(odd, NULL, &kept);
+            for (uint32_t i = 0; i < read_records; i++) {
+                if (!(rows[i].k & 1)) continue;
+                cr_assert(at < kept && !memcmp(&got[at++], &rows[i], sizeof(row)), "turn %u, run %u: record %u", turn, run, i);
+            }
+            cr_assert_eq(at, kept);
+            streamed += strstr(hdst_explain(odd, NULL), "the test has no room for caches") != NULL;
+            if (run > 0) continue;
+            hdst__device *device = j.context->engine->worker[0].device;
+            whole = device->ops;
+            patched = *whole;
+            patched.alloc = no_room_for_caches;
+            device->ops = &patched;
+        }
+        j.context->engine->worker[0].device->ops = whole;
+        hdst_context_destroy(j.context);
+    }
+    cr_assert_gt(streamed, 0, "its parts never changed hands");
 }
 
 // --- Records that fail ---

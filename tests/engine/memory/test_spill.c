@@ -54,6 +54,19 @@ Test(spill, is_read_back_at_any_place_and_has_no_name, .init = make_folder)
     cr_assert_eq(rmdir(folder), 0, "something was left in the folder");
 }
 
+Test(spill, what_nothing_was_written_to_is_read_as_nothing, .init = make_folder)
+{
+    hdst__spill spill;
+    const void *data = folder;
+    void *own = folder;
+    cr_assert_eq(hdst__spill_open(NULL, &spill, NULL), HDST_OK);
+    cr_assert_eq(hdst__spill_map(&spill, &data, NULL), HDST_OK);
+    cr_assert_eq(hdst__spill_map_private(&spill, &own, NULL), HDST_OK);
+    cr_assert(!data && !own);
+    hdst__spill_close(&spill);
+    cr_assert_eq(rmdir(folder), 0);
+}
+
 Test(spill, a_folder_that_is_missing_is_told)
 {
     hdst__spill spill;

@@ -15,7 +15,9 @@ typedef struct row { uint32_t k; float x; uint32_t id; } row;
 static const char text[] =
     "struct row { uint32_t k; float x; uint32_t id; };\n"
     "struct seen { uint64_t n; };\n"
-    "map look(row r, accum seen s) { s.n += 1; }\n";
+    "map look(row r, accum seen s) { s.n += 1; }\n"
+    "map same(row r) -> row { return r; }\n"
+    "map part(row r) -> uint32_t { return r.k; }\n";
 
 static row rows[N], expected[N];
 
@@ -130,6 +132,54 @@ Test(sort_tiles, floats_and_nans)
     expect(r, hdst_result_rows(right, NULL, NULL), IN_TILES);
     hdst_context_destroy(j.context);
     hdst_context_destroy(alone.context);
+}
+
+static int by_key_up(const void *a, const void *b)
+{
+    const row *x = a, *y = b;
+    return x->k != y->k ? (x->k < y->k ? -1 : 1) : (x->id > y->id) - (x->id < y->id);
+}
+
+// Records that lie with both devices are copied from there, which no other thread may work with meanwhile: one device sorts them all, tile after tile.
+Test(sort_tiles, of_records_that_are_copied_from_devices)
+{
+    enum { PARTS = 100 };
+    if (!have_halves()) return;
+    fill(PARTS);
+    memcpy(expected, rows, sizeof rows);
+    qsort(expected, N, sizeof *expected, by_key_up);
+    for (int turn = 0; turn < 4; turn++) {
+        const job j = open_job("0,1", false);
+        hdst_result *r = hdst_result_create(hdst_partition(hdst_map_function(j.data, j.module, "same"), j.module, "part", PARTS));
+        limit_devices(&j, N);
+        for (int run = 0; run < 2; run++) {
+            RUN(r);
+            expect(r, expected, "radix sort on 1 device, in ");
+        }
+        hdst_context_destroy(j.context);
+    }
+}
+
+// What lies with devices, or was sorted on one, is copied from there by whoever reads it next: one device does, while no other works.
+Test(sort_tiles, stages_that_copy_from_devices_run_alone)
+{
+    enum { PARTS = 100 };
+    if (!have_halves()) return;
+    fill(PARTS);
+    for (int which = 0; which < 3; which++) {
+        const job j = open_job("0,1", false);
+        hdst_dataset *same = hdst_map_function(j.data, j.module, "same"), *d = hdst_partition(which ? j.data : same, j.module, "part", PARTS);
+        if (which == 2) d = hdst_cache(d);
+        hdst_result *r = hdst_result_create(hdst_map_function(d, j.module, "look"));
+        for (int run = 0; run < 2; run++) {
+            RUN(r);
+            cr_assert_eq(hdst_view_int64(hdst_result_field(r, "s", "n"), 0, 0), N);
+            const char *look = strstr(hdst_explain(r, NULL), "stage look:");
+            const char *why = which == 2 ? "not used: its input is cached on one device" : "not used: its input is copied from a device";
+            cr_assert(look && strstr(look, why), "%d: %s", which, hdst_explain(r, NULL));
+        }
+        hdst_context_destroy(j.context);
+    }
 }
 
 // One device sorts one tile after the other; what is sorted is read by a stage.

@@ -376,6 +376,33 @@ Test(sort, small_records)
     }
 }
 
+// Loaded by a sort of buffers too small for all of it, which the host does then.
+static void load_in_segments(const job *j, hdst_dataset *cached, uint64_t bytes)
+{
+    hdst__device *device;
+    OK(hdst__engine_open(j->context->engine, &device, ERR));
+    hdst__device_info *info = (hdst__device_info *)(uintptr_t)device->info;
+    const uint64_t usual = info->max_alloc_bytes;
+    hdst_result *r = hdst_result_create(hdst_sort(cached, "value desc"));
+    info->max_alloc_bytes = bytes;
+    RUN(r);
+    info->max_alloc_bytes = usual;
+    hdst_result_destroy(r);
+}
+
+Test(sort, small_records_in_segments_of_a_cache)
+{
+    job j;
+    for (uint32_t i = 0; i < MOST; i++) tags_in_order[i] = tags[i] = (tagged){(int32_t)(i * 2654435761u % 3000), i};
+    qsort(tags_in_order, MOST, sizeof *tags, compare_tags);
+    ON_FORMS(j, 4) {
+        hdst_dataset *read = hdst_read(hdst_source_from_memory(j.context, tags, MOST, sizeof *tags), j.module, "tagged"), *cached = hdst_cache(read);
+        if (strcmp(forms[form_], "interp")) load_in_segments(&j, cached, 12 << 10);
+        expect_tags(&j, cached, MOST, forms[form_]);
+        hdst_context_destroy(j.context);
+    }
+}
+
 // What a filter leaves on the device lies in several pieces when it is more than the first one holds.
 Test(sort, records_in_several_pieces_of_device_memory)
 {

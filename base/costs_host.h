@@ -18,6 +18,9 @@ enum {
     HDST__HOST_FIRST_RECORDS = 1 << 18,         // of a slice, while nothing is known of the time of a record
     HDST__HOST_FOLD_RECORDS = 1 << 20,          // of a slice of a fold, at least: 16384 work-items
     HDST__HOST_SAMPLE_RECORDS = 256, HDST__HOST_SAMPLE_RUNS = 16,       // a look at the data before it is run: records at most, in so many places
+    // A run of it ends its loops behind so many turns, or emitted records: with a record that has far more it takes less than 1 s and about 15 ms.
+    // Turns of a function that does not emit are many, as scales come of what stands behind its loops: a neural net has hundreds of thousands.
+    HDST__HOST_SAMPLE_TURNS = 1 << 20, HDST__HOST_SAMPLE_EMITTED = 1 << 14,
     HDST__HOST_IN_PLACE_BYTES = 1 << 20,        // of an output record that kernels write where it stays, at most: a chunk of a store holds many
     HDST__HOST_WINDOW_SLACK_BYTES = 1 << 16,    // room in a window of the output beyond what is expected (HDST__HOST_WINDOW_MARGIN)
     HDST__HOST_FIRST_CHUNK_BYTES = 16 << 20,    // of output that stays, where nobody knows how much will come; each later chunk is twice as large

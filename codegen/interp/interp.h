@@ -49,6 +49,9 @@ typedef struct hdst__interp_run {
     // For tests of the compiler: an active lane that reads or writes with an index out of range is HDST_E_INTERNAL. A kernel
     // would be outside its memory there; without `strict` the interpreter takes index 0.
     bool strict;
+    // For a look at what a function does, whatever its records are like: once so many turns of loops were made, or so many records emitted, every loop ends
+    // with the turn that it is in. What stands behind loops is carried out as ever. 0: any number.
+    uint64_t most_turns, most_emitted;
     bool skip_failed;                   // hdst__interpret_fold_ordered: a record that fails takes no part, and the fold goes on
     // Folds: room for the two operands of the first combination that fails, the result so far and the next record, as C
     // structs one after another; or NULL.

@@ -66,6 +66,7 @@ typedef struct interp_state {
     const hdst__accum **accum;  // by param
     bool in_records;            // block form: inside a record loop
     bool cancelled;             // nothing that follows counts
+    uint64_t turns;             // of loops
     const char *wrong;          // a broken rule, of the block form or (strict) of indices
     const interp_mask *mask;    // of the statement that is carried out
     interp_texts texts;

@@ -210,11 +210,19 @@ static void leave_loop(interp_state *s, interp_mask *entered)
     recount(s, entered);
 }
 
-// Looks for a cancel at the end of a turn: a loop may have no other end.
-static bool is_cancelled(interp_state *s, interp_mask *inside)
+static bool has_seen_enough(const interp_state *s)
 {
-    if (!hdst__cancel_asked(s->run->cancel)) return false;
-    s->cancelled = true;
+    const hdst__interp_run *run = s->run;
+    return (run->most_turns && s->turns >= run->most_turns) || (run->most_emitted && run->emitted >= run->most_emitted);
+}
+
+// Looks for a cancel at the end of a turn: a loop may have no other end. And whether more of them are wanted.
+static bool ends_early(interp_state *s, interp_mask *inside)
+{
+    const bool asked = hdst__cancel_asked(s->run->cancel);
+    s->turns++;
+    if (!asked && !has_seen_enough(s)) return false;
+    s->cancelled = s->cancelled || asked;
     clear(s, inside);
     return true;
 }
@@ -255,7 +263,7 @@ static void exec_for(interp_state *s, const ir_stmt *stmt, interp_mask *mask)
         if (inside.active == 0) break;
         if (s->run->trace) hdst__interp_trace_turn(s, stmt, turn);
         exec_round(s, &stmt->body, &inside, continued);
-        if (inside.active == 0 || is_cancelled(s, &inside)) break;
+        if (inside.active == 0 || ends_early(s, &inside)) break;
         set_variable(s, stmt->var, combined(s, IR_ADD, kind, var, (lanes){&step, true}, scratch), &inside);
     }
     s->top = top;
@@ -274,7 +282,7 @@ static void exec_loop(interp_state *s, const ir_stmt *stmt, interp_mask *mask)
         if (stmt->cond) keep_while(s, &inside, hdst__interp_eval(s, stmt->cond, s->top));
         if (inside.active) exec_round(s, &stmt->body, &inside, continued);
         if (inside.active) exec_round(s, &stmt->after, &inside, continued);
-        if (inside.active) is_cancelled(s, &inside);
+        if (inside.active) ends_early(s, &inside);
     }
     s->top = top;
     leave_loop(s, mask);

@@ -60,6 +60,7 @@ static bool sample_run(sampler *s, uint64_t first, uint64_t count)
         .input = {s->storage}, .input_buffers = {(const void *const *)s->buffers}, .first = first, .count = count,
         .broadcast = s->broadcast, .accum_rows = plan->rows, .tables = plan->tables, .device_table = NULL,
         .output = plan->func->emits ? NULL : s->output, .addends = plan->tables ? plan->addends : NULL, .rows_seen = plan->rows_seen,
+        .most_turns = HDST__HOST_SAMPLE_TURNS, .most_emitted = HDST__HOST_SAMPLE_EMITTED,
     };
     if (hdst__interpret(&run, NULL) != HDST_OK) return false;
     plan->sampled += count;

@@ -350,6 +350,40 @@ Test(interp, break_continue_and_return_of_lanes_that_differ)
     for (uint32_t i = 0; i < N; i++) cr_expect_eq(out[i].v, ways_out(in[i].v), "v = %u: %u", in[i].v, out[i].v);
 }
 
+// Two loops of v turns, one in the other: emits in each turn of the inner one, or stores how many there were.
+static ir_func *turning_func(bool emits)
+{
+    ir_func *f = new_func();
+    const field fields[] = {{"v", HDST__U32, 0}};
+    const uint32_t in = add_param(f, IR_INPUT, "a", make_record("number", fields, 1), false);
+    const uint32_t out = add_param(f, IR_OUTPUT, "result", f->params[0].record, false);
+    const uint32_t i = hdst__ir_add_var(f, "i", HDST__U32, 0), j = hdst__ir_add_var(f, "j", HDST__U32, 0), sum = hdst__ir_add_var(f, "sum", HDST__U32, 0);
+    ir_stmt *outer = loop(f, &f->body, i, u32(f, 0), leaf(f, IR_FIELD, in, 0, NULL, NULL));
+    ir_stmt *inner = loop(f, &outer->body, j, u32(f, 0), leaf(f, IR_FIELD, in, 0, NULL, NULL));
+    set(f, &inner->body, sum, op(f, IR_ADD, var(f, sum), u32(f, 1)));
+    if (emits) add(f, &inner->body, IR_EMIT);
+    f->emits = emits;
+    if (!emits) store(f, &f->body, out, 0, var(f, sum));
+    expect_sound(f);
+    return f;
+}
+
+Test(interp, loops_end_where_enough_was_seen)
+{
+    number in[3] = {{2}, {3000000}, {7}}, out[3];
+    hdst__interp_run run = run_numbers(turning_func(false), in, 3, out);
+    run.most_turns = 20;            // all in the first turn of the outer loop
+    cr_assert_eq(hdst__interpret(&run, NULL), HDST_OK);
+    cr_expect(out[0].v == 2 && out[1].v == 20 && out[2].v == 7, "%u %u %u", out[0].v, out[1].v, out[2].v);
+    run = run_numbers(turning_func(true), in, 3, NULL);
+    run.most_emitted = 1000;
+    cr_assert_eq(hdst__interpret(&run, NULL), HDST_OK);
+    cr_expect(run.emitted >= 1000 && run.emitted < 1003, "%llu", (unsigned long long)run.emitted);
+    run = run_numbers(turning_func(true), in + 2, 1, NULL);
+    cr_assert_eq(hdst__interpret(&run, NULL), HDST_OK);
+    cr_expect_eq(run.emitted, 49, "any number");
+}
+
 // --- Local arrays, const arrays, filters ---
 
 Test(interp, local_arrays_are_indexed_by_lane)

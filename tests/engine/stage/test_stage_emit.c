@@ -4,7 +4,7 @@
 // much or fail.
 #include "engine/engine.h"
 #include "engine/memory/host_rows.h"
-#include "engine/stage/stage_run.h"
+#include "engine/stage/stage.h"
 #include "codegen/front/front.h"
 #include "codegen/lower/fuse.h"
 #include "codegen/lower/lower.h"
@@ -407,6 +407,22 @@ Test(emit, a_record_that_emits_more_than_fits_is_an_error)
         bind(&j, "m", &(uint32_t){3}, 1);       // the stage is sound afterwards
         cr_assert_eq(job_run(&j), HDST_OK, "%s", j.error.message);
         expect_parts(&j, 3, 100);
+        job_close(&j);
+    }
+}
+
+// A look at the data does not take a record's whole output in.
+Test(emit, a_sample_is_of_a_bounded_part_of_a_record)
+{
+    enum { MOST = 3 * (HDST__HOST_SAMPLE_EMITTED + 64) };
+    for (int form = 0; form < FORMS; form++) {
+        job j;
+        if (!job_open(&j, &(setup){.form = form, .records = 9, .memory = 256 << 20, .chain = {"parts"}})) return job_close(&j);
+        bind(&j, "all", NULL, 4);
+        bind(&j, "m", &(uint32_t){300000}, 1);
+        cr_assert_eq(job_run(&j), HDST_OK, "form %d: %s", form, j.error.message);
+        expect_parts(&j, 300000, 9);
+        cr_expect(j.stage->plan->emitted > HDST__HOST_SAMPLE_EMITTED / 2 && j.stage->plan->emitted < MOST, "%llu", (unsigned long long)j.stage->plan->emitted);
         job_close(&j);
     }
 }

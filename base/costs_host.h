@@ -15,6 +15,8 @@ enum {
     HDST__HOST_LANDING_BYTES = 16 << 20,        // of a slice's output that is a device's alone, on their way to the host: chosen, not measured
     // Shares of what is left of the budgets: three segments and four slices' outputs leave half of it to tables and results.
     HDST__HOST_STREAM_SHARE = 8, HDST__HOST_OUTPUT_SHARE = 32,
+    HDST__HOST_RECORD_OUTPUT_SHARE = 4,         // of the budgets, which what one record gives may take; it must have room beside all else
+    HDST__HOST_RECORD_PARTS = 1024, HDST__HOST_RECORD_PART_BYTES = 256,     // of a text that is taken apart: parts of a slice at most; least bytes of one
     HDST__HOST_FIRST_RECORDS = 1 << 18,         // of a slice, while nothing is known of the time of a record
     HDST__HOST_FOLD_RECORDS = 1 << 20,          // of a slice of a fold, at least: 16384 work-items
     HDST__HOST_SAMPLE_RECORDS = 256, HDST__HOST_SAMPLE_RUNS = 16,       // a look at the data before it is run: records at most, in so many places

@@ -54,7 +54,12 @@ static void give(interp_state *s, const ir_stmt *stmt, size_t lane)
     s->run->emitted++;
     if (s->run->emitted == s->run->output_room + 1) s->run->full_check = stmt->check;
     // Beyond the room only the number is wanted.
-    if (!given->record_bytes || s->run->emitted > s->run->output_room || !has_room(s)) return;
+    if (!given->record_bytes || s->run->emitted > s->run->output_room) return;
+    if (s->n == 1) {        // nothing comes mixed, and it may be very many
+        memcpy((char *)s->run->output + (s->run->emitted - 1) * given->record_bytes, given->next, given->record_bytes);
+        return;
+    }
+    if (!has_room(s)) return;
     memcpy(given->records + given->count * given->record_bytes, given->next + lane * given->record_bytes, given->record_bytes);
     given->lane[given->count++] = (uint32_t)lane;
 }

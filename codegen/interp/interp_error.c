@@ -112,7 +112,7 @@ static const char *hint_of(const ir_check *check, char *text, size_t size)
         snprintf(text, size, "%s(t, otherwise) has a value for such texts", check->what);
         return text;
     }
-    if (check->kind == IR_CHECK_EMIT) return "raise --memory (the output of a record must fit a share of it), or emit less from one record";
+    if (check->kind == IR_CHECK_EMIT) return "raise --memory (the output of a record must fit a quarter of it), or emit less from one record";
     if (is_key(check)) return "a dense result has a row for each key from 0 on: give hdst_reduce_dense more rows, or use hdst_reduce_by_key";
     if (check->kind == IR_CHECK_LOOKUP || check->kind == IR_CHECK_LOOKUP_TEXT) {
         snprintf(text, size, "ask before: has(%s, k) ? %s[k] : ...", check->what ? check->what : "t", check->what ? check->what : "t");

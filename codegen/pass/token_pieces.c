@@ -80,7 +80,7 @@ static bool goes_over(const ir_func *func, const ir_stmt *loop)
 }
 
 // Beside the loop records are only read.
-static bool suits(const ir_func *func)
+bool hdst__takes_token_pieces(const ir_func *func)
 {
     const ir_stmt *loop = NULL;
     bool effects = false;
@@ -95,4 +95,4 @@ static bool suits(const ir_func *func)
     return !effects && loop && goes_over(func, loop);
 }
 
-void hdst__pass_token_pieces(ir_func *func) { func->token_pieces = hdst__ir_output(func).way == IR_OUTPUT_COUNTED && suits(func); }
+void hdst__pass_token_pieces(ir_func *func) { func->token_pieces = hdst__ir_output(func).way == IR_OUTPUT_COUNTED && hdst__takes_token_pieces(func); }

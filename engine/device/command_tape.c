@@ -374,7 +374,8 @@ static bool same_numbers(const hdst__launch *a, const hdst__launch *b)
     return a->first == b->first && a->skip == b->skip && a->count == b->count && a->storage == b->storage && a->param_count == b->param_count &&
            a->accum_count == b->accum_count && a->first_row == b->first_row && a->text_bytes == b->text_bytes && a->text_host == b->text_host &&
            a->text_constants_host == b->text_constants_host && a->combined_tables == b->combined_tables && a->combined_bits == b->combined_bits &&
-           a->gathers == b->gathers && a->flush == b->flush && a->batch == b->batch && a->room == b->room && a->clears == b->clears;
+           a->gathers == b->gathers && a->flush == b->flush && a->batch == b->batch && a->room == b->room && a->clears == b->clears &&
+           a->fits == b->fits && a->divides == b->divides;
 }
 
 static bool same_launch(const tapes *t, const hdst__launch *a, const hdst__launch *b)

@@ -75,6 +75,8 @@ typedef struct hdst__launch {
     bool gathers;                           // GPU: rows `skip` to `skip` + `count` of the table become records, and nothing else is done
     uint64_t batch;                         // HDST__ARG_BATCH
     uint64_t flush, room;                   // room: records that fit `output`
+    bool fits;                              // as is known of this slice: nobody need count first
+    bool divides;                           // if it does not fit, a number that says so will do
     uint32_t param_count, accum_count;      // of `broadcast` and `rows`; of `finished`
 } hdst__launch;
 

@@ -142,14 +142,17 @@ static void note_failure(hdst__memory *error_word, const hdst__interp_run *run)
     if (found < *word) *word = found;
 }
 
+enum { COUNTED_TIMES = 4 };     // the room: whoever is told of more cuts the slice into so many pieces, or a few more
+
 // Counts first where the output might not fit: what accumulates must not do so twice. places[0] takes the number of output records.
-static hdst_status run_emitting(hdst__interp_run *run, uint64_t *places, hdst_error *error)
+static hdst_status run_emitting(hdst__interp_run *run, uint64_t *places, bool fits, bool divides, hdst_error *error)
 {
     places[0] = 0;
     const uint64_t bound = hdst__ir_emit_bound(run->func);
     uint64_t most;
-    if (__builtin_mul_overflow(bound, run->count, &most) || most > run->output_room) {
+    if (!fits && (__builtin_mul_overflow(bound, run->count, &most) || most > run->output_room)) {
         hdst__interp_run count = *run;
+        if (divides && run->output_room < UINT64_MAX / COUNTED_TIMES) count.most_emitted = (run->count > 1 ? COUNTED_TIMES : 1) * run->output_room + 1;
         count.output = NULL;
         count.device_table = NULL;
         hdst_status status = hdst__interpret(&count, error);
@@ -179,8 +182,9 @@ static hdst_status interpret(hdst__device *device, hdst__program *program, const
         .tables = program->code.tables, .device_table = at->table ? at->table->host : NULL,
         .output = at->output ? at->output->host : NULL, .output_room = at->room,
     };
-    hdst_status status = program->code.fold ? hdst__interpret_fold_level(&run, error) : func->emits ? run_emitting(&run, at->places->host, error)
-                                                                                                     : hdst__interpret(&run, error);
+    hdst_status status = program->code.fold ? hdst__interpret_fold_level(&run, error)
+                         : func->emits      ? run_emitting(&run, at->places->host, at->fits, at->divides, error)
+                                            : hdst__interpret(&run, error);
     if (status == HDST_OK) note_failure(at->error, &run);
     return status;
 }

@@ -172,8 +172,7 @@ static bool offer_rows(hdst__pass *pass, const hdst__slot *slot, hdst__launch *l
     return true;
 }
 
-// Records [skip, skip + count) of the segment. `alone`: nobody is told when it ends; settling its ticket waits.
-static hdst_status start_slice(hdst__executor *executor, hdst__pass *pass, hdst__slot *slot, uint64_t skip, uint64_t count, bool alone, hdst_error *error)
+hdst_status hdst__executor_start(hdst__executor *executor, hdst__pass *pass, hdst__slot *slot, uint64_t skip, uint64_t count, bool alone, hdst_error *error)
 {
     hdst__device *device = executor->device;
     hdst__segment *segment = slot->segment;
@@ -195,6 +194,8 @@ static hdst_status start_slice(hdst__executor *executor, hdst__pass *pass, hdst_
     launch.text_host = hdst__text_mirror_host(&segment->mirror);
     launch.places = slot->places;
     launch.room = pass->room;
+    launch.fits = slot->is_enlarged;
+    launch.divides = hdst__slot_divides(executor, slot, pass);
     if (pass->combined) hdst__combined_tables_offer(pass->combined, pass->came, &launch);
     slot->combines = pass->rows && offer_rows(pass, slot, &launch);
     hdst__memory place = {0};
@@ -233,7 +234,7 @@ static hdst_status submit_slice(hdst__executor *executor, hdst__pass *pass, hdst
     slot->turn = 1;
     slot->try = pass->tuning ? hdst__tuning_next(pass->tuning, count) : 0;
     slot->program = pass->tuning ? pass->tries[slot->try] : pass->program;
-    hdst_status status = start_slice(executor, pass, slot, skip, count, false, error);
+    hdst_status status = hdst__executor_start(executor, pass, slot, skip, count, false, error);
     if (status != HDST_OK) return status;
     executor->in_flight++;
     segment->users++;
@@ -241,11 +242,6 @@ static hdst_status submit_slice(hdst__executor *executor, hdst__pass *pass, hdst
 }
 
 // --- The end of a slice ---
-
-static bool overflows(const hdst__slot *slot, const hdst__pass *pass)
-{
-    return pass->way == IR_OUTPUT_COUNTED && !pass->window && slot->readback[0] > pass->room;
-}
 
 // What a record takes that streams through this worker, its way in included: the time from the end of a slice to that of the next, while there are some.
 static double seconds_since_last(hdst__pass *pass)
@@ -268,13 +264,7 @@ static void count_slice(const hdst__slot *slot, hdst__pass *pass)
                                    .copy = pass->team ? seconds_since_last(pass) : 0};
     pass->policy->done(pass->schedule, pass->worker, &cost);
     if (pass->measured) hdst__power_estimate_add(pass->measured, &cost);
-    if (pass->tuning) hdst__tuning_note(pass->tuning, slot->try, slot->ticket.seconds, slot->count, !overflows(slot, pass));
-}
-
-// Whether a record of these, or one before them, has failed: then their output is worth nothing.
-static bool has_failed(const hdst__pass *pass, const hdst__slot *slot, uint64_t first, uint64_t count)
-{
-    return pass->failure != UINT64_MAX && pass->failure >> 16 < pass->base + slot->segment->first + first + count;
+    if (pass->tuning) hdst__tuning_note(pass->tuning, slot->try, slot->ticket.seconds, slot->count, !hdst__slot_overflows(slot, pass));
 }
 
 void hdst__pass_note_failure(hdst__pass *pass, uint64_t word)
@@ -282,35 +272,6 @@ void hdst__pass_note_failure(hdst__pass *pass, uint64_t word)
     if (word < pass->failure) pass->failure = word;
     if (pass->team) hdst__team_note_failure(pass->team, word);
     if (pass->team && pass->team->assembly && word != UINT64_MAX) hdst__assembly_end(pass->team->assembly);       // who waits for its output waits in vain
-}
-
-// So many records give output that fits, going by what all of them gave; fewer than all.
-static uint64_t piece_records(const hdst__slot *slot, const hdst__pass *pass)
-{
-    uint64_t fit = (uint64_t)((double)slot->count * ((double)pass->room / (double)slot->readback[0]) * 0.9);
-    if (fit >= slot->count) fit = slot->count / 2;
-    if (fit >= 64) return fit / 64 * 64;
-    return fit ? fit : 1;
-}
-
-// A slice whose output did not fit did nothing else either. It runs again in pieces, alone, in its slot.
-static hdst_status cut_slice(hdst__executor *executor, hdst__pass *pass, hdst__slot *slot, hdst_error *error)
-{
-    const uint64_t first = slot->skip, count = slot->count, each = piece_records(slot, pass);
-    if (count == 1) {
-        hdst__pass_note_failure(pass, (pass->base + slot->segment->first + first) << 16 | HDST__TOO_MANY);
-        return HDST_OK;
-    }
-    hdst_status status = HDST_OK;
-    for (uint64_t done = 0; done < count && status == HDST_OK && !has_failed(pass, slot, first, done + 1); done += each) {
-        status = start_slice(executor, pass, slot, first + done, count - done < each ? count - done : each, true, error);
-        if (status == HDST_OK) status = executor->device->ops->settle(executor->device, &slot->ticket, error);
-        if (status != HDST_OK) return status;
-        if (pass->checks) hdst__pass_note_failure(pass, *slot->error_at);
-        if (overflows(slot, pass)) status = cut_slice(executor, pass, slot, error);
-        else if (!has_failed(pass, slot, slot->skip, slot->count)) status = hdst__executor_take_output(executor, slot, pass, error);
-    }
-    return status;
 }
 
 // A turn behind the first: who found no room there comes again.
@@ -324,11 +285,11 @@ static void note_rows(const hdst__pass *pass, const hdst__slot *slot)
 static hdst_status drain_slice(hdst__executor *executor, hdst__pass *pass, hdst__slot *slot, hdst_error *error)
 {
     hdst_status status = HDST_OK;
-    while (status == HDST_OK && overflows(slot, pass)) {
+    while (status == HDST_OK && hdst__slot_overflows(slot, pass)) {
         status = hdst__executor_take_room(executor, slot, pass, error);
         slot->turn++;
         if (status == HDST_OK) status = hdst__cancel_check(executor->device->runtime->cancel, 0, 0, error);
-        if (status == HDST_OK) status = start_slice(executor, pass, slot, slot->skip, slot->count, true, error);
+        if (status == HDST_OK) status = hdst__executor_start(executor, pass, slot, slot->skip, slot->count, true, error);
         if (status == HDST_OK) status = executor->device->ops->settle(executor->device, &slot->ticket, error);
         if (status == HDST_OK && slot->readback[1]) note_rows(pass, slot);
     }
@@ -411,7 +372,7 @@ static hdst_status enlarge_window(hdst__executor *executor, hdst__pass *pass, hd
     if (status == HDST_OK) status = open_window(executor, pass, least, error);
     for (uint32_t i = 0; i < executor->in_flight && status == HDST_OK; i++) {
         hdst__slot *slot = &executor->slot[(executor->oldest + i) % executor->slots];
-        status = start_slice(executor, pass, slot, slot->skip, slot->count, false, error);
+        status = hdst__executor_start(executor, pass, slot, slot->skip, slot->count, false, error);
         if (status != HDST_OK) slot->done = true;       // nobody will say so
     }
     return status;
@@ -437,15 +398,15 @@ hdst_status hdst__executor_finish_oldest(hdst__executor *executor, hdst__pass *p
         count_slice(slot, pass);
         count_outputs(slot, pass);
         if (pass->checks) hdst__pass_note_failure(pass, *slot->error_at);
-        if (pass->output && keep_output && overflows(slot, pass))
-            status = (slot->combines ? drain_slice : cut_slice)(executor, pass, slot, error);
-        else if (pass->output && keep_output && !has_failed(pass, slot, slot->skip, slot->count))
+        if (pass->output && keep_output && hdst__slot_overflows(slot, pass))
+            status = (slot->combines ? drain_slice : hdst__executor_cut)(executor, pass, slot, error);
+        else if (pass->output && keep_output && !hdst__slot_has_failed(pass, slot, slot->skip, slot->count))
             status = hdst__executor_take_output(executor, slot, pass, error);
     }
     executor->oldest = (executor->oldest + 1) % executor->slots;
     executor->in_flight--;
     slot->segment->users--;
-    const bool counts = slot->chunk && status == HDST_OK && keep_output && !has_failed(pass, slot, first, count);
+    const bool counts = slot->chunk && status == HDST_OK && keep_output && !hdst__slot_has_failed(pass, slot, first, count);
     if (counts && hdst__assembly_taken(pass->team->assembly, slot->chunk, count)) atomic_store(&pass->team->stops, true);
     return status;
 }

@@ -11,6 +11,7 @@
 #include "engine/stage/assembly.h"
 #include "engine/stage/device_rows.h"
 #include "engine/stage/combined_tables.h"
+#include "engine/stage/record_parts.h"
 #include "engine/stage/shape_search.h"
 #include "engine/stage/team.h"
 #include "partition/policy.h"
@@ -30,6 +31,9 @@ typedef struct hdst__slot {             // a slice in flight
     hdst__segment *segment;
     uint64_t skip, count;               // records before it in the segment, records
     hdst__memory *output, *places;      // kept from slice to slice; NULL when the stage has none
+    bool is_enlarged;                   // `output` is a larger one, for the output of one record
+    bool is_part;                       // `segment` has parts of one record:
+    uint64_t whole;                     //     which that is, of the whole input
     uint64_t *readback;                 // of `places`: what the host asks for
     uint64_t error_word;                // of the device after this slice
     const uint64_t *error_at;           // it, or what came back with the table
@@ -90,6 +94,9 @@ typedef struct hdst__pass {
     bool streams;                       // segments are filled while slices run
     hdst__power *power;                 // the policy keeps it
     hdst__power_estimate *measured;     // NULL, or what its slices cost
+    const hdst__record_parts *parts;    // not NULL: what a record gives is what parts of it give (record_parts.h)
+    uint64_t record_room;               // COUNTED: output records of one record at most
+    uint64_t too_many_record, too_many; // out: one that gave more, and how many
     double *outputs_per_record;         // COUNTED: measured here
     uint64_t outputs, came;             // COUNTED: records that there was room for, or that came out, so far; those that did
     uint64_t counted;                   //     and of how many input records
@@ -134,6 +141,27 @@ static inline hdst_status hdst__pass_read_overflow_state(hdst__device *device, h
 
 // Runs all slices that the schedule gives this worker. When it returns nothing is in flight. HDST_OK also when a record failed: then `failure` says which.
 hdst_status hdst__execute(hdst__executor *executor, hdst__pass *pass, hdst_error *error);
+
+// Records [skip, skip + count) of the slot's segment begin. `alone`: nobody is told when they end; settling the slot's ticket waits.
+hdst_status hdst__executor_start(hdst__executor *executor, hdst__pass *pass, hdst__slot *slot, uint64_t skip, uint64_t count, bool alone, hdst_error *error);
+
+static inline bool hdst__slot_overflows(const hdst__slot *slot, const hdst__pass *pass)
+{
+    return pass->way == IR_OUTPUT_COUNTED && !pass->window && slot->readback[0] > pass->room;
+}
+
+// Whether a record of these, or one before them, has failed: then their output is worth nothing.
+static inline bool hdst__slot_has_failed(const hdst__pass *pass, const hdst__slot *slot, uint64_t first, uint64_t count)
+{
+    return pass->failure != UINT64_MAX && pass->failure >> 16 < pass->base + slot->segment->first + first + count;
+}
+
+// executor_cut.c: a slice that has ended and whose output did not fit runs again in pieces, alone, in its slot.
+hdst_status hdst__executor_cut(hdst__executor *executor, hdst__pass *pass, hdst__slot *slot, hdst_error *error);
+// Whether a slice that does not fit is cut until nothing of it is a record whose output needs memory of its own.
+bool hdst__slot_divides(const hdst__executor *executor, const hdst__slot *slot, const hdst__pass *pass);
+// Output records that one record may give, where a slot has room for `room`: the same on devices that have as much memory.
+uint64_t hdst__record_room(const hdst__device *device, uint64_t row_bytes, uint64_t room);
 
 // executor_output.c: what came out of a slice that has ended goes on.
 // Of a slice that is about to start: where its records will be on the host, if a device that has its own memory may copy right to there; NULL: it may not.

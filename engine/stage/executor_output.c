@@ -209,7 +209,8 @@ hdst_status hdst__executor_take_room(hdst__executor *executor, const hdst__slot 
 bool hdst__slot_combines(const hdst__slot *slot, const hdst__pass *pass)
 {
     const hdst__consumer *to = pass->output ? pass->output->consumer : NULL;
-    return to && to->combine && !pass->built && !slot->chunk && pass->way != IR_OUTPUT_BOUNDED && !pass->runs_at && !slot->executor->device->unified;
+    return to && to->combine && !pass->built && !slot->chunk && !slot->is_enlarged && pass->way != IR_OUTPUT_BOUNDED && !pass->runs_at &&
+           !slot->executor->device->unified;
 }
 
 static hdst__slice_records records_of(const hdst__slot *slot, const hdst__pass *pass)

@@ -497,6 +497,7 @@ static hdst_status build(hdst__launch_plan *plan, const hdst__launch_plan_reques
     plan->way = plan->kernel ? plan->kernel->output_way : plan->func->emits || filters ? IR_OUTPUT_COUNTED : IR_OUTPUT_DENSE;
     plan->outputs_per_record = plan->sampled && plan->func->emits ? (double)plan->emitted / (double)plan->sampled : 1;
     if (plan->kernel && plan->kernel->at_most) plan->outputs_per_record *= HDST__CPU_MOST_TOKENS;
+    if (plan->way == IR_OUTPUT_COUNTED && !own && !request->fold) plan->parts = hdst__record_parts_of(plan->func);
     status = choose_items(plan, error);
     if (status != HDST_OK) return status;
     choose_slices(plan, request->most_records, request->fold);

@@ -72,6 +72,8 @@ typedef struct hdst__launch_plan {
     uint64_t slice_least, slice_most;
     hdst__power power, noted;       // as policies keep it; as it was measured and kept last (launch_power.h)
     double outputs_per_record;      // as far as was seen
+    hdst__record_parts parts;       // of what a record's parts give
+    uint64_t too_many_record, too_many;     // of the last run: a record that gave more than one may, and how many
     hdst__executor *executor;
     hdst__slot_sizes slot;
     hdst__memory *table, *strips, *scales, *error_word;

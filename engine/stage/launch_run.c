@@ -124,6 +124,11 @@ static uint64_t room_of(const hdst__launch_plan *plan)
     return least && least < plan->room ? least : plan->room;
 }
 
+static uint64_t record_room(const hdst__launch_plan *plan)
+{
+    return plan->output_param ? hdst__record_room(plan->device, plan->output_param->record->size, room_of(plan)) : 0;
+}
+
 static bool builds_texts(const hdst__launch_plan *plan) { return plan->output_param && plan->output_param->given; }
 
 static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cache, hdst__ring *ring, hdst__output *output, int64_t *table,
@@ -157,7 +162,7 @@ static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cach
         .rows = plan->kernel && plan->kernel->combine_name ? &rows : NULL,
         .built = built.output ? &built : NULL, .group = plan->code.fold ? HDST__FOLD_RECORDS : 1, .way = plan->way, .room = room_of(plan),
             .runs_at = plan->kernel ? hdst__kernel_runs_at(plan->kernel, plan->items) : 0,
-            .in_place = plan->in_place,
+            .in_place = plan->in_place, .parts = plan->parts.divides ? &plan->parts : NULL, .record_room = record_room(plan),
         .limit = plan->tables || plan->code.fold ? 0 : plan->limit, .window = plan->in_window ? &window : NULL,
             .bound = plan->func->emits ? hdst__ir_emit_bound(plan->func) : 1, .checks = plan->checks,
         .table = table, .table_bytes = table ? (plan->first_level_words ? hdst__plan_first_level_back(plan) : plan->device_words) * sizeof(int64_t)
@@ -176,6 +181,8 @@ static hdst_status run_slices(hdst__launch_plan *plan, hdst__dataset_cache *cach
     memcpy(plan->combined, (uint64_t[]){rows.made, rows.left, rows.given}, sizeof plan->combined);
     hdst__device_rows_end(&rows);
     *failure = pass.failure;
+    plan->too_many_record = pass.too_many_record;
+    plan->too_many = pass.too_many;
     if (status == HDST_OK && pass.failure == UINT64_MAX && !tuning) hdst__plan_power_after(plan, &measured);
     plan->table_is_clean = pass.is_clear && status == HDST_OK;
     *has_overflow_state = pass.has_overflow_state;
@@ -256,6 +263,39 @@ static bool make_room(few_records *few, const hdst__launch_plan *plan)
     return true;
 }
 
+typedef struct ways_to_fail {
+    bool by_check;              // beside giving too much
+    uint32_t emit;              // the check of all that it emits; UINT32_MAX: of none
+    bool emits_apart;           // there are several
+} ways_to_fail;
+
+static bool find_ways(ir_stmt *s, void *user)
+{
+    ways_to_fail *w = user;
+    w->by_check |= s->kind == IR_CHECK;
+    if (s->kind != IR_EMIT) return true;
+    w->emits_apart |= w->emit != UINT32_MAX && w->emit != s->check;
+    w->emit = s->check;
+    return true;
+}
+
+// What a record gives that gave too much is known from the run, if nothing else can be wrong with it.
+static bool knows_number(const hdst__launch_plan *plan, uint64_t record, ways_to_fail *ways)
+{
+    *ways = (ways_to_fail){.emit = UINT32_MAX};
+    hdst__ir_visit_stmts((ir_block *)&plan->func->body, find_ways, ways);
+    return plan->too_many && plan->too_many_record == record && !ways->by_check;
+}
+
+static hdst_status tell_too_many(const hdst__launch_plan *plan, uint64_t record, uint32_t emit, uint64_t emitted, hdst_error *error)
+{
+    const uint64_t room = record_room(plan);
+    if (emit < plan->func->check_count) hdst__check_to_error(plan->func, emit, emitted, room, NULL, record, error);
+    else hdst__error_set(error, HDST_E_RECORD, "record %llu gives %llu records, room is for %llu", (unsigned long long)record, (unsigned long long)emitted,
+                         (unsigned long long)room);
+    return HDST_E_RECORD;
+}
+
 static hdst_status run_again(const hdst__launch_plan *plan, const hdst__stage_values *values, few_records *few, uint64_t record, void *pair,
                              hdst__interp_run *run,
                              hdst_error *error)
@@ -277,8 +317,10 @@ static hdst_status run_again(const hdst__launch_plan *plan, const hdst__stage_va
         .func = plan->func, .allocator = plan->device->runtime->allocator, .cancel = plan->device->runtime->cancel,
         .input = {few->storage}, .input_buffers = {(const void *const *)few->buffers}, .first = first, .count = count,
         .broadcast = tables, .accum_rows = plan->rows, .tables = plan->tables, .device_table = NULL,
-        .output = few->output, .output_room = plan->room, .failed_pair = pair,
+        .output = few->output, .output_room = record_room(plan), .failed_pair = pair,
     };
+    ways_to_fail ways;
+    if (knows_number(plan, record, &ways)) run->most_emitted = run->output_room + 1;
     if (status == HDST_OK) status = plan->code.fold ? hdst__interpret_fold_level(run, error) : hdst__interpret(run, error);
     hdst__free(plan->device->runtime->allocator, tables);
     return status;
@@ -292,6 +334,9 @@ hdst_status hdst__launch_plan_record_error(const hdst__launch_plan *plan, const 
     if ((check >= plan->func->check_count && check != HDST__TOO_MANY) || record >= plan->whole.records)
         return hdst__error_set(error, HDST_E_INTERNAL, "%s reports a failed check that does not exist: %016llx", plan->device->info->name,
                                (unsigned long long)word);
+    ways_to_fail ways;
+    const bool knows = check == HDST__TOO_MANY && knows_number(plan, record, &ways);
+    if (knows && !ways.emits_apart) return tell_too_many(plan, record, ways.emit, plan->too_many, error);
     few_records few = {0};
     hdst__interp_run run;
     hdst_status status = make_room(&few, plan) ? run_again(plan, values, &few, record, pair, &run, error)
@@ -299,14 +344,8 @@ hdst_status hdst__launch_plan_record_error(const hdst__launch_plan *plan, const 
     hdst__arena_destroy(&few.arena);
     hdst__text_room_close(&few.texts);
     if (status != HDST_OK) return status;
-    if (check == HDST__TOO_MANY && run.failed_record == UINT64_MAX && run.full_check >= plan->func->check_count)
-        return hdst__error_set(error, HDST_E_RECORD, "record %llu gives %llu records, room is for %llu", (unsigned long long)record,
-                               (unsigned long long)run.emitted,
-                               (unsigned long long)plan->room);
-    if (check == HDST__TOO_MANY && run.failed_record == UINT64_MAX) {
-        hdst__check_to_error(plan->func, run.full_check, run.emitted, plan->room, NULL, record, error);
-        return HDST_E_RECORD;
-    }
+    if (check == HDST__TOO_MANY && run.failed_record == UINT64_MAX)
+        return tell_too_many(plan, record, run.full_check, knows ? plan->too_many : run.emitted, error);
     if (run.failed_record != record)
         return hdst__error_set(error, HDST_E_INTERNAL, "record %llu failed on %s and not in the interpreter", (unsigned long long)record,
                                plan->device->info->name);

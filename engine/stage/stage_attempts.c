@@ -42,6 +42,15 @@ static hdst_status pass_over(hdst__stage *stage, const hdst__stage_values *value
     return status;
 }
 
+// Whether some kernel wants room for the most that its records may give.
+static bool writes_at_once(const hdst__stage *stage)
+{
+    const hdst__launch_plan *plan = stage->plan;
+    return stage->shares || (plan->kernel && plan->kernel->at_most);
+}
+
+static bool may_count(const hdst__stage *stage) { return writes_at_once(stage) && !stage->mode.is[HDST__MODE_COUNTED_OUTPUT]; }
+
 static attempt attempt_map(hdst__stage *stage, const hdst__stage_values *values)
 {
     attempt a = {.error = HDST_ERROR_INIT};
@@ -55,7 +64,8 @@ static attempt attempt_map(hdst__stage *stage, const hdst__stage_values *values)
     if (stage->stores) hdst__output_destroy(&stage->output);        // of a run before the records stayed
     a.met_failure = a.status == HDST_OK && failure != UINT64_MAX;
     a.too_many = a.met_failure && (failure & 0xffff) == HDST__TOO_MANY;
-    if (a.met_failure) a.status = hdst__launch_plan_record_error(stage->plan, values, failure, (hdst__covered){1, 0}, NULL, &a.error);
+    if (a.too_many && may_count(stage)) a.status = HDST_E_RECORD;       // nobody is told of it yet
+    else if (a.met_failure) a.status = hdst__launch_plan_record_error(stage->plan, values, failure, (hdst__covered){1, 0}, NULL, &a.error);
     return a;
 }
 
@@ -70,19 +80,12 @@ static attempt attempt_fold(hdst__stage *stage)
 
 // --- What helps ---
 
-// Whether some kernel wants room for the most that its records may give.
-static bool writes_at_once(const hdst__stage *stage)
-{
-    const hdst__launch_plan *plan = stage->plan;
-    return stage->shares || (plan->kernel && plan->kernel->at_most);
-}
-
 // HDST__MODE_CHANGES: nothing does, or nothing is wrong.
 static hdst__mode_change choose_change(const hdst__stage *stage, const attempt *a)
 {
     const bool map = stage->spec.kind == HDST__STAGE_MAP;
     const bool skips = hdst__engine_settings(stage->engine)->skip_failed && stage->spec.kind != HDST__STAGE_FOLD_ORDERED;
-    if (a->too_many && writes_at_once(stage) && !stage->mode.is[HDST__MODE_COUNTED_OUTPUT]) return HDST__MODE_COUNTED_OUTPUT;
+    if (a->too_many && may_count(stage)) return HDST__MODE_COUNTED_OUTPUT;
     if (a->met_failure) return a->status == HDST_E_RECORD && skips && !stage->mode.is[HDST__MODE_SKIP_FAILED] ? HDST__MODE_SKIP_FAILED : HDST__MODE_CHANGES;
     if (a->status == HDST_E_DRIVER && stage->shares) return HDST__MODE_ONE_DEVICE;
     if (a->status == HDST_E_MEMORY && stage->shares && !a->kept_output) return HDST__MODE_ONE_DEVICE;

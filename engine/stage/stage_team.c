@@ -122,6 +122,12 @@ static hdst_status gather(hdst__stage *stage, hdst__team *team, hdst_status stat
         if (error) *error = other->error;
     }
     *failure = atomic_load(&team->failure);
+    for (uint32_t i = 0; i < stage->other_count; i++) {
+        const hdst__launch_plan *plan = stage->others[i].plan;
+        if (!plan || !plan->too_many || plan->too_many_record != *failure >> 16) continue;
+        stage->plan->too_many_record = plan->too_many_record;
+        stage->plan->too_many = plan->too_many;
+    }
     return status;
 }
 

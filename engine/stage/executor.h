@@ -142,8 +142,9 @@ static inline hdst_status hdst__pass_read_overflow_state(hdst__device *device, h
 // Runs all slices that the schedule gives this worker. When it returns nothing is in flight. HDST_OK also when a record failed: then `failure` says which.
 hdst_status hdst__execute(hdst__executor *executor, hdst__pass *pass, hdst_error *error);
 
-// Records [skip, skip + count) of the slot's segment begin. `alone`: nobody is told when they end; settling the slot's ticket waits.
+// executor_start.c: records [skip, skip + count) of the slot's segment begin. `alone`: nobody is told when they end; settling the slot's ticket waits.
 hdst_status hdst__executor_start(hdst__executor *executor, hdst__pass *pass, hdst__slot *slot, uint64_t skip, uint64_t count, bool alone, hdst_error *error);
+hdst_status hdst__slot_unwrap(hdst__executor *executor, hdst__slot *slot, hdst_error *error);     // with a pass that wraps: the place is the host's again
 
 static inline bool hdst__slot_overflows(const hdst__slot *slot, const hdst__pass *pass)
 {
@@ -156,10 +157,15 @@ static inline bool hdst__slot_has_failed(const hdst__pass *pass, const hdst__slo
     return pass->failure != UINT64_MAX && pass->failure >> 16 < pass->base + slot->segment->first + first + count;
 }
 
+// Whether a slice that does not fit is cut until nothing of it is a record whose output needs memory of its own.
+static inline bool hdst__slot_divides(const hdst__executor *executor, const hdst__slot *slot, const hdst__pass *pass)
+{
+    if (!pass->parts || slot->is_part || !executor->device->unified) return false;
+    return slot->count > 1 || hdst__record_parts_bytes(pass->parts, slot->segment, slot->skip) >= 2 * HDST__HOST_RECORD_PART_BYTES;
+}
+
 // executor_cut.c: a slice that has ended and whose output did not fit runs again in pieces, alone, in its slot.
 hdst_status hdst__executor_cut(hdst__executor *executor, hdst__pass *pass, hdst__slot *slot, hdst_error *error);
-// Whether a slice that does not fit is cut until nothing of it is a record whose output needs memory of its own.
-bool hdst__slot_divides(const hdst__executor *executor, const hdst__slot *slot, const hdst__pass *pass);
 // Output records that one record may give, where a slot has room for `room`: the same on devices that have as much memory.
 uint64_t hdst__record_room(const hdst__device *device, uint64_t row_bytes, uint64_t room);
 

@@ -87,12 +87,6 @@ static hdst_status run_enlarged(hdst__executor *executor, hdst__pass *pass, hdst
 
 // --- Parts of a record ---
 
-bool hdst__slot_divides(const hdst__executor *executor, const hdst__slot *slot, const hdst__pass *pass)
-{
-    if (!pass->parts || slot->is_part || !executor->device->unified) return false;
-    return slot->count > 1 || hdst__record_parts_bytes(pass->parts, slot->segment, slot->skip) >= 2 * HDST__HOST_RECORD_PART_BYTES;
-}
-
 static hdst_status segment_of_parts(hdst__executor *executor, hdst__arena *arena, const hdst__segment *like, hdst__segment *segment, hdst_error *error)
 {
     jmp_buf out_of_memory;

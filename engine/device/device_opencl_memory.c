@@ -265,6 +265,7 @@ hdst_status hdst__opencl_unwrap(hdst__device *device, hdst__memory *memory, hdst
         hdst_status ended = hdst__opencl_await_queue(self, self->in, status == HDST_OK ? error : NULL);
         if (status == HDST_OK) status = ended;
     }
+    if (status != HDST_OK && !hdst__given_up(device)) hdst__opencl_finish(device);      // nothing was waited for, and the memory is the caller's now
     if (hdst__given_up(device)) return status;
     self->cl->clReleaseMemObject(memory->object);
     *memory = (hdst__memory){0};

@@ -61,11 +61,17 @@ static void CL_CALLBACK on_finished(cl_event event, cl_int code, void *user)
     ticket->done(ticket->user);         // the ticket may be gone after this
 }
 
+// Where the driver has no event for it, as its memory is short, by the call that needs none: who waits is about to give memory back.
+static void finish_queue(hdst__opencl_device *self, cl_command_queue queue)
+{
+    if (hdst__opencl_await_queue(self, queue, NULL) != HDST_OK && !hdst__given_up(&self->base)) self->cl->clFinish(queue);
+}
+
 void hdst__opencl_finish(hdst__device *device)
 {
     hdst__opencl_device *self = (hdst__opencl_device *)device;
     const cl_command_queue queues[] = {self->in, self->compute, self->out};
-    for (int i = HDST__OPENCL_IN; i <= HDST__OPENCL_OUT && !hdst__given_up(device); i++) hdst__opencl_await_queue(self, queues[i], NULL);
+    for (int i = HDST__OPENCL_IN; i <= HDST__OPENCL_OUT && !hdst__given_up(device); i++) finish_queue(self, queues[i]);
     if (!hdst__given_up(device)) self->ended = self->launches;
 }
 
@@ -152,6 +158,7 @@ hdst_status hdst__opencl_settle(hdst__device *device, hdst__ticket *ticket, hdst
     hdst__opencl_release_event(self, (cl_event *)&ticket->begun);
     hdst__opencl_release_event(self, (cl_event *)&ticket->launch);
     hdst__opencl_release_event(self, (cl_event *)&ticket->finished);
+    if (launch < 0 || code < 0) hdst__opencl_finish(device);      // who is told gives memory back, which the others may use still
     if (launch < 0) return hdst__opencl_failed(self, "a kernel", launch, error);
     if (code < 0) return hdst__opencl_failed(self, "a command", code, error);
     return HDST_OK;

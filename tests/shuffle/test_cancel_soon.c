@@ -196,7 +196,11 @@ static hdst_status once(const run_case *c, uint64_t at)
 // Wherever it comes, but at the very end, the run ends so. With threads no two runs have quite as many events: one may be over before it is asked.
 static void expect_soon(run_case c)
 {
+#ifdef __SANITIZE_ADDRESS__
+    enum { TIMES = 8 };         // some in each phase
+#else
     enum { TIMES = 16 };
+#endif
     watch_memory();
     cr_assert_eq(once(&c, 0), HDST_OK);
     const uint64_t all = atomic_load(&events), allowed = c.megabytes * STRETCHES_OF_A_MB;

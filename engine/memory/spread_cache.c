@@ -56,6 +56,7 @@ static void read_parts(hdst__dataset_cache *cache, hdst__device *device)
     cache->reader.user = cache;
     cache->reader.concurrent = false;       // segments change hands to be read
     cache->reader.on_device = true;
+    cache->reader.rows = NULL;              // of one part, or as they were before they were cached
     snprintf(cache->why, sizeof cache->why, "it lies on %u devices, part by part", cache->parts);
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory that was registered gives what the same memory gives without, on all devices; kernels read nothing beside it, and wrong use of it is told.
+#include "engine/memory/dataset_cache.h"
+#include "plan/op_cache.h"
 #include "tests/hdst/support.h"
 
 #include <stdlib.h>
@@ -143,6 +145,10 @@ Test(registered_memory, that_is_cached_lies_on_two_gpus_part_by_part)
         expect_totals(d, m, expected(&g, 0, g.count));
         expect_rows(context, d, m, &g);
     }
+    const hdst__dataset_cache *cache = ((const hdst__cache_own *)d->own)->resident;
+    cr_assert_eq(cache->parts, 2);
+    cr_expect_null(cache->reader.rows);
+    cr_expect_eq((const char *)cache->part[1]->reader.rows, (const char *)(g.rows + cache->part[1]->first));
     hdst_context_destroy(context);
     free_rows(&g);
 }

@@ -58,6 +58,22 @@ def words_are_counted():
                 check(code == 0 and lines[-1] == b"" and lines[:-1] == right, f"{arguments} --output: {err}")
 
 
+def one_line_is_counted():
+    """A file of one line without an end, of more words than a slice has room for, and with little memory of far more; a word of a megabyte; lines beside it."""
+    random.seed(11)
+    words = [b"w%d" % int(40000 * random.random() ** 3) for _ in range(400000)]
+    words[170000] = b"long" * 250000
+    line = b" ".join(words)
+    for text in (line, b"some more words\n\n" + line + b"\nw1 w2\n"):
+        with open("line.txt", "wb") as file:
+            file.write(text)
+        counts = counts_of(text, WORD, False)
+        for device in DEVICES:
+            for memory in ([], ["--memory", "48MiB"]):
+                got = result("--input", "line.txt", "--device", device, "--top", 5, *memory)["result"]
+                check(got == shown(counts, 5), f"{device} {memory}: {got['words']} words, {got['distinct']} different ones")
+
+
 def is_sanitized():
     """Sanitizers take memory of their own, and keep what is freed."""
     with open(PROGRAM, "rb") as file:
@@ -121,4 +137,5 @@ def a_book_has_the_published_words():
         check(got == {"words": 1115585, "distinct": 32198, "top": [{"word": w, "count": n} for w, n in top]}, f"{got}")
 
 
-main(find_devices, words_are_counted, words_are_written_within_the_budget, files_without_words_are_none, misuse_is_told, a_book_has_the_published_words)
+main(find_devices, words_are_counted, one_line_is_counted, words_are_written_within_the_budget, files_without_words_are_none, misuse_is_told,
+     a_book_has_the_published_words)

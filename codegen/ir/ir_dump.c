@@ -312,6 +312,7 @@ static void dump_stmt(dumper *d, const ir_stmt *s)
     case IR_ACCUM_BLOCK:
         dump_target(d, "block ", s, " += ");
         if (d->func->sum_loop_count) hdst__buffer_printf(d->out, " by loop %" PRIu32, s->sum_loop);
+        if (s->joint) hdst__buffer_printf(d->out, " joint %" PRIu32, s->joint);
         break;
     case IR_EMIT:
         line(d, "emit");

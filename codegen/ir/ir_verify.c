@@ -385,9 +385,30 @@ static bool stmt_ok(verifier *v, ir_stmt *s)
     return fail(v, "unknown statement", where);
 }
 
+// A group stands together; what it is says shared_factors_ok.
+static bool shared_ok(verifier *v, const ir_stmt *s, const ir_stmt *before)
+{
+    const bool follows = before && before->kind == IR_ACCUM_BLOCK && before->joint == s->joint;
+    REQUIRE(follows || s->joint > v->joint, "shares a factor with what does not stand in front of it", "block");
+    v->joint = s->joint;
+    return true;
+}
+
+static bool shared_factors_ok(verifier *v, const ir_block *block)
+{
+    for (size_t i = 0, n; i < block->count; i += n > 0 ? n : 1) {
+        n = block->items[i]->kind == IR_ACCUM_BLOCK ? hdst__shared_count(block->items + i, block->count - i) : 0;
+        REQUIRE(!n || hdst__shared_factor(v->func, block->items + i, n), "sums that share no factor", "block");
+        for (size_t k = i; k < i + n; k++)
+            REQUIRE(v->func->sum_loop_count && v->func->sum_loops[block->items[k]->sum_loop].ways & 1u << IR_SUM_IN_DOUBLE, "no sums in double", "block");
+    }
+    return true;
+}
+
 // `before`: the statement in front of it, in its block; NULL: none.
 static bool joint_ok(verifier *v, const ir_stmt *s, const ir_stmt *before)
 {
+    if (s->kind == IR_ACCUM_BLOCK && s->joint) return shared_ok(v, s, before);
     if (s->kind != IR_ACCUM || !s->joint) return true;
     const ir_placement *placement = v->func->params[s->param].placement;
     const ir_way way = placement ? placement->leaf[s->leaf].way : IR_WAY_WORD;
@@ -404,7 +425,7 @@ static bool block_ok(verifier *v, const ir_block *block)
 {
     for (size_t i = 0; i < block->count; i++)
         if (!stmt_ok(v, block->items[i]) || !joint_ok(v, block->items[i], i ? block->items[i - 1] : NULL)) return false;
-    return true;
+    return shared_factors_ok(v, block);
 }
 
 // --- Where accumulators are ---

@@ -148,3 +148,80 @@ ir_func hdst__sum_loop_scope(const ir_func *func, const ir_sum_loop *loop)
 {
     return (ir_func){.arena = func->arena, .name = func->name, .vars = loop->operand, .var_count = loop->operand_count, .block = func->block};
 }
+
+// --- Sums that share a factor ---
+
+ir_expr *hdst__other_factor(const ir_expr *product, const ir_expr *factor) { return hdst__ir_expr_equal(product->a, factor) ? product->b : product->a; }
+
+bool hdst__is_product_with(const ir_expr *value, const ir_expr *factor)
+{
+    return value->op == IR_MUL && (hdst__ir_expr_equal(value->a, factor) || hdst__ir_expr_equal(value->b, factor));
+}
+
+// One of a group's other factors lies in the input, the shared one in an array of the block, where zeros may stand for a while.
+static bool is_factor(const ir_func *func, const ir_expr *e, bool in_input)
+{
+    if (e->op == IR_ELEM && e->a->op != IR_CONST) return false;     // else nobody sees which of them are the same
+    return e->kind == HDST__F32 && (e->op == IR_FIELD) == in_input && is_side_by_side(func, e);
+}
+
+// Elements are constants, so that it is seen which cells differ.
+static bool is_cell_of_its_own(ir_stmt *const *stmts, size_t which)
+{
+    const ir_stmt *s = stmts[which];
+    if (s->index2 && s->index2->op != IR_CONST) return false;
+    for (size_t i = 0; i < which; i++) {
+        const ir_stmt *t = stmts[i];
+        const bool other_element = s->index2 && t->index2 && s->index2->bits != t->index2->bits;
+        if (s->param == t->param && s->leaf == t->leaf && !other_element) return false;
+    }
+    return true;
+}
+
+typedef struct adders {
+    const ir_stmt *of;
+    size_t count;
+} adders;
+
+static bool count_adder(ir_stmt *s, void *user)
+{
+    adders *a = user;
+    const bool other_element = s->index2 && a->of->index2 && s->index2->op == IR_CONST && s->index2->bits != a->of->index2->bits;
+    a->count += s->kind == IR_ACCUM_BLOCK && s->param == a->of->param && s->leaf == a->of->leaf && !other_element;
+    return true;
+}
+
+// The group keeps count of the sums' room.
+static bool adds_alone(const ir_func *func, const ir_stmt *s)
+{
+    adders a = {.of = s};
+    hdst__ir_visit_stmts((ir_block *)&func->body, count_adder, &a);
+    return a.count == 1;
+}
+
+static bool share(const ir_func *func, ir_stmt *const *stmts, size_t count, const ir_expr *factor)
+{
+    size_t products = 0;
+    for (size_t i = 0; i < count; i++) {
+        const ir_expr *value = stmts[i]->value;
+        if (stmts[i]->kind != IR_ACCUM_BLOCK || value->kind != HDST__F32 || !is_cell_of_its_own(stmts, i) || !adds_alone(func, stmts[i])) return false;
+        if (hdst__is_product_with(value, factor)) products += is_factor(func, hdst__other_factor(value, factor), true);
+    }
+    const bool has_own = products < count && hdst__ir_expr_equal(stmts[count - 1]->value, factor);
+    return is_factor(func, factor, false) && products >= HDST__SHARED_LEAST && products <= HDST__SHARED_PRODUCTS && products + has_own == count;
+}
+
+ir_expr *hdst__shared_factor(const ir_func *func, ir_stmt *const *stmts, size_t count)
+{
+    ir_expr *first = stmts[0]->value;
+    if (first->op != IR_MUL) return NULL;
+    if (share(func, stmts, count, first->a)) return first->a;
+    return share(func, stmts, count, first->b) ? first->b : NULL;
+}
+
+size_t hdst__shared_count(ir_stmt *const *stmts, size_t count)
+{
+    size_t n = 0;
+    while (n < count && stmts[0]->joint && stmts[n]->kind == IR_ACCUM_BLOCK && stmts[n]->joint == stmts[0]->joint) n++;
+    return n;
+}

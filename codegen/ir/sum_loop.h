@@ -45,6 +45,14 @@ uint32_t hdst__sum_loop_operands(const ir_func *func, ir_expr *value, ir_expr *o
 ir_sum_loop hdst__sum_loop_of(const ir_func *func, ir_expr *value);
 // The same, but for lanes and ways.
 bool hdst__sum_loops_equal(const ir_sum_loop *a, const ir_sum_loop *b);
+// Sums that share a factor (shared_factors.c): products of two floats of the records, one of which is the same in all of them, and then, if it is added too,
+// that factor itself; each adds to another cell. NULL: they are none. How many of them are products: all, or all but the last.
+enum { HDST__SHARED_PRODUCTS = 4, HDST__SHARED_LEAST = 3 };
+ir_expr *hdst__shared_factor(const ir_func *func, ir_stmt *const *stmts, size_t count);
+bool hdst__is_product_with(const ir_expr *value, const ir_expr *factor);
+ir_expr *hdst__other_factor(const ir_expr *product, const ir_expr *factor);
+// Those that begin with the first one: how many statements. 0: it is by itself.
+size_t hdst__shared_count(ir_stmt *const *stmts, size_t count);
 // A function whose variables are the loop's operands: what prints and reads expressions takes the addend with it.
 ir_func hdst__sum_loop_scope(const ir_func *func, const ir_sum_loop *loop);
 

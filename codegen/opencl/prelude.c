@@ -46,6 +46,7 @@ static const hdst__piece_file files[] = {
     {&hdst__accum_pieces, "levels_lane_double.cl"},
     {&hdst__accum_pieces, "levels_common.cl"},
     {&hdst__accum_pieces, "levels_float.cl"},
+    {&hdst__accum_pieces, "levels_shared.cl"},
     {&hdst__accum_pieces, "levels_double.cl"},
     {&hdst__kernel_pieces, "fast.cl"},
     {&hdst__kernel_pieces, "fast_empty.cl"},

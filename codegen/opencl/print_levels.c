@@ -4,6 +4,7 @@
 #include "codegen/opencl/print_levels.h"
 #include "codegen/opencl/print_cell.h"
 #include "codegen/opencl/print_expr.h"
+#include "codegen/opencl/print_shared_factors.h"
 #include "codegen/opencl/print_sum_loops.h"
 
 #include <inttypes.h>
@@ -28,18 +29,27 @@ static const char *cell_text(hdst__printer *p, const hdst__accum_plan *plan, uin
     return hdst__arena_printf(p->arena, "%s, %s_LAST, %s_LOWEST", hdst__levels_place(p, plan, leaf, element), kind, kind);
 }
 
+static const char *state_of(hdst__printer *p, const ir_stmt *stmt)
+{
+    return state_text(p, hdst__find_plan(p, stmt->param), stmt->leaf, hdst__index_text(p, stmt->index2, HDST__WHOLE), stmt->value->kind == HDST__F64);
+}
+
+static const char *cell_of(hdst__printer *p, const ir_stmt *stmt)
+{
+    return cell_text(p, hdst__find_plan(p, stmt->param), stmt->leaf, hdst__index_text(p, stmt->index2, HDST__WHOLE));
+}
+
 static void print_addition(hdst__printer *p, const ir_stmt *stmt)
 {
-    const hdst__accum_plan *plan = hdst__find_plan(p, stmt->param);
-    const bool is_double = stmt->value->kind == HDST__F64;
-    const char *element = hdst__index_text(p, stmt->index2, HDST__WHOLE);
-    if (is_double || p->options->facts.has_double) p->uses_double = true;
-    hdst__print_sum_call(p, stmt, state_text(p, plan, stmt->leaf, element, is_double), cell_text(p, plan, stmt->leaf, element));
+    if (stmt->value->kind == HDST__F64 || p->options->facts.has_double) p->uses_double = true;
+    hdst__print_sum_call(p, stmt, state_of(p, stmt), cell_of(p, stmt));
 }
+
+static const hdst__shared_texts texts = {state_of, cell_of, print_addition};
 
 static size_t print_add(hdst__printer *p, ir_stmt *const *stmts, size_t count)
 {
-    (void)count;
+    if (stmts[0]->joint) return hdst__print_shared_groups(p, stmts, count, &texts);
     print_addition(p, stmts[0]);
     return 1;
 }
@@ -92,7 +102,16 @@ static void print_end(hdst__printer *p, const hdst__accum_plan *plan, uint32_t l
     print_each(p, cell, hdst__arena_printf(p->arena, "levels_publish_%s(&%s, %s);", is_double ? "double" : "float", state, to));
 }
 
-static void print_starts(hdst__printer *p) { hdst__levels_each(p, print_start); }
-static void print_ends(hdst__printer *p) { hdst__levels_each(p, print_end); }
+static void print_starts(hdst__printer *p)
+{
+    hdst__levels_each(p, print_start);
+    hdst__print_shared_starts(p, &texts);
+}
+
+static void print_ends(hdst__printer *p)
+{
+    hdst__print_shared_ends(p);
+    hdst__levels_each(p, print_end);
+}
 
 const hdst__block_sums hdst__exact_block_sums = {.add = print_add, .start = print_starts, .end = print_ends};

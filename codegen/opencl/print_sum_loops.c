@@ -19,6 +19,7 @@
 #include "codegen/opencl/print_sum_loops.h"
 #include "codegen/opencl/print_constant.h"
 #include "codegen/opencl/print_expr.h"
+#include "codegen/opencl/print_shared_factors.h"
 #include "codegen/opencl/print_unpack.h"
 
 #include <inttypes.h>
@@ -174,6 +175,7 @@ void hdst__print_sum_loops(hdst__printer *p)
         print_take(p, loop);
         if (use.found) print_add(p, loop);
     }
+    hdst__print_shared_loops(p);
 }
 
 // --- Its calls ---

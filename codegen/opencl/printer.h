@@ -63,6 +63,7 @@ struct hdst__printer {
     bool gpu;
     const hdst__form *form;
     const ir_func *func;                // the form of the function that is printed now
+    const ir_func *block_form;          // CPU form: that of whole blocks, if its sums have loops
     hdst__writer out;
     // Names
     hdst__names *names;                 // of the whole text

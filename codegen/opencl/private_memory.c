@@ -21,7 +21,9 @@ static uint64_t bytes_of(const ir_func *func, const ir_var *var)
 
 // Levels of sums over a block (accum/levels.cl): their state, which for floats has room for sums in double, and a block
 // of values where the rare way begins.
-enum { FLOAT_LEVEL_BYTES = 704, DOUBLE_LEVEL_BYTES = 448, LEVEL_VALUES = 512 * 8 };
+// Families of sums that share factors (accum/levels_shared.cl) put records of a block and an eighth aside, with a number for each factor: there are fewer of
+// these than sums.
+enum { FLOAT_LEVEL_BYTES = 704, DOUBLE_LEVEL_BYTES = 448, LEVEL_VALUES = 512 * 8, ASIDE_BYTES = (512 + 512 / 8) * 4 };
 
 typedef struct level_bytes {
     hdst__printer *p;
@@ -46,6 +48,7 @@ static bool add_level_bytes(ir_stmt *stmt, void *user)
     bool *counted = &all->counted[is_double][number_of_leaf(all->p->func, stmt)];
     const uint64_t each = is_double ? DOUBLE_LEVEL_BYTES : FLOAT_LEVEL_BYTES;
     if (!*counted) all->bytes += cell->elements * each + (all->bytes ? 0 : LEVEL_VALUES);
+    if (stmt->joint) all->bytes += ASIDE_BYTES;
     *counted = true;
     return true;
 }

@@ -79,6 +79,7 @@ static const char *make_block(const ir_func *func, hdst__tables *tables, const h
     place.may_turn = !split;
     hdst__pass_accumulator_placement_cpu(forms->block, func, tables, &place);
     hdst__pass_sum_loops(forms->block, limits->has_double);
+    hdst__pass_shared_factors(forms->block);
     if (split && !has_output(func)) hdst__pass_batch_sums(forms->block, tables, &forms->row_sums);
     return NULL;
 }

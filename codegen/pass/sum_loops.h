@@ -6,5 +6,6 @@
 #include "codegen/ir/ir.h"
 
 void hdst__pass_sum_loops(ir_func *func, bool has_double);      // accumulators are placed; has_double: the device has
+void hdst__pass_shared_factors(ir_func *func);      // behind that: sums that go together (shared_factors.c)
 
 #endif

@@ -333,15 +333,10 @@ static void read_sum(reader *r, ir_stmt *s)
     s->value = expression(r);
 }
 
-static void read_block_sum(reader *r, ir_stmt *s)
-{
-    read_sum(r, s);
-    if (accept(r, "by loop")) s->sum_loop = (uint32_t)whole(r);
-}
-
 static void read_accum(reader *r, ir_stmt *s)
 {
     read_sum(r, s);
+    if (accept(r, "by loop")) s->sum_loop = (uint32_t)whole(r);
     if (accept(r, "in register")) s->home = IR_HOME_REGISTER, s->home_register = (uint32_t)whole(r);
     else if (accept(r, "in tile")) s->home = IR_HOME_TILE;
     if (accept(r, "joint")) s->joint = (uint32_t)whole(r);
@@ -375,7 +370,7 @@ static const struct {
     {"return", IR_RETURN, read_nothing}, {"accum", IR_ACCUM, read_accum}, {"store", IR_STORE, read_store},
     {"emit", IR_EMIT, read_emit}, {"check", IR_CHECK, read_check}, {"records", IR_RECORDS, read_records},
     {"reduce", IR_REDUCE, read_reduce}, {"words", IR_ACCUM_WORDS, read_words}, {"superaccumulator", IR_ACCUM_SUPERACCUMULATOR, read_sum},
-    {"block", IR_ACCUM_BLOCK, read_block_sum},
+    {"block", IR_ACCUM_BLOCK, read_accum},
 };
 
 static ir_stmt *assignment(reader *r)

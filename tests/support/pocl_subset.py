@@ -27,8 +27,8 @@ import tempfile
 from ctypes import POINTER, byref, c_char_p, c_int, c_size_t, c_void_p
 
 # What kernels call with vectors; all else only with numbers.
-OF_VECTORS = {'all', 'any', 'convert_double8', 'convert_float8', 'convert_float16', 'convert_long8', 'fabs', 'floor', 'fma', 'fmax', 'fmin', 'max', 'min',
-              'rint', 'select', 'sqrt', 'vload2', 'vload4', 'vload8', 'vload16', 'vstore2', 'vstore4', 'vstore8', 'vstore16'}
+OF_VECTORS = {'all', 'any', 'convert_double8', 'convert_float8', 'convert_float16', 'convert_int16', 'convert_long8', 'fabs', 'floor', 'fma', 'fmax', 'fmin',
+              'max', 'min', 'rint', 'select', 'sqrt', 'vload2', 'vload4', 'vload8', 'vload16', 'vstore2', 'vstore4', 'vstore8', 'vstore16'}
 # What is left out: in the header by the text of a declaration, in the bitcode by the mangled name of a function.
 VECTORS_DECLARED = re.compile(r'\b(?:u?char|u?short|u?int|u?long|float|double|half)(?:2|3|4|8|16)\b|\bconvert_\w+_(?:sat|rt[ezpn])')
 NEVER_DECLARED = re.compile(r'\bhalf|image')

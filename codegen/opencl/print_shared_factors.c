@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// CPU form: exact sums of products with one factor, added together where a look at the factors tells that two levels of floats hold all products
+// (accum/levels_shared.cl). Where they do not, each sum takes its addends by itself (print_sum_loops.c). Groups whose other factors are the same are a family.
+//
+//     const family_sum Family1_Sums[] = {{&t_x_FloatLevels[0], t_Total + 0, FLOAT_LAST, FLOAT_LOWEST}, ...};
+//     ...
+//         {
+//             float *const b[] = {w_Of, w_2_Of};
+//             __global const float *const a[] = {&p_x_(i, 0), &p_x_(i, 1), &p_x_(i, 2)};
+//             if (family_holds_3(&Family1, b, a)) {
+//                 for (uint g = 0; g < 2; g++) family_take_3_4(&Family1, g, b[g], a);
+//                 family_restore(&Family1, b);
+//             } else {
+//                 ...
+//             }
+//         }
+#include "codegen/opencl/print_shared_factors.h"
+#include "codegen/ir/sum_loop.h"
+#include "codegen/opencl/print_expr.h"
+#include "codegen/opencl/print_unpack.h"
+
+#include <inttypes.h>
+
+typedef struct group {
+    ir_stmt *const *sum;
+    size_t count, products;
+    const ir_expr *factor;
+} group;
+
+typedef struct family {
+    ir_stmt *const *sum;
+    group first;
+    size_t groups, sums;        // sums: of all groups
+} family;
+
+static group group_at(const hdst__printer *p, ir_stmt *const *stmts, size_t count)
+{
+    group g = {.sum = stmts, .count = hdst__shared_count(stmts, count)};
+    g.factor = hdst__shared_factor(p->func, stmts, g.count);
+    g.products = g.count - (stmts[g.count - 1]->value->op != IR_MUL);
+    return g;
+}
+
+static const ir_expr *other(const group *g, size_t product) { return hdst__other_factor(g->sum[product]->value, g->factor); }
+
+static bool is_same_family(const group *a, const group *b)
+{
+    bool same = a->count == b->count && a->products == b->products;
+    for (size_t i = 0; same && i < a->products; i++) same = hdst__ir_expr_equal(other(a, i), other(b, i));
+    return same;
+}
+
+static bool has_factor(const hdst__printer *p, const family *f, const ir_expr *factor)
+{
+    for (size_t i = 0; i < f->sums; i += f->first.count) {
+        const group g = group_at(p, f->sum + i, f->first.count);
+        if (hdst__ir_expr_equal(g.factor, factor)) return true;
+    }
+    return false;
+}
+
+// Of the groups at the front, each with another factor. More of them would put more records aside, as any group does that for all.
+enum { MOST_GROUPS = 8 };
+static family family_at(const hdst__printer *p, ir_stmt *const *stmts, size_t count)
+{
+    family f = {.sum = stmts, .first = group_at(p, stmts, count), .groups = 1};
+    for (f.sums = f.first.count; f.groups < MOST_GROUPS && f.sums < count && stmts[f.sums]->kind == IR_ACCUM_BLOCK && stmts[f.sums]->joint; f.groups++) {
+        const group g = group_at(p, stmts + f.sums, count - f.sums);
+        if (!is_same_family(&f.first, &g) || has_factor(p, &f, g.factor)) break;
+        f.sums += g.count;
+    }
+    return f;
+}
+
+static const char *name_of(hdst__printer *p, const family *f) { return hdst__arena_printf(p->arena, "Family%" PRIu32, f->sum[0]->joint); }
+
+// --- Every family of the function ---
+
+typedef struct each {
+    void (*print)(hdst__printer *p, const family *f, void *user);
+    void *user;
+} each;
+
+static void each_in(hdst__printer *p, ir_block *block, const each *e)
+{
+    for (size_t i = 0; i < block->count; i++) {
+        ir_stmt *s = block->items[i];
+        ir_block *nested[HDST__IR_NESTED];
+        for (int k = 0, count = hdst__ir_nested(s, nested); k < count; k++) each_in(p, nested[k], e);
+        if (s->kind != IR_ACCUM_BLOCK || !s->joint) continue;
+        const family f = family_at(p, block->items + i, block->count - i);
+        e->print(p, &f, e->user);
+        i += f.sums - 1;
+    }
+}
+
+static void each_family(hdst__printer *p, void (*print)(hdst__printer *p, const family *f, void *user), void *user)
+{
+    const each e = {print, user};
+    if (!p->block_form) return;
+    const hdst__printer_scope outer = hdst__printer_scope_of(p);
+    p->func = p->block_form;
+    each_in(p, (ir_block *)&p->func->body, &e);
+    hdst__printer_return(p, outer);
+}
+
+// --- Functions: of each number of products one that looks, and one that adds, without or with the factor itself ---
+
+static void print_functions(hdst__printer *p, const family *f, void *user)
+{
+    bool (*seen)[3] = user;
+    const size_t products = f->first.products, count = f->first.count;
+    static const char head[] = "__attribute__((noinline))";
+    if (!seen[products][2]) {
+        hdst__write_line(&p->out, "%s bool family_holds_%zu(family *f, float *const *b, __global const float *const *a)", head, products);
+        hdst__write_line(&p->out, "{");
+        hdst__write_line(&p->out, "    return family_holds(f, b, a, %zu, %" PRIu32 ");", products, p->func->block);
+        hdst__write_line(&p->out, "}");
+    }
+    if (!seen[products][count - products]) {
+        hdst__write_line(&p->out, "%s void family_take_%zu_%zu(const family *f, uint group, const float *b, __global const float *const *a)", head, products,
+            count);
+        hdst__write_line(&p->out, "{");
+        hdst__write_line(&p->out, "    family_take(f, group, b, a, %zu, %zu, %" PRIu32 ");", products, count, p->func->block);
+        hdst__write_line(&p->out, "}");
+    }
+    seen[products][2] = seen[products][count - products] = true;
+}
+
+void hdst__print_shared_loops(hdst__printer *p)
+{
+    bool seen[HDST__SHARED_PRODUCTS + 1][3] = {{false}};
+    p->block_form = p->func;
+    each_family(p, print_functions, seen);
+}
+
+// --- A strip's start and end ---
+
+static void print_start(hdst__printer *p, const family *f, void *user)
+{
+    const hdst__shared_texts *texts = user;
+    const char *name = name_of(p, f);
+    const size_t rows = f->groups + f->first.products;
+    hdst__write_line(&p->out, "const family_sum %s_Sums[] = {", name);
+    for (size_t i = 0; i < f->sums; i++) hdst__write_line(&p->out, "    {&%s, %s},", texts->state(p, f->sum[i]), texts->cell(p, f->sum[i]));
+    hdst__write_line(&p->out, "};");
+    hdst__write_line(&p->out, "float %s_Aside[%zu * (BLOCK + BLOCK / 8)] ALIGNED;", name, rows);
+    hdst__write_line(&p->out, "int %s_Top[%zu];", name, rows);
+    hdst__write_line(&p->out, "family %s;", name);
+    hdst__write_line(&p->out, "family_start(&%s, %s_Sums, %s_Aside, %s_Top, %zu, %zu, %zu, BLOCK);", name, name, name, name, f->groups,
+        f->first.products, f->first.count);
+}
+
+static void print_end(hdst__printer *p, const family *f, void *user)
+{
+    (void)user;
+    hdst__write_line(&p->out, "family_end(&%s);", name_of(p, f));
+}
+
+void hdst__print_shared_starts(hdst__printer *p, const hdst__shared_texts *texts) { each_family(p, print_start, (void *)texts); }
+void hdst__print_shared_ends(hdst__printer *p) { each_family(p, print_end, NULL); }
+
+// --- A block ---
+
+static void print_factors(hdst__printer *p, const family *f)
+{
+    hdst__write_line(&p->out, "float *const b[] = {");
+    for (size_t g = 0; g < f->groups; g++) {
+        const group at = group_at(p, f->sum + g * f->first.count, f->first.count);
+        hdst__write_line(&p->out, "    %s,", hdst__block_pointer_text(p, at.factor));
+    }
+    hdst__write_line(&p->out, "};");
+    hdst__write_line(&p->out, "__global const float *const a[] = {");
+    for (size_t i = 0; i < f->first.products; i++) hdst__write_line(&p->out, "    %s,", hdst__block_pointer_text(p, other(&f->first, i)));
+    hdst__write_line(&p->out, "};");
+}
+
+size_t hdst__print_shared_groups(hdst__printer *p, ir_stmt *const *stmts, size_t count, const hdst__shared_texts *texts)
+{
+    const family f = family_at(p, stmts, count);
+    const char *name = name_of(p, &f);
+    hdst__write_line(&p->out, "{");
+    p->out.indent++;
+    print_factors(p, &f);
+    hdst__write_line(&p->out, "if (family_holds_%zu(&%s, b, a)) {", f.first.products, name);
+    hdst__write_line(&p->out, "    for (uint g = 0; g < %zu; g++) family_take_%zu_%zu(&%s, g, b[g], a);", f.groups, f.first.products, f.first.count, name);
+    hdst__write_line(&p->out, "    family_restore(&%s, b);", name);
+    hdst__write_line(&p->out, "} else {");
+    p->out.indent++;
+    for (size_t i = 0; i < f.sums; i++) texts->alone(p, f.sum[i]);
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+    p->out.indent--;
+    hdst__write_line(&p->out, "}");
+    return f.sums;
+}

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums of products that share a factor, in printed kernels on PoCL (accum/levels_shared.cl), against exact cells on the host (which are tested against big
+// integers): b * a0, b * a1, b * a2, b * a3 and b of ten factors b, which are one number divided by 1, 3, 5 ..., of data that two levels of floats just hold,
+// just do not hold, hold but for a few records, or hold after the sums have moved.
+#include "accum/reduce.h"
+#include "accum/representation.h"
+#include "codegen/pass/passes.h"
+#include "tests/support/ir_make.h"
+#include "tests/support/kernel_suite.h"
+
+#include <criterion/criterion.h>
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+TestSuite(kernel_shared, .init = set_up, .fini = tear_down);
+
+enum { GROUPS = 10, OTHERS = 4, INPUTS = OTHERS + 1, BLOCK = 256, N = 40 * BLOCK + 100 };
+
+typedef struct factors { float b, a[OTHERS]; } factors;
+static const ir_field input_fields[] = {{"b", HDST__F32, 0}, {"a0", HDST__F32, 0}, {"a1", HDST__F32, 0}, {"a2", HDST__F32, 0}, {"a3", HDST__F32, 0}};
+// twice: 2 * b, which is no sum of a group
+enum { LEAVES = 3 };
+static const ir_field sums[LEAVES] = {{"x", HDST__F32, GROUPS * OTHERS}, {"own", HDST__F32, GROUPS}, {"twice", HDST__F32, GROUPS}};
+
+static float divisor(uint32_t group) { return (float)(2 * group + 1); }
+
+static ir_func *make_func(uint32_t groups)
+{
+    ir_func *f = ir_new(&arena, "sums");
+    ir_param_add(f, IR_INPUT, "p", ir_record(&arena, "input", 0, input_fields, INPUTS), false);
+    const uint32_t all = ir_param_add(f, IR_ACCUM_TABLE, "all", ir_record(&arena, "sums", 0, sums, LEAVES), false);
+    f->params[all].leaf_op = HDST__NEW_ARRAY(&arena, hdst__accumulate_op, LEAVES);
+    for (uint32_t g = 0; g < groups; g++) {
+        const uint32_t b = hdst__ir_add_var(f, "b", HDST__F32, 0);
+        ir_assign(f, &f->body, b, ir_op2(f, IR_DIV, ir_read(f, IR_FIELD, 0, 0, NULL, NULL), ir_number(f, HDST__F32, divisor(g))));
+        for (uint32_t i = 0; i < OTHERS; i++)
+            ir_accumulate(f, &f->body, all, 0, NULL, ir_number(f, HDST__U32, g * OTHERS + i),
+                ir_op2(f, IR_MUL, ir_read(f, IR_FIELD, 0, i + 1, NULL, NULL), hdst__ir_var(f, b)));
+        ir_accumulate(f, &f->body, all, 1, NULL, ir_number(f, HDST__U32, g), hdst__ir_var(f, b));
+        ir_accumulate(f, &f->body, all, 2, NULL, ir_number(f, HDST__U32, g), ir_op2(f, IR_ADD, hdst__ir_var(f, b), hdst__ir_var(f, b)));
+    }
+    return f;
+}
+
+// --- Data ---
+
+static uint64_t random_bits(uint64_t *state)      // xorshift64*
+{
+    *state ^= *state >> 12;
+    *state ^= *state << 25;
+    *state ^= *state >> 27;
+    return *state * UINT64_C(0x2545f4914f6cdd1d);
+}
+
+// All digits, within `binades` of 1 and below.
+static float number(uint64_t *s, int binades)
+{
+    const uint64_t bits = random_bits(s);
+    return ldexpf(1 + (float)(bits & 0x7fffff) * 0x1p-23f, -(int)((bits >> 32 & 0xffff) % (uint64_t)binades)) * (bits >> 63 ? -1 : 1);
+}
+
+// The shared factor itself has more digits than two levels hold.
+static factors within(uint64_t *s, int binades)
+{
+    factors f = {.b = number(s, binades + 4)};
+    for (int i = 0; i < OTHERS; i++) f.a[i] = number(s, binades - 4);
+    return f;
+}
+
+typedef factors (*maker)(uint64_t i, uint64_t *state);
+
+static factors broad(uint64_t i, uint64_t *s) { (void)i; return within(s, 10); }
+static factors scaled_by(uint64_t *s, int b, int a)
+{
+    factors f = within(s, 10);
+    f.b = ldexpf(f.b, b);
+    for (int k = 0; k < OTHERS; k++) f.a[k] = ldexpf(f.a[k], a);
+    return f;
+}
+static factors moving(uint64_t i, uint64_t *s) { return scaled_by(s, (int)(i / 3000) * 7 - 30, 10 - (int)(i / 5000) * 4); }
+static factors low(uint64_t i, uint64_t *s) { (void)i; return scaled_by(s, -30, -35); }
+static factors lowest(uint64_t i, uint64_t *s) { (void)i; return scaled_by(s, -70, -70); }
+static factors high(uint64_t i, uint64_t *s) { (void)i; return scaled_by(s, 60, 50); }
+static factors apart(uint64_t i, uint64_t *s) { (void)i; return scaled_by(s, 100, -110); }
+static factors apart_too(uint64_t i, uint64_t *s) { (void)i; return scaled_by(s, -125, 110); }
+static factors all_exceptions(uint64_t i, uint64_t *s) { (void)i; return within(s, 40); }
+// Two of a block that is broad otherwise, and whose other records cancel out, so that the sum shows each bit of those two.
+static factors with(uint64_t i, uint64_t *s, float b, float a)
+{
+    uint64_t pair = (i / 2 + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    factors f = within(&pair, 10);
+    (void)s;
+    if (i % 2) f.b = -f.b;
+    if (i < 2 * BLOCK || i % BLOCK / 2 != 38) return f;
+    if (b != 0) f.b = b;
+    for (int k = 0; k < OTHERS; k++) f.a[k] = a;
+    return f;
+}
+static factors one_small(uint64_t i, uint64_t *s) { return with(i, s, 0x1p-9f, 0x1p-40f); }
+static factors one_great(uint64_t i, uint64_t *s) { return with(i, s, 0x1p9f, 0x1p20f); }
+static factors one_zero(uint64_t i, uint64_t *s) { return with(i, s, 0, i % 2 ? 0.f : -0.f); }
+static factors one_denormal(uint64_t i, uint64_t *s) { return with(i, s, 0x1p30f, 0x1.8p-140f); }
+static factors denormal_factor(uint64_t i, uint64_t *s) { return with(i, s, 0x1.8p-140f, 0x1p100f); }
+static factors one_nan(uint64_t i, uint64_t *s) { return with(i, s, 0, i > 9 * BLOCK ? NAN : 1); }
+static factors one_infinity(uint64_t i, uint64_t *s) { return with(i, s, 0, i > 9 * BLOCK ? -INFINITY : 1); }
+static factors infinite_factor(uint64_t i, uint64_t *s) { return with(i, s, i > 9 * BLOCK ? INFINITY : 1, 0x1p-70f); }
+static factors too_great(uint64_t i, uint64_t *s) { return with(i, s, FLT_MAX, FLT_MAX); }
+static factors zeros(uint64_t i, uint64_t *s)
+{
+    factors f = within(s, 10);
+    if (i % 3 == 0) f.b = i % 2 ? 0.f : -0.f;
+    return f;
+}
+static factors no_others(uint64_t i, uint64_t *s) { (void)i; return (factors){.b = number(s, 20)}; }
+// Pairs cancel out, but for each 32nd record, which shows in the sum with all its digits.
+static factors each_32nd(uint64_t i, uint64_t *s, int b, int a)
+{
+    uint64_t pair = (i / 2 + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    factors f = i % 32 < 30 ? within(&pair, 5) : within(s, 5);
+    if (i % 32 < 30) return i % 2 ? (f.b = -f.b, f) : f;
+    if (i % 32 == 31) return f.b = 0, f;
+    f.b = ldexpf(fabsf(f.b), b);
+    for (int k = 0; k < OTHERS; k++) f.a[k] = ldexpf(f.a[k], a);
+    return f;
+}
+static factors few_aside(uint64_t i, uint64_t *s) { return each_32nd(i, s, -16, 0); }
+static factors few_far_aside(uint64_t i, uint64_t *s) { return each_32nd(i, s, -23, -8); }
+static factors few_by_others(uint64_t i, uint64_t *s) { return each_32nd(i, s, 0, -30); }
+static factors few_denormal(uint64_t i, uint64_t *s) { return each_32nd(i, s, -60, -80); }
+static factors greater_others(uint64_t i, uint64_t *s) { return each_32nd(i, s, 0, i < 5 * BLOCK ? 0 : 30); }
+static factors infinite_other(uint64_t i, uint64_t *s) { return each_32nd(i, s, 0, i < 5 * BLOCK ? 0 : 200); }
+// The first block sets the sums so that lanes' sums of |b| may be 0.99 of 32, |a| may be 2, and products hold from 2^-14 on; the others fill that to the brim
+// with b just below `top`, or not, and with the least that is still held, or not, which shows in the sum as all else cancels out.
+static factors brim(uint64_t i, float top, float least)
+{
+    const float up = 2 - 0x1p-23f;
+    if (i < BLOCK) return (factors){i % 2 ? -1 : 1, {1, -1, 1, 1}};
+    if (i >= 39 * BLOCK) return (factors){0, {1, 1, 1, 1}};
+    if (i / 16 % 16 == 15) return (factors){least, {0x1p-7f + 0x1p-30f, 0x1p-7f - 0x1p-31f, 0x1p-7f, 0x1p-6f}};
+    return (factors){i / BLOCK % 2 ? top : -top, {up, up, -up, up}};
+}
+static factors full(uint64_t i, uint64_t *s) { (void)s; return brim(i, 2.1f, 0x1.000002p-7f); }
+static factors over_full(uint64_t i, uint64_t *s) { (void)s; return brim(i, 2.12f, 0x1.000002p-7f); }
+static factors less_than_least(uint64_t i, uint64_t *s) { (void)s; return brim(i, 2.1f, 0x1.fffffep-8f); }
+static factors one_way(uint64_t i, uint64_t *s) { (void)s; return i < BLOCK ? brim(i, 1, 1) : (factors){1.975f, {2 - 0x1p-23f, 2, -2, 1.5f}}; }
+// Bits of the factors say the least about a product of fractions of a half each.
+static factors halves(uint64_t i, uint64_t *s)
+{
+    const float least = 1.5f - (i % 2 ? 0x1p-23f : 0), up = ldexpf(1, (int)(random_bits(s) % 25));
+    return (factors){least, {up * 1.5f, -up * 1.5f, up, up * (2 - 0x1p-23f)}};
+}
+
+static const struct { const char *name; maker make; } cases[] = {
+    {"broad", broad}, {"moving", moving}, {"low", low}, {"lowest", lowest}, {"high", high}, {"apart", apart}, {"apart the other way", apart_too},
+    {"all exceptions", all_exceptions}, {"one small", one_small}, {"one great", one_great}, {"one zero", one_zero}, {"one denormal", one_denormal},
+    {"denormal factor", denormal_factor}, {"NaN", one_nan}, {"infinity", one_infinity}, {"infinite factor", infinite_factor}, {"too great", too_great},
+    {"zeros", zeros}, {"no others", no_others}, {"full", full}, {"over full", over_full}, {"less than the least", less_than_least}, {"few aside", few_aside},
+    {"few far aside", few_far_aside}, {"few by the others", few_by_others}, {"few denormal", few_denormal},
+    {"greater others", greater_others}, {"infinite other", infinite_other}, {"halves", halves},
+    {"one way", one_way},
+};
+
+// --- Running ---
+
+static const uint64_t rows[] = {0, 1};
+
+static void put(const hdst__storage *storage, char *buffer, uint64_t i, const factors *f)
+{
+    const float all[INPUTS] = {f->b, f->a[0], f->a[1], f->a[2], f->a[3]};
+    for (uint32_t l = 0; l < INPUTS; l++) memcpy(buffer + hdst__storage_offset(storage, l, i, 0), &all[l], sizeof all[l]);
+}
+
+static void add_one(const hdst__accum *accum, int64_t *table, uint32_t leaf, uint32_t element, float value)
+{
+    const hdst__cell *cell = &accum->cell[leaf];
+    uint32_t word;
+    memcpy(&word, &value, sizeof word);
+    hdst__cell_accumulate(cell, table + cell->device_first + element * cell->device_words, word);
+}
+
+static void add_up(const hdst__accum *accum, uint32_t groups, const factors *f, int64_t *table)
+{
+    for (uint32_t g = 0; g < groups; g++) {
+        const volatile float b = f->b / divisor(g);
+        for (uint32_t k = 0; k < OTHERS; k++) {
+            const volatile float value = f->a[k] * b;
+            add_one(accum, table, 0, g * OTHERS + k, value);
+        }
+        add_one(accum, table, 1, g, b);
+        add_one(accum, table, 2, g, b + b);
+    }
+}
+
+static void check_sums(const char *name, uint64_t records, const hdst__kernel *kernel, const int64_t *device, const int64_t *reference)
+{
+    for (uint32_t l = 0; l < LEAVES; l++)
+        for (uint32_t k = 0; k < sums[l].count; k++) {
+            const uint64_t got = hdst__table_read(kernel->tables, rows, device, 0, 0, l, k),
+                want = hdst__table_read(kernel->tables, rows, reference, 0, 0, l, k);
+            cr_expect_eq(got, want, "%s, %llu records, %s[%u]: %llx, not %llx", name, (unsigned long long)records, sums[l].name, k, (unsigned long long)got,
+                (unsigned long long)want);
+        }
+}
+
+static void check_case(size_t which, uint32_t groups, hdst__layout layout, uint64_t records)
+{
+    ir_func *func = make_func(groups);
+    cr_assert_null(hdst__passes_scalar(func));
+    const hdst__storage *storage = hdst__storage_make(&arena, func->params[0].record, layout, 0, records ? records : 1);
+    const hdst__target_facts facts = {HDST__TARGET_CPU, 48 << 10, 1024, 2, true, true, true, cl_run_is_simulated(&run)};
+    const hdst__kernel_options options = {.facts = facts, .input = storage, .rows = rows};
+    const hdst__kernel *kernel = hdst__kernel_make(&arena, func, &options, &diags);
+    cr_assert_not_null(kernel);
+    cr_assert_not_null(strstr(kernel->source, "family_holds_4"), "the sums are no group");
+    char *buffer = aligned_alloc(4096, (storage->buffer_bytes[0] + 4095) / 4096 * 4096);
+    cr_assert_not_null(buffer);
+    const uint64_t words = hdst__tables_device_words(kernel->tables, rows);
+    int64_t *device = HDST__NEW_ARRAY(&arena, int64_t, words), *reference = HDST__NEW_ARRAY(&arena, int64_t, words);
+    uint64_t state = 42;
+    for (uint64_t i = 0; i < records; i++) {
+        const factors f = cases[which].make(i, &state);
+        put(storage, buffer, i, &f);
+        add_up(&kernel->tables->accum[0], groups, &f, reference);
+    }
+    void *buffers[] = {buffer};
+    static const int32_t scales[LEAVES] = {20, 20, 20};
+    kernel_case c = {.kernel = kernel, .func = func, .input = storage, .input_buffers = buffers, .count = records, .rows = rows, .scales = scales,
+                     .flush = 1 << 23, .groups = which % 2 + 1, .device_table = device};
+    cr_assert(kernel_run(&run, &c));
+    check_sums(cases[which].name, records, kernel, device, reference);
+    free(buffer);
+}
+
+Test(kernel_shared, exact_where_they_lie)
+{
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) check_case(i, GROUPS, HDST__SOA, N);
+}
+
+Test(kernel_shared, exact_in_blocks_of_the_layout)
+{
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) check_case(i, GROUPS, HDST__AOSOA, N);
+}
+
+// Few factors leave room for blocks of 512 records.
+Test(kernel_shared, exact_in_long_blocks)
+{
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) check_case(i, 2, HDST__SOA, N);
+}
+
+Test(kernel_shared, exact_of_any_number_of_records)
+{
+    static const uint64_t sizes[] = {1, 15, BLOCK / 2 - 1, BLOCK / 2, BLOCK / 2 + 1, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) check_case(0, GROUPS, HDST__SOA, sizes[i]);
+}
+
+Test(kernel_shared, exact_over_many_blocks)
+{
+    check_case(sizeof cases / sizeof *cases - 1, GROUPS, HDST__SOA, 1100 * BLOCK + 7);
+}

@@ -15,6 +15,7 @@ static const char functions[] =
     "flat_map beside(text line) -> (text w, uint64_t n) { for (text w : tokens(line, WORD)) emit(w, len(line)); }\n"
     "flat_map counted(text line) -> (text w, uint64_t n) { uint64_t n = 0; for (text w : tokens(line, WORD)) { emit(w, n); n++; } }\n"
     "flat_map placed(text line) -> (text w, uint64_t n) { for (text w : tokens(line, WORD)) emit(w, record_index()); }\n"
+    "flat_map repeated(text line) -> (text w, uint64_t n) { for (text w : tokens(line, WORD)) for (uint64_t i = 0; i < len(w) * 8; i++) emit(w, i); }\n"
     "flat_map keyed(text line) -> (key text w, uint64_t n) { for (text w : tokens(line, WORD)) emit(w, 1); }\n"
     "reduce add(uint64_t a, uint64_t b) { return a + b; }\n";
 
@@ -193,6 +194,20 @@ Test(long_lines, on_several_devices)
 }
 
 // --- Which record is told ---
+
+Test(long_lines, a_part_that_gives_too_much_names_its_record)
+{
+    static const char *const forms[] = {"interp", "cpu", "gpu form"};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms && (i == 0 || has_cpu()); i++) {
+        hdst_error error = HDST_ERROR_INIT;
+        hdst_context *context = open_with(forms[i], LITTLE);
+        hdst_module *module = module_of(context, functions);
+        hdst_dataset *lines = hdst_read(hdst_source_open_lines(context, path), module, "text");
+        cr_assert_eq(hdst_run(hdst_result_create(hdst_flat_map_function(lines, module, "repeated")), &error), HDST_E_RECORD, "%s: %s", forms[i], error.message);
+        cr_assert_eq(error.record, LONG, "%s: %s", forms[i], error.message);
+        hdst_context_destroy(context);
+    }
+}
 
 typedef struct gift { uint32_t n, k; } gift;
 enum { GIFTS = 300, CASES = 12, GIFT_MEMORY = 8 << 20, ROWS = 5, GIVEN_BYTES = 8 };

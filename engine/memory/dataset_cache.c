@@ -13,6 +13,7 @@ hdst__dataset_cache *hdst__dataset_cache_create(hdst__runtime *runtime, const hd
     hdst__dataset_cache *cache = hdst__alloc_zero(runtime->allocator, sizeof *cache);
     if (!cache) return NULL;
     cache->runtime = runtime;
+    cache->number = ++runtime->caches;
     cache->reader = *reader;
     cache->reader.held = true;
     cache->reader.lines = NULL;         // the host has their records too

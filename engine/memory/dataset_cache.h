@@ -31,6 +31,7 @@ struct hdst__dataset_cache {
     // Spread over several devices (spread_cache.c): runs of the records, each a cache of its own. Those who know nothing of it take it for streamed.
     struct hdst__dataset_cache **part;      // NULL: it is not
     uint32_t parts;
+    uint64_t number;            // which of all it is, as another one may lie at this address later; 0: one that lies in a store, and stays there
     uint32_t spreads;           // how often it was laid out: who knows an older layout has to look again
     hdst__shared_reader source; // where the parts come from, which several threads load; `reader` then reads the parts
     struct hdst__dataset_cache *whole;      // of a part: what it is a part of

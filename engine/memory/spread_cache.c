@@ -94,6 +94,7 @@ void hdst__dataset_cache_join(hdst__dataset_cache *cache, hdst__dataset_cache **
     cache->part = part;
     cache->parts = parts;
     cache->joined = true;
+    if (!same) cache->number = ++cache->runtime->caches;
     cache->spreads += !same;
     read_parts(cache, device);
 }

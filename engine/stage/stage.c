@@ -90,10 +90,13 @@ const hdst__run_stats *hdst__stage_stats(const hdst__stage *stage)
 
 // --- Preparing ---
 
+static uint64_t number_of(const hdst__dataset_cache *cache) { return cache ? cache->number : 0; }
+
 static bool same_input(const hdst__stage *stage, const hdst__reader *reader, const hdst__dataset_cache *cache)
 {
     const hdst__reader *now = &stage->reader;
-    return stage->spec.cache == cache && now->fill == reader->fill && now->user == reader->user && now->records == reader->records;
+    return stage->spec.cache == cache && stage->cache_number == number_of(cache) && now->fill == reader->fill && now->user == reader->user &&
+        now->records == reader->records;
 }
 
 hdst_status hdst__stage_set_input(hdst__stage *stage, const hdst__reader *reader, hdst__dataset_cache *cache, hdst_error *error)
@@ -106,6 +109,7 @@ hdst_status hdst__stage_set_input(hdst__stage *stage, const hdst__reader *reader
         stage->reader = stage->spec.reader = *reader;
         if (cache) stage->reader = cache->reader;
         stage->spec.cache = cache;
+        stage->cache_number = number_of(cache);
         stage->moved = true;
         hdst__stage_drop_levels(stage);
     }

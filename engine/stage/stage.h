@@ -64,7 +64,8 @@ struct hdst__stage {
     const char *shared_by;              // the policy of the last run on several; NULL: there was none
     double shared_seconds;              // that it expected; 0: it could not tell
     double expected_seconds;            // of kernels of the last run on one device; 0: nobody could tell
-    uint32_t spreads;                   // of the cached input, as the plans know it
+    uint32_t spreads;                   // of the cached input, as the plans know it,
+    uint64_t cache_number;              //     and which one it is; 0: none
     hdst__partial *merged;              // what all of them have accumulated, once several ran; NULL where the first one's device made rows of it
     hdst__memory *arrived;              //     there: the tables of others (stage_merge.c),
     bool arrives_singly;                //     one at a time

@@ -6,6 +6,7 @@
 #include "tests/hdst/support.h"
 
 #include "engine/device/device.h"
+#include "tests/support/last_block.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -308,6 +309,44 @@ Test(several_devices, a_cached_input_that_is_laid_out_anew_has_no_room)
         hdst_context_destroy(j.context);
     }
     cr_assert_gt(streamed, 0, "its parts never changed hands");
+}
+
+// --- A cache where another one was ---
+
+// Every other one has no room and is streamed: the next one, which has, lies where it did, and its parts are read as parts.
+Test(several_devices, a_cache_that_lies_where_another_one_did)
+{
+    fill();
+    if (!have_halves()) cr_skip("no halves\n");
+    hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
+    options.device = "0,1,2";
+    options.cpu_parts = 2;
+    options.replay_dir = "";
+    options.allocator = (hdst_allocator){allocate_last, reallocate_last, release_last, NULL};
+    job j = {.context = hdst_context_create(&options)};
+    hdst__engine_limits(j.context->engine)->share_bytes = 0;
+    j.module = module_of(j.context, text);
+    j.data = hdst_read(hdst_source_from_memory(j.context, rows, FEWER, sizeof(row)), j.module, "row");
+    hdst_dataset *cached = hdst_cache(j.data);
+    hdst_result *odd = hdst_result_create(hdst_filter_function(cached, j.module, "odd"));
+    for (uint32_t run = 0; run < 5; run++) {
+        uint64_t kept, at = 0;
+        for (uint32_t i = 0; i < FEWER; i++) rows[i].w += 1;
+        hdst_uncache(cached);
+        hdst__device *device = j.context->engine->worker[0].device;     // open behind the first run
+        if (run == 1) whole = device->ops;
+        if (run > 0) patched = *whole;
+        if (run > 0) patched.alloc = no_room_for_caches;
+        if (run > 0) device->ops = run % 2 ? &patched : whole;
+        RUN(odd);
+        const row *got = hdst_result_rows(odd, NULL, &kept);
+        for (uint32_t i = 0; i < FEWER; i++) {
+            if (!(rows[i].k & 1)) continue;
+            cr_assert(at < kept && !memcmp(&got[at++], &rows[i], sizeof(row)), "run %u: record %u", run, i);
+        }
+        cr_assert_eq(at, kept);
+    }
+    hdst_context_destroy(j.context);
 }
 
 // --- Records that fail ---

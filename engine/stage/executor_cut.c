@@ -87,13 +87,31 @@ static hdst_status run_enlarged(hdst__executor *executor, hdst__pass *pass, hdst
 
 // --- Parts of a record ---
 
-static hdst_status segment_of_parts(hdst__executor *executor, hdst__arena *arena, const hdst__segment *like, hdst__segment *segment, hdst_error *error)
+// Bytes of a part, so that a slice of them gives what has room, if each gives a record for two bytes at most.
+static uint64_t part_bytes(const hdst__pass *pass)
+{
+    const uint64_t bytes = pass->room / HDST__HOST_RECORD_PARTS;
+    return bytes > HDST__HOST_RECORD_PART_BYTES ? bytes : HDST__HOST_RECORD_PART_BYTES;
+}
+
+// As many as there are, or have room: records may be large beside their text.
+static uint64_t parts_at_once(const hdst__executor *executor, const hdst__pass *pass, const hdst__slot *slot)
+{
+    const hdst__storage *of = slot->segment->storage;
+    const hdst__reader like = {.record = of->record, .layout = of->layout, .block = of->block};
+    const uint64_t all = hdst__record_parts_bytes(pass->parts, slot->segment, slot->skip) / part_bytes(pass) + 1;
+    const uint64_t share = hdst__budget_left(&executor->device->runtime->memory) / HDST__HOST_STREAM_SHARE;
+    return hdst__segment_records(&like, share, all < HDST__HOST_RECORD_PARTS ? all : HDST__HOST_RECORD_PARTS);
+}
+
+static hdst_status segment_of_parts(hdst__executor *executor, hdst__arena *arena, const hdst__segment *like, uint64_t count, hdst__segment *segment,
+                                    hdst_error *error)
 {
     jmp_buf out_of_memory;
     hdst__arena_init(arena, executor->device->runtime->allocator, &out_of_memory);
     if (setjmp(out_of_memory)) return hdst__error_memory(error, "parts of a record");
     const hdst__storage *of = like->storage;
-    const hdst__storage *storage = hdst__storage_make(arena, of->record, of->layout, of->block, HDST__HOST_RECORD_PARTS);
+    const hdst__storage *storage = hdst__storage_make(arena, of->record, of->layout, of->block, count);
     arena->out_of_memory = NULL;
     return hdst__segment_create(executor->device, HDST__MEMORY_SHARED, HDST__OWNER_SEGMENTS, storage, "parts of a record", segment, error);
 }
@@ -104,13 +122,6 @@ static hdst_status move_segment(hdst__device *device, const hdst__segment *segme
     for (uint32_t i = 0; i < segment->buffers && status == HDST_OK; i++)
         status = (to_device ? device->ops->to_device : device->ops->to_host)(device, segment->memory[i], error);
     return status;
-}
-
-// Bytes of a part, so that a slice of them gives what has room, if each gives a record for two bytes at most.
-static uint64_t part_bytes(const hdst__pass *pass)
-{
-    const uint64_t bytes = pass->room / HDST__HOST_RECORD_PARTS;
-    return bytes > HDST__HOST_RECORD_PART_BYTES ? bytes : HDST__HOST_RECORD_PART_BYTES;
 }
 
 static bool is_enough(const hdst__pass *pass) { return pass->failure != UINT64_MAX || (pass->limit && hdst__pass_output(pass) >= pass->limit); }
@@ -139,7 +150,7 @@ static hdst_status run_parts(hdst__executor *executor, hdst__pass *pass, hdst__s
     hdst__arena arena;
     hdst__segment parts = {0}, *const from = slot->segment;
     const uint64_t i = slot->skip;
-    hdst_status status = segment_of_parts(executor, &arena, from, &parts, error);
+    hdst_status status = segment_of_parts(executor, &arena, from, parts_at_once(executor, pass, slot), &parts, error);
     if (status == HDST_OK) {
         slot->whole = record_of(slot, pass);
         slot->is_part = true;

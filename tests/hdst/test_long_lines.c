@@ -193,6 +193,54 @@ Test(long_lines, on_several_devices)
     if (have_team()) check_all("team", 16 << 20);
 }
 
+// --- A record that is large beside its text ---
+
+enum { NUMBERS = 8192, LARGE = 3, LETTERS = 30000 };
+typedef struct large { hdst_text_span line; uint64_t v[NUMBERS]; } large;
+
+static const char of_large[] =
+    "struct large { text line; uint64_t v[8192]; };\n"
+    "flat_map words(large r) -> (text w, uint64_t n) { for (text w : tokens(r.line, WORD)) emit(w, r.v[0] + r.v[8191]); }\n";
+
+// Single letters, a blank behind each; of record 1 very many.
+static void check_large(const char *form, const char *letters)
+{
+    hdst_error error = HDST_ERROR_INIT;
+    large *records = calloc(LARGE, sizeof *records);
+    for (uint64_t i = 0; i < LARGE; i++) {
+        const uint32_t bytes = i == 1 ? 2 * LETTERS : 5;
+        records[i].line.length = bytes;
+        memcpy((char *)&records[i].line + 4, letters, bytes > 12 ? 4 : bytes);      // a short text lies in its span
+        if (bytes > 12) records[i].line.address = (uintptr_t)letters;
+        records[i].v[0] = i;
+        records[i].v[NUMBERS - 1] = 100 * i;
+    }
+    hdst_context *context = open_with(form, 16 << 20);
+    hdst_module *module = module_of(context, of_large);
+    hdst_dataset *read = hdst_read(hdst_source_from_memory(context, records, LARGE, sizeof *records), module, "large");
+    hdst_result *r = hdst_result_create(hdst_flat_map_function(read, module, "words"));
+    cr_assert_eq(hdst_run(r, &error), HDST_OK, "%s: %s", form, error.message);
+    const hdst_view words = hdst_result_field(r, NULL, "w"), numbers = hdst_result_field(r, NULL, "n");
+    cr_assert_eq(words.rows, 3 + LETTERS + 3);
+    for (uint64_t row = 0; row < words.rows; row++) {
+        const uint64_t i = row < 3 ? 0 : row < 3 + LETTERS ? 1 : 2, letter = i == 0 ? row : i == 1 ? row - 3 : row - 3 - LETTERS;
+        const hdst_text t = hdst_view_text(words, row, 0);
+        cr_assert(t.length == 1 && t.data[0] == letters[2 * letter] && (uint64_t)hdst_view_int64(numbers, row, 0) == 101 * i, "%s: row %d", form, (int)row);
+    }
+    hdst_context_destroy(context);
+    free(records);
+}
+
+Test(long_lines, parts_of_a_large_record_are_as_many_as_have_room)
+{
+    char *letters = malloc(2 * LETTERS);
+    for (int i = 0; i < LETTERS; i++) letters[2 * i] = (char)('a' + i % 26), letters[2 * i + 1] = ' ';
+    check_large("interp", letters);
+    if (has_cpu()) check_large("cpu", letters);
+    if (has_cpu()) check_large("gpu form", letters);
+    free(letters);
+}
+
 // --- Which record is told ---
 
 Test(long_lines, a_part_that_gives_too_much_names_its_record)

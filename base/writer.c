@@ -5,6 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
+void hdst__writer_reserve(hdst__writer *writer, size_t bytes)
+{
+    writer->text = hdst__arena_grow(writer->arena, writer->text, &writer->capacity, writer->length + bytes + 1, 1);
+    writer->text[writer->length] = '\0';
+}
+
 static void append(hdst__writer *writer, const char *bytes, size_t length)
 {
     writer->text = hdst__arena_grow(writer->arena, writer->text, &writer->capacity, writer->length + length + 1, 1);

@@ -15,6 +15,8 @@ typedef struct hdst__writer {
     bool in_line;           // something stands on the current line
 } hdst__writer;
 
+// Room for so many bytes more: text that grows bit by bit leaves as much behind in the arena as it takes in the end.
+void hdst__writer_reserve(hdst__writer *writer, size_t bytes);
 void hdst__write(hdst__writer *writer, const char *format, ...) __attribute__((format(printf, 2, 3)));    // indents at the start of each line
 void hdst__write_line(hdst__writer *writer, const char *format, ...) __attribute__((format(printf, 2, 3)));
 const char *hdst__writer_text(const hdst__writer *writer);     // never NULL

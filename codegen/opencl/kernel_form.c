@@ -45,9 +45,13 @@ static void write_frame(hdst__writer *text, const char *file, const hdst__fillin
     hdst__frame_write(text, &hdst__kernel_pieces, file, fillings, count);
 }
 
-static const char *whole_text(hdst__printer *p, const hdst__kernel *kernel, const char *frame, const hdst__filling *fillings, size_t count)
+enum { MOST_MORE = 2048 };      // bytes that names take beyond their macros: more of them, and the text grows
+
+// Of about so many bytes.
+static const char *whole_text(hdst__printer *p, const hdst__kernel *kernel, size_t bytes, const char *frame, const hdst__filling *fillings, size_t count)
 {
     hdst__writer text = {.arena = p->arena};
+    hdst__writer_reserve(&text, bytes);
     write_frame(&text, frame, fillings, count);
     if (hdst__emit_frame(p)) write_frame(&text, hdst__emit_frame(p), fillings, count);
     if (hdst__combines_on_gpu(p)) write_frame(&text, p->func->token_pieces ? "combined_pieces_gpu.cl" : "combined_gpu.cl", fillings, count);
@@ -95,6 +99,7 @@ static const char *with_names(hdst__printer *p, const hdst__kernel *kernel, cons
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (names[i]) fillings[count++] = (hdst__filling){hdst__arena_printf(p->arena, "KERNEL%s", names[i] + strlen(kernel->name)), names[i]};
     hdst__writer source = {.arena = p->arena};
+    hdst__writer_reserve(&source, strlen(text) + MOST_MORE);
     hdst__text_fill(&source, text, fillings, count);
     return hdst__writer_text(&source);
 }
@@ -106,10 +111,11 @@ void hdst__kernel_finish(hdst__printer *p, hdst__kernel *kernel, const char *fra
     all[count] = (hdst__filling){"DIALECT", ""};
     all[count + 1] = (hdst__filling){"PRELUDE", ""};
     all[count + 2] = (hdst__filling){"ARGS", hdst__writer_text(&p->arg_text)};
-    const hdst__prelude prelude = hdst__prelude_of(p, whole_text(p, kernel, frame, all, count + 3));
+    const char *own = whole_text(p, kernel, 0, frame, all, count + 3);
+    const hdst__prelude prelude = hdst__prelude_of(p, own);
     all[count].text = prelude.dialect;
     all[count + 1].text = prelude.functions;
-    const char *text = whole_text(p, kernel, frame, all, count + 3);
+    const char *text = whole_text(p, kernel, strlen(own) + strlen(prelude.dialect) + strlen(prelude.functions) + MOST_MORE, frame, all, count + 3);
     kernel->name = kernel_name(p, text);
     name_kernels(p, kernel);
     kernel->source = with_names(p, kernel, text);

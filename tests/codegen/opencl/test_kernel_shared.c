@@ -130,6 +130,12 @@ static factors few_far_aside(uint64_t i, uint64_t *s) { return each_32nd(i, s, -
 static factors few_by_others(uint64_t i, uint64_t *s) { return each_32nd(i, s, 0, -30); }
 static factors few_denormal(uint64_t i, uint64_t *s) { return each_32nd(i, s, -60, -80); }
 static factors greater_others(uint64_t i, uint64_t *s) { return each_32nd(i, s, 0, i < 5 * BLOCK ? 0 : 30); }
+static factors nan_factor(uint64_t i, uint64_t *s)
+{
+    factors f = each_32nd(i, s, 0, 0);
+    if (i == 9 * BLOCK + 30) f.b = NAN;
+    return f;
+}
 static factors infinite_other(uint64_t i, uint64_t *s) { return each_32nd(i, s, 0, i < 5 * BLOCK ? 0 : 200); }
 // The first block sets the sums so that lanes' sums of |b| may be 0.99 of 32, |a| may be 2, and products hold from 2^-14 on; the others fill that to the brim
 // with b just below `top`, or not, and with the least that is still held, or not, which shows in the sum as all else cancels out.
@@ -143,8 +149,27 @@ static factors brim(uint64_t i, float top, float least)
 }
 static factors full(uint64_t i, uint64_t *s) { (void)s; return brim(i, 2.1f, 0x1.000002p-7f); }
 static factors over_full(uint64_t i, uint64_t *s) { (void)s; return brim(i, 2.12f, 0x1.000002p-7f); }
+static factors too_full(uint64_t i, uint64_t *s) { (void)s; return brim(i, 2.27f, 0x1.000002p-7f); }       // of the factors that are divided by 17
 static factors less_than_least(uint64_t i, uint64_t *s) { (void)s; return brim(i, 2.1f, 0x1.fffffep-8f); }
 static factors one_way(uint64_t i, uint64_t *s) { (void)s; return i < BLOCK ? brim(i, 1, 1) : (factors){1.975f, {2 - 0x1p-23f, 2, -2, 1.5f}}; }
+// In blocks of 512: the first one leaves room above. Then each product leaves the greatest remainder, with a last digit that the second level just holds, and
+// shows it in the sum, as each second block has products that are greater by that digit, and negative.
+static factors remainders(uint64_t i, uint64_t *s)
+{
+    (void)s;
+    const uint64_t block = i / (2 * BLOCK);
+    const float b = block == 0 ? i % 2 ? -1.f : 1.f : block > 18 ? 0.f : block % 2 ? 0x1.1ffffep-13f : -0x1.2p-13f;
+    return (factors){b, {1, 1, 1, 1}};
+}
+// Numbers that would need a base beyond all floats; what is left of them when pairs cancel out does not.
+static factors highest(uint64_t i, uint64_t *s)
+{
+    uint64_t pair = (i / 2 + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    factors f = i % 32 < 30 ? within(&pair, 5) : within(s, 5);
+    f.b = (i % 2 ? -1 : 1) * ldexpf(1.5f, i % 32 < 30 ? 61 : 50);
+    for (int k = 0; k < OTHERS; k++) f.a[k] = ldexpf(f.a[k], 61);
+    return f;
+}
 // Bits of the factors say the least about a product of fractions of a half each.
 static factors halves(uint64_t i, uint64_t *s)
 {
@@ -159,6 +184,7 @@ static const struct { const char *name; maker make; } cases[] = {
     {"zeros", zeros}, {"no others", no_others}, {"full", full}, {"over full", over_full}, {"less than the least", less_than_least}, {"few aside", few_aside},
     {"few far aside", few_far_aside}, {"few by the others", few_by_others}, {"few denormal", few_denormal},
     {"greater others", greater_others}, {"infinite other", infinite_other}, {"halves", halves},
+    {"NaN as factor", nan_factor}, {"too full", too_full}, {"remainders", remainders}, {"highest", highest},
     {"one way", one_way},
 };
 

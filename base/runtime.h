@@ -44,7 +44,7 @@ typedef struct hdst__runtime {
     const hdst__cancel *cancel;         // of the call in progress, which whoever works for long looks at; NULL: cannot be cancelled
     pthread_mutex_t mutex;
     _Atomic bool given_up;              // a device was (engine/device/give_up.h): what it may still touch is never freed
-    _Atomic uint64_t caches;        // of datasets, that were made or laid out so far: the next one may lie where an earlier one did
+    _Atomic uint64_t caches;            // of datasets, that were made or laid out so far: the next one may lie where an earlier one did
 } hdst__runtime;
 
 #endif

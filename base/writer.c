@@ -13,7 +13,7 @@ void hdst__writer_reserve(hdst__writer *writer, size_t bytes)
 
 static void append(hdst__writer *writer, const char *bytes, size_t length)
 {
-    writer->text = hdst__arena_grow(writer->arena, writer->text, &writer->capacity, writer->length + length + 1, 1);
+    hdst__writer_reserve(writer, length);
     memcpy(writer->text + writer->length, bytes, length);
     writer->length += length;
     writer->text[writer->length] = '\0';

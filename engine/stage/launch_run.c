@@ -296,9 +296,9 @@ static hdst_status tell_too_many(const hdst__launch_plan *plan, uint64_t record,
     return HDST_E_RECORD;
 }
 
+// most_emitted: as hdst__interp_run has it.
 static hdst_status run_again(const hdst__launch_plan *plan, const hdst__stage_values *values, few_records *few, uint64_t record, void *pair,
-                             hdst__interp_run *run,
-                             hdst_error *error)
+                             uint64_t most_emitted, hdst__interp_run *run, hdst_error *error)
 {
     uint64_t unit = plan->code.fold ? HDST__FOLD_RECORDS : 1, first = record / unit * unit, left = plan->whole.records - first;
     uint64_t count = left < unit ? left : unit;
@@ -317,10 +317,8 @@ static hdst_status run_again(const hdst__launch_plan *plan, const hdst__stage_va
         .func = plan->func, .allocator = plan->device->runtime->allocator, .cancel = plan->device->runtime->cancel,
         .input = {few->storage}, .input_buffers = {(const void *const *)few->buffers}, .first = first, .count = count,
         .broadcast = tables, .accum_rows = plan->rows, .tables = plan->tables, .device_table = NULL,
-        .output = few->output, .output_room = record_room(plan), .failed_pair = pair,
+        .output = few->output, .output_room = record_room(plan), .failed_pair = pair, .most_emitted = most_emitted,
     };
-    ways_to_fail ways;
-    if (knows_number(plan, record, &ways)) run->most_emitted = run->output_room + 1;
     if (status == HDST_OK) status = plan->code.fold ? hdst__interpret_fold_level(run, error) : hdst__interpret(run, error);
     hdst__free(plan->device->runtime->allocator, tables);
     return status;
@@ -339,7 +337,7 @@ hdst_status hdst__launch_plan_record_error(const hdst__launch_plan *plan, const 
     if (knows && !ways.emits_apart) return tell_too_many(plan, record, ways.emit, plan->too_many, error);
     few_records few = {0};
     hdst__interp_run run;
-    hdst_status status = make_room(&few, plan) ? run_again(plan, values, &few, record, pair, &run, error)
+    hdst_status status = make_room(&few, plan) ? run_again(plan, values, &few, record, pair, knows ? record_room(plan) + 1 : 0, &run, error)
         : hdst__error_memory(error, "running a failed record again");
     hdst__arena_destroy(&few.arena);
     hdst__text_room_close(&few.texts);

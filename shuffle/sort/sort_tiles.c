@@ -266,13 +266,12 @@ static hdst_status run_sorters(sorter *sorters, uint32_t workers, hdst_error *er
     const bool in_turn = copies_from_devices(sorters->all);
     for (uint32_t i = 0; i < workers; i++) {
         if (!sorters[i].worker) continue;
-        if (own && !in_turn) sorters[i].started = hdst__worker_start(sorters[i].worker, sort_tiles, &sorters[i]);
-        else if (!own) own = &sorters[i];
-        if (own != &sorters[i] && !sorters[i].started && !in_turn) sort_tiles(&sorters[i]);
+        if (!own) own = &sorters[i];
+        else if (!in_turn) sorters[i].started = hdst__worker_start(sorters[i].worker, sort_tiles, &sorters[i]);
     }
     if (own) sort_tiles(own);
-    for (uint32_t i = 0; i < workers && in_turn; i++)
-        if (sorters[i].worker && &sorters[i] != own) sort_tiles(&sorters[i]);
+    for (uint32_t i = 0; i < workers; i++)          // those that nobody has begun
+        if (sorters[i].worker && &sorters[i] != own && !sorters[i].started) sort_tiles(&sorters[i]);
     for (uint32_t i = 0; i < workers; i++) wait_for(&sorters[i]);
     for (uint32_t i = 0; i < workers; i++) {
         if (sorters[i].status == HDST_OK) continue;

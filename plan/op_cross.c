@@ -46,7 +46,8 @@ static void drop(hdst__node *node) { hdst__cross_forget(node->own); }
 
 const hdst__operator hdst__op_cross_pairs = {
     .name = "pairs of hdst_cross", .gives = HDST__GIVES_OTHERS, .own_bytes = sizeof(hdst__join_own), .may_stay_on_host = true, .describe = describe,
-    .build = build, .run = run, .known = hdst__node_has_run, .explain = explain, .drop = drop, .release = drop, .end = hdst__join_node_end,
+    .build = build, .run = run, .known = hdst__node_has_run, .explain = explain, .drop = drop, .reads_on = true,
+    .release = drop, .end = hdst__join_node_end,
 };
 
 // --- The datasets ---

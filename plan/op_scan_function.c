@@ -19,7 +19,8 @@ static void end(hdst_dataset *dataset)
 const hdst__operator hdst__op_scan_blocks = {
     .name = "blocks of hdst_scan_function", .gives = HDST__GIVES_OTHERS, .own_bytes = sizeof(hdst__scan_own), .describe = hdst__scan_blocks_describe,
     .build = hdst__scan_blocks_build, .run = hdst__scan_blocks_run, .known = hdst__node_has_run, .explain = hdst__scan_blocks_explain,
-    .name_failed = hdst__scan_blocks_name_failed, .drop = hdst__scan_blocks_drop, .release = hdst__scan_blocks_release, .end = end,
+    .name_failed = hdst__scan_blocks_name_failed, .drop = hdst__scan_blocks_drop, .reads_on = true,
+    .release = hdst__scan_blocks_release, .end = end,
 };
 
 // --- The function ---

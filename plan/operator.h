@@ -71,6 +71,7 @@ struct hdst__operator {
     hdst_status (*explain)(hdst__node *node, hdst__buffer *out, hdst_error *error);
     // Gives the records of the last run back where memory is short; how it ran stays. NULL: it holds none, its reader reads other ones.
     void (*drop)(hdst__node *node);
+    bool reads_on;                  // with `drop`: its reader asks that of its first input whenever it is asked, so what that gives must stay as long
     // A run of the node ended for want of memory: from the next plan on it runs in a way that takes less, noted at its dataset. False: there is none.
     bool (*node_takes_less)(hdst__node *node);
     // Ends what build and runs took beside the arena. The node can run again. NULL: nothing.

@@ -12,8 +12,9 @@ bool hdst__plan_memory_is_short(const hdst_context *context, unsigned share)
     return memory->limit - hdst__budget_left(memory) > memory->limit / share;
 }
 
-// What holds no records reads those of its inputs, whenever it is asked.
+// What holds no records reads those of its inputs, whenever it is asked. What holds some may read its first input then, too.
 static bool holds(const hdst__node *node) { return node->op->drop != NULL; }
+static bool reads_on(const hdst__node *node, size_t input) { return node->op->reads_on && input == 0; }
 
 // A stage runs in the turn of who takes its records slice by slice, or of the top that asks for candidates.
 static const hdst__node *runs_with(const hdst__node *node) { return node->consumer ? node->consumer : node->driver ? node->driver : node; }
@@ -25,9 +26,11 @@ static void note_last_readers(hdst__plan *plan)
     for (size_t i = 0; i < plan->node_count; i++) plan->nodes[i]->read_until = plan->nodes[i] == plan->target ? UINT32_MAX : 0;
     for (size_t i = plan->node_count; i-- > 0;) {
         const hdst__node *reader = plan->nodes[i];
-        const uint32_t until = holds(reader) ? runs_with(reader)->number : reader->read_until;
-        for (size_t k = 0; k < reader->input_count; k++)
+        const uint32_t in_turn = runs_with(reader)->number, later = reader->read_until;
+        for (size_t k = 0; k < reader->input_count; k++) {
+            const uint32_t until = !holds(reader) || (reads_on(reader, k) && later > in_turn) ? later : in_turn;
             if (reader->inputs[k]->read_until < until) reader->inputs[k]->read_until = until;
+        }
     }
 }
 

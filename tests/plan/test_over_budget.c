@@ -134,6 +134,48 @@ Test(over_budget, sorts_and_unions) { on_all(check_sort); }
 
 Test(over_budget, caches) { on_all(check_cache); }
 
+// What crosses and scans by functions read while their own records are asked for: it stays, however short memory is (values fill half of the budget).
+static void check_reading_on(const char *form)
+{
+    enum { FEW = 500, OTHERS = 3, BALLAST = BUDGET / 2 / sizeof(item) };
+    static const char more[] = "struct item { uint32_t key; float v; };\n"
+                               "filter most(item i) { return i.key % 8u != 3u; }\n"
+                               "join both(item a, item b) -> item { return (item){ .key = a.key * 10u + b.key, .v = a.v - b.v }; }\n"
+                               "associative reduce second(item a, item b) { return (item){ .key = a.key + b.key, .v = b.v }; }\n";
+    job j;
+    open_job(&j, form);
+    j.module = module_of(j.context, more);
+    item *ballast = calloc(BALLAST, sizeof *ballast), kept[FEW];
+    hdst_value *value = hdst_value_create(j.module, "item", 1);
+    cr_assert_eq(hdst_value_set(value, ballast, BALLAST), HDST_OK);
+    uint64_t n, count = 0;
+    uint32_t sum = 0;
+    for (uint64_t i = 0; i < FEW; i++)
+        if (is_kept(item_at(i))) kept[count++] = item_at(i);
+    hdst_dataset *items = hdst_read(hdst_source_from_callback(j.context, FEW, fill_items, NULL), j.module, "item");
+    hdst_dataset *some = hdst_filter_function(items, j.module, "most");
+    hdst_result *crossed = hdst_result_create(hdst_cross(some, hdst_slice(items, 0, OTHERS), j.module, "both"));
+    hdst_result *scanned = hdst_result_create(hdst_scan_function(some, j.module, "second", NULL));
+    for (int turn = 0; turn < 2; turn++) {
+        RUN(crossed);
+        const item *got = hdst_result_rows(crossed, NULL, &n);
+        cr_assert_eq(n, count * OTHERS);
+        for (uint64_t i = 0; i < n; i++) {
+            const item a = kept[i / OTHERS], b = item_at(i % OTHERS);
+            cr_assert(got[i].key == a.key * 10 + b.key && got[i].v == a.v - b.v, "%s: pair %llu", form, (unsigned long long)i);
+        }
+        RUN(scanned);
+        got = hdst_result_rows(scanned, NULL, &n);
+        cr_assert_eq(n, count);
+        sum = 0;
+        for (uint64_t i = 0; i < n; i++) cr_assert(got[i].key == (sum += kept[i].key) && got[i].v == kept[i].v, "%s: record %llu", form, (unsigned long long)i);
+    }
+    free(ballast);
+    hdst_context_destroy(j.context);
+}
+
+Test(over_budget, what_is_read_later_stays) { on_all(check_reading_on); }
+
 Test(over_budget, nowhere_to_go)
 {
     hdst_error error;

@@ -53,10 +53,10 @@ hdst_status hdst__cache_lay_out(hdst__engine *engine, hdst__dataset_cache *cache
     const uint32_t workers = hdst__engine_workers(engine);
     hdst__device_worker *first = hdst__engine_worker(engine, 0, error);
     hdst__device *devices[HDST__MOST_WORKERS] = {NULL};
-    if (!first) return HDST_E_DEVICE;
+    if (!first) return error->code;
     for (uint32_t i = 0; i < workers; i++) {
         hdst__device_worker *worker = counts[i] ? hdst__engine_worker(engine, i, error) : NULL;
-        if (counts[i] && !worker) return HDST_E_DEVICE;
+        if (counts[i] && !worker) return error->code;
         devices[i] = worker ? worker->device : first->device;
     }
     hdst_status status = hdst__dataset_cache_spread(cache, devices, counts, workers, error);

@@ -25,7 +25,7 @@ static hdst_status all_can(const hdst__aggregate *aggregate, uint64_t records, b
     for (uint32_t i = 0; i < hdst__engine_workers(engine) && *can; i++) {
         if (!hdst__worker_is_wanted(engine, i)) continue;
         const hdst__device_worker *worker = hdst__engine_worker(engine, i, error);
-        if (!worker) return HDST_E_DEVICE;
+        if (!worker) return error->code;
         *can = hdst__aggregate_device_can_on(aggregate->on_device, worker->device, records);
         if (i == 0) *first = has_room(aggregate, worker->device, records);
         wanted++;

@@ -245,6 +245,7 @@ static hdst_status spread_job(const char *device, counter *c, int64_t *counted)
     uint64_t count;
     const hdst_status status = hdst_run(r, &error);
     const uint32_t *rows = hdst_result_rows(r, NULL, &count);
+    cr_assert_eq(status, error.code, "status %d, and the error is %d: %s", status, error.code, error.message);     // where a second device is opened, too
     *counted = 0;
     for (uint64_t i = 0; status == HDST_OK && i < count; i++) *counted += rows[2 * i + 1];
     hdst_context_destroy(context);

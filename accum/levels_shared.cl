@@ -9,16 +9,17 @@
 #pragma once
 #include "accum/levels_float.cl"
 // FAMILY_BELOW: by so many binades the sums in double reach lower than the two levels. FAMILY_MOVES: how often a family takes other binades in a strip.
-enum { FAMILY_BINADES = 20, FAMILY_BELOW = 5, FAMILY_PART = 256, FAMILY_MOVES = 64, FAMILY_LEAST = -100, FAMILY_GREATEST = 100, FAMILY_LOOK = 8 };
+enum { FAMILY_BINADES = 20, FAMILY_BELOW = 5, FAMILY_PART = 256, FAMILY_MOVES = 64, FAMILY_LEAST = -100, FAMILY_GREATEST = 100, FAMILY_GROUPS = 8 };
 typedef struct family_sum {
     float_levels *sum;
     volatile __global long *cell;
     uint last;
     int lowest;
+    float base, up;             // what its first level starts from; units of the second in 1
 } family_sum;
 // Arrays are the kernel's. What is put aside takes rows of `room` numbers: a row for each b, then for each a.
 typedef struct family {
-    const family_sum *sums;         // of the first group: its products, then b; of the next
+    family_sum *sums;               // of the first group: its products, then b; of the next
     float *aside;
     int *top;                       // of each b: what a lane's sum of |b| over a block is below, as exponent; of each a: what |a| is at most
     uint groups, products, count;   // count: sums of a group
@@ -28,9 +29,9 @@ typedef struct family {
     uint turns;                     // additions to each lane since they were emptied
     uint fails, pause, moves;       // blocks in a row that did not fit, and for how many nobody tries
     uint found;                     // records of this block that are put aside, and which
-    ushort at[LEVELS_BLOCK + 16];
+    ushort at[LEVELS_BLOCK];
 } family;
-inline void family_start(family *f, const family_sum *sums, float *aside, int *top, uint groups, uint products, uint count, uint records)
+inline void family_start(family *f, family_sum *sums, float *aside, int *top, uint groups, uint products, uint count, uint records)
 {
     f->sums = sums, f->aside = aside, f->top = top;
     f->groups = groups, f->products = products, f->count = count;
@@ -137,8 +138,11 @@ inline bool family_choose_all(family *f, const float *const *b, __global const f
     }
     return true;
 }
-inline void family_move(const family_sum *to, int low)
+inline void family_move(family_sum *to, int top)
 {
+    const int low = family_low(top);
+    to->base = level_base_float(family_unit(top, 0));
+    to->up = as_float((uint)(127 - family_unit(top, 1)) << 23);
     if (!on_double_path_float(to->sum) || to->sum->low != low) {
         levels_publish_float(to->sum, to->cell, to->last, to->lowest);
         to->sum->count = DOUBLE_PATH;
@@ -170,7 +174,7 @@ __attribute__((noinline)) bool family_settle(family *f, const float *const *b, _
         return false;
     }
     for (uint g = 0; g < f->groups; g++)
-        for (uint i = 0; i < f->count; i++) family_move(f->sums + g * f->count + i, family_low(family_top(f, g, i)));
+        for (uint i = 0; i < f->count; i++) family_move(f->sums + g * f->count + i, family_top(f, g, i));
     family_empty(f);
     f->moves++;
     f->settled = 1;
@@ -179,70 +183,55 @@ __attribute__((noinline)) bool family_settle(family *f, const float *const *b, _
 
 // --- A block ---
 
-// `need`: what the least b of each record must be, as bits less those of its top.
-inline __attribute__((always_inline)) uint16 family_look_at_a(const family *f, int *need, __global const float *const *a, const uint products,
-    const uint records)
+// Whether the tops hold. aside: a bit for each record with a product that may be too small: of 16 records' lanes the bit of how many come before.
+// `products`, `groups` and `records` are constants where this is called.
+inline __attribute__((always_inline)) bool family_fits(const family *f, uint16 *aside, const float *const *b, __global const float *const *a,
+    const uint products, const uint groups, const uint records)
 {
-    int16 top[4], most[4];
-    uint16 outside = 0;
+    int top[FAMILY_GROUPS + 4];
+    int16 most[4];
+    float16 sum[FAMILY_GROUPS];
+    uint16 outside = 0, small = 0, bit = 1;
 #pragma unroll
-    for (uint i = 0; i < products; i++) {
-        top[i] = (int16)(family_bits(f->top[f->groups + i]));
-        most[i] = 0;
-    }
-    for (uint r = 0; r < records; r += 16) {
-        int16 least = INT_MAX;
+    for (uint k = 0; k < groups + products; k++) top[k] = family_bits(f->top[k]);
+#pragma unroll
+    for (uint g = 0; g < groups; g++) sum[g] = 0;
+#pragma unroll
+    for (uint i = 0; i < products; i++) most[i] = 0;
+    for (uint r = 0; r < records; r += 16, bit += bit) {
+        int16 least_a = INT_MAX, least_b = INT_MAX;
 #pragma unroll
         for (uint i = 0; i < products; i++) {
             const int16 magnitude = as_int16(*(__global const packed_float16 *)(a[i] + r)) & 0x7fffffff;
-            least = min(least, magnitude - top[i]);
+            least_a = min(least_a, magnitude - top[groups + i]);
             most[i] = max(most[i], magnitude);
         }
-        *(int16 *)(need + r) = -(FAMILY_BINADES << 23) - least;
-    }
-#pragma unroll
-    for (uint i = 0; i < products; i++) outside |= as_uint16(most[i] > top[i]);
-    return outside;
-}
-inline __attribute__((always_inline)) uint16 family_look_at_b(int *least, const float *const *b, const int *tops, const uint groups, const bool first,
-    const uint records)
-{
-    int16 top[FAMILY_LOOK];
-    float16 sum[FAMILY_LOOK];
-    uint16 outside = 0;
-#pragma unroll
-    for (uint g = 0; g < groups; g++) {
-        top[g] = (int16)(family_bits(tops[g]));
-        sum[g] = 0;
-    }
-    for (uint r = 0; r < records; r += 16) {
-        int16 now = first ? (int16)(INT_MAX) : *(const int16 *)(least + r);
 #pragma unroll
         for (uint g = 0; g < groups; g++) {
             const int16 magnitude = as_int16(*(const packed_float16 *)(b[g] + r)) & 0x7fffffff;
-            now = min(now, magnitude - top[g]);
+            least_b = min(least_b, magnitude - top[g]);
             sum[g] += as_float16(magnitude);
         }
-        *(int16 *)(least + r) = now;
+        small |= as_uint16(least_b < -(FAMILY_BINADES << 23) - least_a) & bit;
     }
     // 0.99: what a float sum of 32 numbers rounds is far less. NaN is outside, too.
 #pragma unroll
-    for (uint g = 0; g < groups; g++) outside |= ~as_uint16(sum[g] <= 0.99f * as_float16(top[g]));
-    return outside;
-}
-inline __attribute__((always_inline)) void family_find(family *f, const int *least, const int *need, const uint records)
-{
-    uint found = 0;
-    for (uint r = 0; r < records; r += 16) {
-        const int16 aside = *(const int16 *)(least + r) < *(const int16 *)(need + r);
-        if (!any_bit_float(as_uint16(aside))) continue;
-        const int *const limit = need + r, *const value = least + r;
+    for (uint g = 0; g < groups; g++) outside |= ~as_uint16(sum[g] <= 0.99f * as_float(top[g]));
 #pragma unroll
-        for (uint n = 0; n < 16; n++) {
-            f->at[found] = (ushort)(r + n);
-            found += value[n] < limit[n];
+    for (uint i = 0; i < products; i++) outside |= as_uint16(most[i] > top[groups + i]);
+    *aside = small;
+    return !any_bit_float(outside);
+}
+inline void family_find(family *f, uint16 aside)
+{
+    const ulong8 lanes = as_ulong8(aside);
+    const ulong *lane = (const ulong *)&lanes;
+    uint found = 0;
+    for (uint n = 0; n < 8; n++)
+        for (ulong left = lane[n]; left; left &= left - 1) {
+            const uint bit = 63 - (uint)clz(left & -left);
+            f->at[found++] = (ushort)(bit % 32 * 16 + 2 * n + bit / 32);
         }
-    }
     f->found = found;
 }
 // Their b become zeros, until family_restore.
@@ -268,26 +257,23 @@ inline void family_restore(family *f, float *const *b)
 }
 // Whether the tops hold: then `found` is set.
 inline __attribute__((always_inline)) bool family_look(family *f, const float *const *b, __global const float *const *a, const uint products,
-    const uint records)
+    const uint groups, const uint records)
 {
-    int need[LEVELS_BLOCK] __attribute__((aligned(64))), least[LEVELS_BLOCK] __attribute__((aligned(64)));
-    uint16 outside = family_look_at_a(f, need, a, products, records);
-    uint g = 0;
-    for (; g + FAMILY_LOOK <= f->groups; g += FAMILY_LOOK) outside |= family_look_at_b(least, b + g, f->top + g, FAMILY_LOOK, g == 0, records);
-    for (; g < f->groups; g++) outside |= family_look_at_b(least, b + g, f->top + g, 1, g == 0, records);
-    if (any_bit_float(outside)) return false;
-    family_find(f, least, need, records);
+    uint16 aside;
+    if (!family_fits(f, &aside, b, a, products, groups, records)) return false;
+    family_find(f, aside);
     return true;
 }
-// Whether family_take may add the block. `products` and `records` are constants where this is called.
-inline __attribute__((always_inline)) bool family_holds(family *f, float *const *b, __global const float *const *a, const uint products, const uint records)
+// Whether family_take may add the block. `products`, `groups` and `records` are constants where this is called.
+inline __attribute__((always_inline)) bool family_holds(family *f, float *const *b, __global const float *const *a, const uint products,
+    const uint groups, const uint records)
 {
     const float *const *read_b = (const float *const *)b;
     bool holds = false;
     // The second time with greater tops.
     for (uint turn = 0; turn < 2 && !holds; turn++) {
         if (!f->settled && !family_settle(f, read_b, a, turn)) return false;
-        holds = family_look(f, read_b, a, products, records);
+        holds = family_look(f, read_b, a, products, groups, records);
         if (!holds) family_end(f);
     }
     if (!holds || f->found > records / 8) {
@@ -300,36 +286,36 @@ inline __attribute__((always_inline)) bool family_holds(family *f, float *const 
     family_put_aside(f, b, a);
     return true;
 }
-// Adds a group's products, and b where there is one sum more. `products`, `count` and `records` are constants where this is called.
-inline __attribute__((always_inline)) void family_take(const family *f, uint group, const float *b, __global const float *const *a, const uint products,
+// Adds all groups' products, and b where there is one sum more. `products`, `count` and `records` are constants where this is called.
+inline __attribute__((always_inline)) void family_take(const family *f, float *const *b, __global const float *const *a, const uint products,
     const uint count, const uint records)
 {
-    const family_sum *to = f->sums + group * count;
-    const float16 one = to->sum->one;
-    for (uint part = 0; part < records; part += FAMILY_PART) {
-        int top[5];
-        float16 base[5], first[5], second[5];
-#pragma unroll
-        for (uint i = 0; i < count; i++) {
-            top[i] = family_top(f, group, i);
-            base[i] = first[i] = level_base_float(family_unit(top[i], 0));
-            second[i] = 0;
-        }
-        for (uint r = part; r < records && r < part + FAMILY_PART; r += 16) {
-            const float16 factor = *(const packed_float16 *)(b + r);
+    const float16 one = f->sums->sum->one;
+    for (uint g = 0; g < f->groups; g++) {
+        const family_sum *to = f->sums + g * count;
+        const float *const of = b[g];
+        for (uint part = 0; part < records; part += FAMILY_PART) {
+            float16 first[5], second[5];
 #pragma unroll
             for (uint i = 0; i < count; i++) {
-                const float16 v = i < products ? factor * *(__global const packed_float16 *)(a[i] + r) : factor;
-                const float16 now = i % 2 == 0 ? PLUS_FUSED(first[i], v) : first[i] + v;
-                second[i] += LESS(v, now - first[i]);
-                first[i] = now;
+                first[i] = to[i].base;
+                second[i] = 0;
             }
-        }
+            for (uint r = part; r < records && r < part + FAMILY_PART; r += 16) {
+                const float16 factor = *(const packed_float16 *)(of + r);
 #pragma unroll
-        for (uint i = 0; i < count; i++) {
-            const float16 up = as_float((uint)(127 - family_unit(top[i], 1)) << 23);
-            to[i].sum->units[0] += as_int16(first[i]) - as_int16(base[i]);
-            to[i].sum->units[1] += convert_int16(second[i] * up);
+                for (uint i = 0; i < count; i++) {
+                    const float16 v = i < products ? factor * *(__global const packed_float16 *)(a[i] + r) : factor;
+                    const float16 now = i % 2 == 0 ? PLUS_FUSED(first[i], v) : first[i] + v;
+                    second[i] += LESS(v, now - first[i]);
+                    first[i] = now;
+                }
+            }
+#pragma unroll
+            for (uint i = 0; i < count; i++) {
+                to[i].sum->units[0] += as_int16(first[i]) - as_int(to[i].base);
+                to[i].sum->units[1] += convert_int16(second[i] * to[i].up);
+            }
         }
     }
 }

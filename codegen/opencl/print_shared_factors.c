@@ -2,13 +2,13 @@
 // CPU form: exact sums of products with one factor, added together where a look at the factors tells that two levels of floats hold all products
 // (accum/levels_shared.cl). Where they do not, each sum takes its addends by itself (print_sum_loops.c). Groups whose other factors are the same are a family.
 //
-//     const family_sum Family1_Sums[] = {{&t_x_FloatLevels[0], t_Total + 0, FLOAT_LAST, FLOAT_LOWEST}, ...};
+//     family_sum Family1_Sums[] = {{&t_x_FloatLevels[0], t_Total + 0, FLOAT_LAST, FLOAT_LOWEST}, ...};
 //     ...
 //         {
 //             float *const b[] = {w_Of, w_2_Of};
 //             __global const float *const a[] = {&p_x_(i, 0), &p_x_(i, 1), &p_x_(i, 2)};
-//             if (family_holds_3(&Family1, b, a)) {
-//                 for (uint g = 0; g < 2; g++) family_take_3_4(&Family1, g, b[g], a);
+//             if (family_holds_3_2(&Family1, b, a)) {
+//                 family_take_3_4(&Family1, b, a);
 //                 family_restore(&Family1, b);
 //             } else {
 //                 ...
@@ -104,34 +104,39 @@ static void each_family(hdst__printer *p, void (*print)(hdst__printer *p, const 
     hdst__printer_return(p, outer);
 }
 
-// --- Functions: of each number of products one that looks, and one that adds, without or with the factor itself ---
+// --- Functions: of each number of products and factors one that looks, and one that adds, without or with the factor itself ---
+
+typedef struct functions {
+    uint64_t holds[HDST__SHARED_PRODUCTS + 1];      // bit n: with n factors
+    bool take[HDST__SHARED_PRODUCTS + 1][2];
+} functions;
 
 static void print_functions(hdst__printer *p, const family *f, void *user)
 {
-    bool (*seen)[3] = user;
+    functions *printed = user;
     const size_t products = f->first.products, count = f->first.count;
     static const char head[] = "__attribute__((noinline))";
-    if (!seen[products][2]) {
-        hdst__write_line(&p->out, "%s bool family_holds_%zu(family *f, float *const *b, __global const float *const *a)", head, products);
+    if (!(printed->holds[products] >> f->groups & 1)) {
+        hdst__write_line(&p->out, "%s bool family_holds_%zu_%zu(family *f, float *const *b, __global const float *const *a)", head, products, f->groups);
         hdst__write_line(&p->out, "{");
-        hdst__write_line(&p->out, "    return family_holds(f, b, a, %zu, %" PRIu32 ");", products, p->func->block);
+        hdst__write_line(&p->out, "    return family_holds(f, b, a, %zu, %zu, %" PRIu32 ");", products, f->groups, p->func->block);
         hdst__write_line(&p->out, "}");
     }
-    if (!seen[products][count - products]) {
-        hdst__write_line(&p->out, "%s void family_take_%zu_%zu(const family *f, uint group, const float *b, __global const float *const *a)", head, products,
-            count);
+    if (!printed->take[products][count - products]) {
+        hdst__write_line(&p->out, "%s void family_take_%zu_%zu(const family *f, float *const *b, __global const float *const *a)", head, products, count);
         hdst__write_line(&p->out, "{");
-        hdst__write_line(&p->out, "    family_take(f, group, b, a, %zu, %zu, %" PRIu32 ");", products, count, p->func->block);
+        hdst__write_line(&p->out, "    family_take(f, b, a, %zu, %zu, %" PRIu32 ");", products, count, p->func->block);
         hdst__write_line(&p->out, "}");
     }
-    seen[products][2] = seen[products][count - products] = true;
+    printed->holds[products] |= (uint64_t)1 << f->groups;
+    printed->take[products][count - products] = true;
 }
 
 void hdst__print_shared_loops(hdst__printer *p)
 {
-    bool seen[HDST__SHARED_PRODUCTS + 1][3] = {{false}};
+    functions printed = {0};
     p->block_form = p->func;
-    each_family(p, print_functions, seen);
+    each_family(p, print_functions, &printed);
 }
 
 // --- A strip's start and end ---
@@ -141,7 +146,7 @@ static void print_start(hdst__printer *p, const family *f, void *user)
     const hdst__shared_texts *texts = user;
     const char *name = name_of(p, f);
     const size_t rows = f->groups + f->first.products;
-    hdst__write_line(&p->out, "const family_sum %s_Sums[] = {", name);
+    hdst__write_line(&p->out, "family_sum %s_Sums[] = {", name);
     for (size_t i = 0; i < f->sums; i++) hdst__write_line(&p->out, "    {&%s, %s},", texts->state(p, f->sum[i]), texts->cell(p, f->sum[i]));
     hdst__write_line(&p->out, "};");
     hdst__write_line(&p->out, "float %s_Aside[%zu * (BLOCK + BLOCK / 8)] ALIGNED;", name, rows);
@@ -182,8 +187,8 @@ size_t hdst__print_shared_groups(hdst__printer *p, ir_stmt *const *stmts, size_t
     hdst__write_line(&p->out, "{");
     p->out.indent++;
     print_factors(p, &f);
-    hdst__write_line(&p->out, "if (family_holds_%zu(&%s, b, a)) {", f.first.products, name);
-    hdst__write_line(&p->out, "    for (uint g = 0; g < %zu; g++) family_take_%zu_%zu(&%s, g, b[g], a);", f.groups, f.first.products, f.first.count, name);
+    hdst__write_line(&p->out, "if (family_holds_%zu_%zu(&%s, b, a)) {", f.first.products, f.groups, name);
+    hdst__write_line(&p->out, "    family_take_%zu_%zu(&%s, b, a);", f.first.products, f.first.count, name);
     hdst__write_line(&p->out, "    family_restore(&%s, b);", name);
     hdst__write_line(&p->out, "} else {");
     p->out.indent++;

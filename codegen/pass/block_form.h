@@ -47,5 +47,6 @@ void hdst__pass_integer_narrowing(ir_func *func);
 void hdst__pass_predication(ir_func *func);
 void hdst__pass_vector_width(ir_func *func);
 void hdst__pass_loop_invariants(ir_func *func);
+void hdst__pass_plain_minima(ir_func *func);
 
 #endif

@@ -154,6 +154,7 @@ const char *hdst__passes_block(ir_func *func, const hdst__tables *tables)
     static const pass after[] = {
         {"unroll-and-jam", hdst__pass_unroll_and_jam}, {"constant-folding", hdst__pass_constant_folding},
         {"loop-invariants", hdst__pass_loop_invariants}, {"vector-width", hdst__pass_vector_width},
+        {"plain-minima", hdst__pass_plain_minima},
     };
     if (func->emits && !func->counts && hdst__ir_emit_bound(func) > HDST__EMIT_BOUND) hdst__pass_emit_counts_place(func);
     ir_func *plain = hdst__ir_copy_func(func->arena, func);

@@ -36,6 +36,7 @@ enum {
     HDST__HOST_ORDERED_RECORDS = 4096, HDST__HOST_ORDERED_BYTES = 8 << 20, HDST__HOST_ORDERED_SHARE = 8,
     HDST__HOST_LEFT_SHARE = 4,                  // of the budget, which rows leave that may as well be in a file
     HDST__HOST_RESIDENT_REST_SHARE = 8,         // of what nobody uses, left when a part of a cached dataset stays
+    HDST__HOST_LEAN_SHARE = 8,                  // of what is left: what is there only for speed takes no more, once a run had no memory. Chosen, not measured
     HDST__HOST_SLICES_IN_FLIGHT = 4,            // on a device
     HDST__HOST_TEXT_SLICES_IN_FLIGHT = 2,       // of texts, of which there is more output than input, and which is taken by the same cores
     HDST__HOST_WAITING_SHARE = 8,               // of the budget, for output of workers that are ahead of others

@@ -23,10 +23,11 @@ typedef struct hdst__temporary_files {
     _Atomic bool are_in_memory;         // one did: that is told once
 } hdst__temporary_files;
 
-// Cached datasets of which a part stays as long as nobody else wants its memory (engine/memory/partial_cache.c).
+// Cached datasets of which a part stays as long as nobody else wants its memory (engine/memory/partial_cache.c), and those of which all does until a run
+// lacks it (engine/memory/whole_cache.c).
 typedef struct hdst__partial_caches {
     pthread_mutex_t mutex;              // under which nobody takes memory
-    struct hdst__dataset_cache *first;
+    struct hdst__dataset_cache *first, *whole;
     bool (*evict)(struct hdst__budget *budget, void *runtime);     // for budgets in which any of them has memory; NULL: there was none yet
 } hdst__partial_caches;
 
@@ -43,6 +44,7 @@ typedef struct hdst__runtime {
     hdst__timeline *timeline;           // of what is done; NULL: nobody asked for one
     const hdst__cancel *cancel;         // of the call in progress, which whoever works for long looks at; NULL: cannot be cancelled
     pthread_mutex_t mutex;
+    bool lean;                          // a run had no memory for what it cannot do without: what it could, takes little of what is left from then on
     _Atomic bool given_up;              // a device was (engine/device/give_up.h): what it may still touch is never freed
     _Atomic uint64_t caches;            // of datasets, that were made or laid out so far: the next one may lie where an earlier one did
 } hdst__runtime;

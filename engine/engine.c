@@ -8,6 +8,7 @@
 #include "engine/device/backend.h"
 #include "engine/device/driver_gate.h"
 #include "engine/device/give_up.h"
+#include "engine/memory/cached_dataset.h"
 #include "engine/memory/registered.h"
 #include "engine/memory/spill.h"
 
@@ -281,6 +282,27 @@ void hdst__engine_set_alone(hdst__engine *engine, bool alone)
         if (engine->worker[i].device) hdst__ring_destroy(&engine->worker[i].ring, engine->worker[i].device);
     engine->alone = alone;
     hdst__engine_unlock(engine);
+}
+
+static bool give_rings_back(hdst__engine *engine)
+{
+    bool some = false;
+    hdst__engine_lock(engine);
+    for (uint32_t i = 0; i < engine->workers; i++) {
+        hdst__device_worker *worker = &engine->worker[i];
+        some |= worker->ring.count > 0;
+        if (worker->device) hdst__ring_destroy(&worker->ring, worker->device);
+    }
+    hdst__engine_unlock(engine);
+    return some;
+}
+
+bool hdst__engine_give_back(hdst__engine *engine, const hdst_error *cause)
+{
+    if (engine->runtime.given_up) return false;
+    const bool rings = give_rings_back(engine), caches = hdst__whole_caches_stream(&engine->runtime, cause);
+    engine->runtime.lean = true;
+    return rings || caches;
 }
 
 bool hdst__engine_has_others(const hdst__engine *engine)

@@ -62,6 +62,9 @@ void hdst__engine_unlock(const hdst__engine *engine);
 const hdst__engine_options *hdst__engine_settings(const hdst__engine *engine);  // the options, resolved
 hdst__limits *hdst__engine_limits(const hdst__engine *engine);
 
+// Behind a run, or the making of a plan, that came to no end for want of memory: what is there only so that runs are quicker is given back: segments through
+// which inputs stream, and cached datasets, which are read again in every run from now on, for `cause`. While nothing runs. False: there was nothing.
+bool hdst__engine_give_back(hdst__engine *engine, const hdst_error *cause);
 // How often the budget refused memory so far; and of an error for memory after that, why, and which budget would do.
 uint64_t hdst__engine_refusals(const hdst__engine *engine);
 void hdst__engine_explain_memory(hdst__engine *engine, uint64_t refusals, hdst_error *error);

@@ -29,8 +29,10 @@ static hdst_status run_locked(hdst_dataset *dataset, plan_user use, void *user, 
     bool made;
     hdst__arena_init(&arena, HDST__ALLOCATOR(dataset), NULL);
     hdst_status status = make_and_run(&arena, dataset, &plan, &made, error);
-    while (status != HDST_OK && made && hdst__plan_runs_otherwise(&plan, status)) {
+    while (status != HDST_OK && ((made && hdst__plan_runs_otherwise(&plan, status)) || hdst__plan_has_more_memory(dataset->object.context, status, error))) {
         hdst__plan_release(&plan);
+        hdst__arena_destroy(&arena);
+        hdst__arena_init(&arena, HDST__ALLOCATOR(dataset), NULL);
         *error = (hdst_error)HDST_ERROR_INIT;
         status = make_and_run(&arena, dataset, &plan, &made, error);
     }

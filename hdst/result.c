@@ -207,29 +207,38 @@ static void note_memory(hdst_result *result)
     result->plan.stats.device_peak = hdst__memory_device_peak(&result->memory);
 }
 
-// What failed is tried once more where another plan takes less memory, or goes another way.
+// Whether what failed is tried once more: another plan takes less memory, or goes another way, or cached datasets gave way to it.
+static bool goes_on(hdst_result *result, hdst_status status, hdst_error *error)
+{
+    if (status == HDST_OK) return false;
+    if (result->planned && hdst__plan_runs_otherwise(&result->plan, status)) drop_plan(result);
+    else if (!hdst__plan_has_more_memory(result->object.context, status, error)) return false;
+    else if (result->planned) hdst__plan_release(&result->plan);
+    *error = (hdst_error)HDST_ERROR_INIT;
+    return true;
+}
+
 static hdst_status run_plan(hdst_result *result, hdst_error *error)
 {
-    for (;;) {
-        hdst_status status = hdst__result_plan(result, error);
+    hdst_status status;
+    do {
+        forget_rows(result);
+        status = hdst__result_plan(result, error);
         if (status == HDST_OK) status = hdst__plan_run(&result->plan, error);
-        if (status == HDST_OK || !result->planned || !hdst__plan_runs_otherwise(&result->plan, status)) return status;
-        drop_plan(result);
-        *error = (hdst_error)HDST_ERROR_INIT;
-    }
+        if (status == HDST_OK) status = add_tables(result, &result->plan, NULL, error);
+        if (status == HDST_OK) status = take_records(result, error);
+    } while (goes_on(result, status, error));
+    return status;
 }
 
 hdst_status hdst__result_run(hdst_result *result, hdst_error *error)
 {
     hdst_status status = hdst__object_status(&result->object, error);
     if (status != HDST_OK) return status;
-    forget_rows(result);
     result->ran_partial = result->keeps_partial;
     result->ran_first = result->part_first;
     hdst__engine_mark_memory(result->object.context->engine);
     status = run_plan(result, error);
-    if (status == HDST_OK) status = add_tables(result, &result->plan, NULL, error);
-    if (status == HDST_OK) status = take_records(result, error);
     if (status != HDST_OK) forget_run(result);
     result->ran = status == HDST_OK;
     note_memory(result);
@@ -439,7 +448,10 @@ const char *hdst_explain(hdst_result *result, hdst_error *error)
     hdst__buffer text;
     hdst__buffer_init(&text, HDST__ALLOCATOR(result));
     hdst_status status = hdst__object_status(&result->object, error);
-    if (status == HDST_OK) status = hdst__result_plan(result, error);
+    if (status == HDST_OK) {
+        status = hdst__result_plan(result, error);
+        if (goes_on(result, status, error)) status = hdst__result_plan(result, error);
+    }
     if (status == HDST_OK) status = hdst__plan_explain(&result->plan, &text, error);
     if (status == HDST_OK && result->ran) hdst__memory_usage_explain(&result->memory, &text);
     hdst__free(HDST__ALLOCATOR(result), result->explanation);

@@ -18,6 +18,7 @@ void hdst__lock(hdst_context *context)
     pthread_mutex_lock(&context->lock);
     hdst__cancel_begin(&context->cancel);
     if (context->engine) hdst__engine_look_for_fork(context->engine);
+    context->gave_back = false;
     context->refusals = context->engine ? hdst__engine_refusals(context->engine) : 0;
 }
 

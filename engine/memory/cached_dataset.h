@@ -16,5 +16,8 @@ hdst__reader hdst__dataset_cache_reader(hdst__dataset_cache *cache);
 // Its own, where a stage made it: copies from the device.
 const hdst__reader *hdst__dataset_cache_own_reader(const hdst__dataset_cache *cache);
 void hdst__dataset_cache_destroy(hdst__dataset_cache *cache);
+// whole_cache.c: no dataset has to be in memory as a whole, so those that are give way where a run came to no end for want of it: they are read again in
+// every run from now on, for `cause`, as if there had been no room to begin with. While nothing runs. False: there was none.
+bool hdst__whole_caches_stream(hdst__runtime *runtime, const hdst_error *cause);
 
 #endif

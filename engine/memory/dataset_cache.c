@@ -80,8 +80,31 @@ hdst__reader hdst__dataset_cache_reader(hdst__dataset_cache *cache)
     return reader;
 }
 
+// --- Giving back ---
+
+// Those that are there in whole (whole_cache.c).
+static void list_whole(hdst__dataset_cache *cache)
+{
+    hdst__partial_caches *all = &cache->runtime->partial;
+    pthread_mutex_lock(&all->mutex);
+    cache->next_whole = all->whole;
+    all->whole = cache;
+    pthread_mutex_unlock(&all->mutex);
+}
+
+static void unlist_whole(hdst__dataset_cache *cache)
+{
+    hdst__partial_caches *all = &cache->runtime->partial;
+    pthread_mutex_lock(&all->mutex);
+    hdst__dataset_cache **at = &all->whole;
+    while (*at && *at != cache) at = &(*at)->next_whole;
+    if (*at) *at = cache->next_whole;
+    pthread_mutex_unlock(&all->mutex);
+}
+
 void hdst__dataset_cache_release(hdst__dataset_cache *cache)
 {
+    unlist_whole(cache);
     hdst__partial_cache_release(cache);
     for (uint64_t i = 0; cache->segment && i < cache->count; i++) hdst__segment_destroy(cache->device, &cache->segment[i]);
     hdst__free(cache->runtime->allocator, cache->segment);
@@ -172,10 +195,11 @@ static uint64_t records_per_segment(const hdst__dataset_cache *cache)
     return (each + unit - 1) / unit * unit;
 }
 
-// Three quarters of what is left: tables, results and the staging of copies need room too.
-static bool fits(const hdst__budget *budget, uint64_t bytes)
+// Three quarters of what is left: tables, results and the staging of copies need room too. Less where that did not do once.
+static bool fits(const hdst__dataset_cache *cache, const hdst__budget *budget, uint64_t bytes)
 {
-    return bytes <= hdst__budget_left(budget) / 4 * 3;
+    const uint64_t left = hdst__budget_left(budget);
+    return bytes <= (cache->runtime->lean ? left / HDST__HOST_LEAN_SHARE : left / 4 * 3);
 }
 
 static hdst_status check_budgets(const hdst__dataset_cache *cache, uint64_t each, hdst_error *error)
@@ -185,9 +209,9 @@ static hdst_status check_budgets(const hdst__dataset_cache *cache, uint64_t each
     uint64_t record = hdst__segment_record_bytes(cache->reader.record);
     if (cache->texts_apart) record += cache->reader.text_bytes;
     uint64_t bytes = record && records > UINT64_MAX / record ? UINT64_MAX : record * records;
-    if ((cache->device->unified || cache->texts_apart) && !fits(host, bytes))
+    if ((cache->device->unified || cache->texts_apart) && !fits(cache, host, bytes))
         return hdst__budget_error(host, bytes, "a cached dataset, and room beside it,", error);
-    if (!fits(device, bytes)) return hdst__budget_error(device, bytes, "a cached dataset, and room beside it,", error);
+    if (!fits(cache, device, bytes)) return hdst__budget_error(device, bytes, "a cached dataset, and room beside it,", error);
     return HDST_OK;
 }
 
@@ -234,6 +258,7 @@ hdst_status hdst__dataset_cache_prepare(hdst__dataset_cache *cache, hdst__device
     hdst_error cause = HDST_ERROR_INIT;
     hdst_status status = make_segments(cache, &cause);
     cache->arena.out_of_memory = NULL;
+    if (status == HDST_OK) list_whole(cache);
     if (status == HDST_OK) return HDST_OK;
     if (status == HDST_E_MEMORY) {
         hdst__dataset_cache_stream(cache, &cause);

@@ -28,6 +28,7 @@ struct hdst__dataset_cache {
     bool pins_nothing;          // the device could not pin one
     struct hdst__host_copy *copies;         // by segment: of those that do not stay, on the host (host_copies.h); NULL: of none
     struct hdst__dataset_cache *next_partial;               // under the mutex of the runtime's partial caches
+    struct hdst__dataset_cache *next_whole;                 // the same, of those that are there in whole (whole_cache.c)
     // Spread over several devices (spread_cache.c): runs of the records, each a cache of its own. Those who know nothing of it take it for streamed.
     struct hdst__dataset_cache **part;      // NULL: it is not
     uint32_t parts;

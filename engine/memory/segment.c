@@ -77,6 +77,14 @@ bool hdst__segment_has_room(const hdst__segment *segment, const hdst__storage *s
     return true;
 }
 
+// With one segment nothing overlaps, and all is done. Where memory was short once, others have to be small beside what is left.
+static bool takes_much(const hdst__device *device, const hdst__storage *storage)
+{
+    const hdst__runtime *runtime = device->runtime;
+    const uint64_t host = hdst__budget_unused(&runtime->memory), own = hdst__budget_unused(&device->budget), left = host < own ? host : own;
+    return runtime->lean && hdst__storage_bytes(storage) > left / HDST__HOST_LEAN_SHARE;
+}
+
 hdst_status hdst__ring_prepare(hdst__ring *ring, hdst__device *device, const hdst__storage *storage, uint32_t count, hdst_error *error)
 {
     if (count > HDST__HOST_RING_SEGMENTS) count = HDST__HOST_RING_SEGMENTS;
@@ -84,7 +92,7 @@ hdst_status hdst__ring_prepare(hdst__ring *ring, hdst__device *device, const hds
     for (uint32_t i = 0; i < ring->count; i++)
         if (!hdst__segment_has_room(&ring->segment[i], storage)) hdst__ring_destroy(ring, device);
     ring->next = 0;
-    while (ring->count < count) {
+    while (ring->count < count && (ring->count == 0 || !takes_much(device, storage))) {
         hdst_error full = HDST_ERROR_INIT;
         hdst_status status = hdst__segment_create(device, HDST__MEMORY_SHARED, HDST__OWNER_SEGMENTS, storage, "a segment for input",
                                                   &ring->segment[ring->count], &full);

@@ -14,6 +14,7 @@ static double seconds_of(clockid_t clock)
 
 double hdst__now(void) { return seconds_of(CLOCK_MONOTONIC); }
 double hdst__thread_time(void) { return seconds_of(CLOCK_THREAD_CPUTIME_ID); }
+double hdst__process_time(void) { return seconds_of(CLOCK_PROCESS_CPUTIME_ID); }
 
 void hdst__sleep(double seconds)
 {

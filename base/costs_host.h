@@ -48,6 +48,7 @@ enum {
     HDST__HOST_HUGE_SHARE = 32,                 // of what is left: more is not given away for the alignment of huge pages
     HDST__HOST_WAIT_NANOSECONDS = 20 * 1000 * 1000,     // of a wait between two looks at whether the call was cancelled
     HDST__HOST_GRACE_SECONDS = 2,               // a device that goes on for so long after a cancel is given up
+    HDST__HOST_GRACE_TIMES = 15,                // as many times as long where others have the processors that a CPU device would work on. Chosen
 };
 
 #define HDST__HOST_TABLE_SHARE 0.6              // of what the budget has left, for tables of accumulators: in more there are few strips, or no room

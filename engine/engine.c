@@ -158,6 +158,16 @@ hdst__ring *hdst__engine_ring(hdst__engine *engine) { return &engine->worker[0].
 bool hdst__engine_given_up(const hdst__engine *engine) { return engine->runtime.given_up; }
 uint64_t hdst__engine_refusals(const hdst__engine *engine) { return atomic_load(&engine->runtime.memory.refused); }
 
+uint64_t hdst__engine_all_refusals(const hdst__engine *engine)
+{
+    uint64_t all = hdst__engine_refusals(engine);
+    for (uint32_t i = 0; i < HDST__MOST_WORKERS; i++) {
+        const hdst__device *device = atomic_load(&engine->opened[i]);
+        if (device) all += atomic_load(&device->budget.refused);
+    }
+    return all;
+}
+
 void hdst__engine_explain_memory(hdst__engine *engine, uint64_t refusals, hdst_error *error)
 {
     hdst__budget_explain(&engine->runtime.memory, refusals, error);

@@ -67,6 +67,7 @@ hdst__limits *hdst__engine_limits(const hdst__engine *engine);
 bool hdst__engine_give_back(hdst__engine *engine, const hdst_error *cause);
 // How often the budget refused memory so far; and of an error for memory after that, why, and which budget would do.
 uint64_t hdst__engine_refusals(const hdst__engine *engine);
+uint64_t hdst__engine_all_refusals(const hdst__engine *engine);     // those of the devices' budgets, too
 void hdst__engine_explain_memory(hdst__engine *engine, uint64_t refusals, hdst_error *error);
 
 #endif

@@ -244,10 +244,18 @@ static hdst_status run_parts(hdst__node *node, const hdst__output **result, hdst
 
 static const char no_room[] = "the device has no room for them and the function";
 
-// Memory that was short may be there by the next run. Where it is short again and again, the device is asked more and more seldom.
+// What the function has on the device: its values, and records that it was given of the host's.
+static void forget_stage(group_node *group)
+{
+    if (group->call.stage) hdst__stage_forget_plan(group->call.stage);
+}
+
+// Memory that was short may be there by the next run. Where it is short again and again, the device is asked more and more seldom. What the last run on the
+// host left there goes before, so that nothing is in the way.
 static void offer(group_node *group)
 {
     group->grouping.may_stay = !group->rest;
+    if (!group->rest && group->refusals) forget_stage(group);
     if (!group->rest) return;
     group->rest--;
     group->grouping.why_host = no_room;
@@ -273,6 +281,7 @@ static hdst_status run_parts_somewhere(hdst__node *node, const hdst__output **re
     if (status == HDST_OK && there) group->refusals = 0;
     if (status == HDST_E_MEMORY && there) {
         hdst__group_release(&group->grouping);
+        forget_stage(group);
         note_refusal(group);
         group->keys = group->records = group->partial = group->longest = 0;
         hdst__plan_add_stats(&tried, &group->grouping.stats);

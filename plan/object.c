@@ -19,6 +19,7 @@ void hdst__lock(hdst_context *context)
     hdst__cancel_begin(&context->cancel);
     if (context->engine) hdst__engine_look_for_fork(context->engine);
     context->gave_back = false;
+    context->all_refusals = context->engine ? hdst__engine_all_refusals(context->engine) : 0;
     context->refusals = context->engine ? hdst__engine_refusals(context->engine) : 0;
 }
 

@@ -40,6 +40,7 @@ struct hdst_context {
     size_t mapped_count;
     struct hdst_job *jobs;      // runs on threads of their own that nobody has destroyed yet (hdst/job_object.c); guarded by the lock
     uint64_t refusals;          // of the budget, when the lock was taken
+    uint64_t all_refusals;      // the same, with those of the devices' budgets
     bool gave_back;             // what runs can do without was given back, in the call that holds the lock (plan/plan.h)
     uint64_t datasets, plans;   // made so far: numbers for the next ones
     bool closing;               // the context is being destroyed: references no longer count

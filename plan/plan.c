@@ -142,7 +142,7 @@ bool hdst__plan_runs_otherwise(hdst__plan *plan, hdst_status status)
 
 bool hdst__plan_has_more_memory(hdst_context *context, hdst_status status, hdst_error *error)
 {
-    if (status != HDST_E_MEMORY || context->gave_back) return false;
+    if (status != HDST_E_MEMORY || context->gave_back || hdst__engine_all_refusals(context->engine) == context->all_refusals) return false;
     context->gave_back = true;
     hdst__explain_memory(context, error);
     return hdst__engine_give_back(context->engine, error);

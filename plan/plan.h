@@ -94,8 +94,8 @@ void hdst__plan_release(hdst__plan *plan);
 hdst_status hdst__plan_run(hdst__plan *plan, hdst_error *error);
 // Behind a run that failed: whether a new plan may end otherwise, for it needs less memory, or goes another way. It says so a limited number of times.
 bool hdst__plan_runs_otherwise(hdst__plan *plan, hdst_status status);
-// Behind a run, or the making of a plan, that ended for want of memory, which the error tells: whether there is more now, as what is there only so that runs
-// are quicker was given back. It says so once in a call. The plan, if there is one, is to be released, and may run again.
+// Behind a run, or the making of a plan, that ended for want of memory in a budget, which the error tells: whether there is more now, as what is there only
+// so that runs are quicker was given back. It says so once in a call. The plan, if there is one, is to be released, and may run again.
 bool hdst__plan_has_more_memory(hdst_context *context, hdst_status status, hdst_error *error);
 hdst_status hdst__plan_explain(hdst__plan *plan, hdst__buffer *out, hdst_error *error);
 void hdst__plan_add_stats(hdst__run_stats *to, const hdst__run_stats *from);

@@ -142,6 +142,7 @@ void hdst__opencl_replace_event(const hdst__opencl_device *self, cl_event *event
 hdst_status hdst__opencl_await(hdst__opencl_device *device, cl_event event, cl_int *code, hdst_error *error);      // code: how it ended; may be NULL
 hdst_status hdst__opencl_await_queue(hdst__opencl_device *device, cl_command_queue queue, hdst_error *error);
 hdst_status hdst__opencl_await_launches(hdst__opencl_device *device, hdst_error *error);
+void hdst__opencl_await_known(hdst__opencl_device *device);         // for all that it has an event of. It may be given up then
 bool hdst__opencl_all_ended(const hdst__opencl_device *device);     // whether all it was given is known to have ended; asks, and waits for nothing
 
 // device_opencl_pool.c: whether the device's buffers are kept. How many bytes a new buffer for so many (page-rounded) should have. A buffer of about so many,

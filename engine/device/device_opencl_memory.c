@@ -253,6 +253,12 @@ hdst_status hdst__opencl_wrap(hdst__device *device, void *host, uint64_t bytes, 
     return create_buffer((hdst__opencl_device *)device, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, host, &memory->object, error);
 }
 
+static hdst_status unmap(hdst__opencl_device *self, const hdst__memory *memory, void *address, hdst_error *error)
+{
+    TRY(self, error, clEnqueueUnmapMemObject, self->in, memory->object, address, 0, NULL, NULL);
+    return hdst__opencl_await_queue(self, self->in, error);
+}
+
 // What kernels wrote is in the host's memory once it was mapped.
 hdst_status hdst__opencl_unwrap(hdst__device *device, hdst__memory *memory, hdst_error *error)
 {
@@ -261,8 +267,8 @@ hdst_status hdst__opencl_unwrap(hdst__device *device, hdst__memory *memory, hdst
     hdst_status status = map(self, memory, CL_MAP_READ, memory->bytes, &address, error);
     const bool is_mapped = status == HDST_OK;
     if (is_mapped && address != memory->host) status = hdst__error_set(error, HDST_E_INTERNAL, "%s maps wrapped memory to another address", device->info->name);
-    if (is_mapped && self->cl->clEnqueueUnmapMemObject(self->in, memory->object, address, 0, NULL, NULL) == CL_SUCCESS) {
-        hdst_status ended = hdst__opencl_await_queue(self, self->in, status == HDST_OK ? error : NULL);
+    if (is_mapped) {
+        const hdst_status ended = unmap(self, memory, address, status == HDST_OK ? error : NULL);
         if (status == HDST_OK) status = ended;
     }
     if (status != HDST_OK && !hdst__given_up(device)) hdst__opencl_finish(device);      // nothing was waited for, and the memory is the caller's now

@@ -61,10 +61,13 @@ static void CL_CALLBACK on_finished(cl_event event, cl_int code, void *user)
     ticket->done(ticket->user);         // the ticket may be gone after this
 }
 
-// Where the driver has no event for it, as its memory is short, by the call that needs none: who waits is about to give memory back.
+// Where the driver has no event for it, as its memory is short, by the call that needs none: who waits is about to give memory back. Nobody could leave
+// that call if a kernel had no end, so those that have events are waited for before.
 static void finish_queue(hdst__opencl_device *self, cl_command_queue queue)
 {
-    if (hdst__opencl_await_queue(self, queue, NULL) != HDST_OK && !hdst__given_up(&self->base)) self->cl->clFinish(queue);
+    if (hdst__opencl_await_queue(self, queue, NULL) == HDST_OK || hdst__given_up(&self->base)) return;
+    hdst__opencl_await_known(self);
+    if (!hdst__given_up(&self->base)) self->cl->clFinish(queue);
 }
 
 void hdst__opencl_finish(hdst__device *device)

@@ -90,6 +90,14 @@ hdst_status hdst__opencl_await_queue(hdst__opencl_device *self, cl_command_queue
     return status;
 }
 
+// Asks, as the driver had no memory to tell.
+void hdst__opencl_await_known(hdst__opencl_device *self)
+{
+    const cl_event events[] = {self->last_in, self->last_small, self->last_launch, self->last_out};
+    for (size_t i = 0; i < sizeof events / sizeof *events && !hdst__given_up(&self->base); i++)
+        if (!has_ended(self, events[i])) await_asking(self, events[i], NULL);
+}
+
 static hdst_status ended(hdst__opencl_device *self, hdst_status status)
 {
     if (status == HDST_OK) self->ended = self->launches;

@@ -31,9 +31,11 @@ void hdst__pieces_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
 bool hdst__patience_ends(hdst__patience *patience, const hdst__device *device)
 {
     if (!hdst__cancel_asked(device->runtime->cancel)) return false;
-    const double now = hdst__now();
-    if (patience->asked == 0) patience->asked = now;
-    return now - patience->asked >= device->limits->grace_seconds;
+    const double now = hdst__now(), worked = hdst__process_time(), grace = device->limits->grace_seconds;
+    if (patience->asked == 0) *patience = (hdst__patience){now, worked};
+    const double passed = now - patience->asked;
+    if (device->info->class_ != HDST__DEVICE_CPU) return passed >= grace;
+    return passed >= grace && (worked - patience->worked >= grace || passed >= HDST__HOST_GRACE_TIMES * grace);
 }
 
 // --- A device that was given up ---

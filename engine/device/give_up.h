@@ -11,10 +11,11 @@
 
 // Of one wait for a device; zeroed at first.
 typedef struct hdst__patience {
-    double asked;               // when the cancel was seen; 0: not yet
+    double asked, worked;       // when the cancel was seen, and what this process had worked by then, seconds of processors; 0: not yet
 } hdst__patience;
 
-// Whether what is waited for is to be given up: the call was cancelled, and the engine's grace has passed since.
+// Whether what is waited for is to be given up: the call was cancelled, and the engine's grace has passed since. A CPU device works in this process, which
+// must have had a processor for as long: where others have them, a kernel that ends takes longer. But not for ever.
 bool hdst__patience_ends(hdst__patience *patience, const hdst__device *device);
 
 // HDST_E_CANCELLED. From then on all functions of the device do nothing, but for an error where they return one. With the engine's mutex held.

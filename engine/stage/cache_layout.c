@@ -48,8 +48,11 @@ static void stream_rather(hdst__dataset_cache *cache, hdst__device *device)
     }
 }
 
+// A device that is not open yet may have no memory to be opened in.
 hdst_status hdst__cache_lay_out(hdst__engine *engine, hdst__dataset_cache *cache, const uint64_t *counts, hdst_error *error)
 {
+    hdst_error own = HDST_ERROR_INIT;
+    if (!error) error = &own;
     const uint32_t workers = hdst__engine_workers(engine);
     hdst__device_worker *first = hdst__engine_worker(engine, 0, error);
     hdst__device *devices[HDST__MOST_WORKERS] = {NULL};

@@ -96,7 +96,8 @@ static hdst_status step_by_key(job *j, hdst_error *error)
 
 static hdst_status step_sort(job *j, hdst_error *error)
 {
-    return run_twice(j, hdst_result_create(hdst_slice(hdst_sort(hdst_filter_function(j->cached, j->module, "some"), "y"), 100, 900)), NULL, sizeof(item), error);
+    hdst_dataset *sorted = hdst_sort(hdst_filter_function(j->cached, j->module, "some"), "y");
+    return run_twice(j, hdst_result_create(hdst_slice(sorted, 100, 900)), NULL, sizeof(item), error);
 }
 
 static hdst_status step_group(job *j, hdst_error *error)

@@ -5,12 +5,14 @@
 #include "codegen/opencl/print_group_keys.h"
 #include "codegen/opencl/print_combine_gpu.h"
 #include "codegen/opencl/print_constant.h"
+#include "codegen/opencl/print_cooperative.h"
 #include "codegen/opencl/print_input.h"
 #include "codegen/opencl/print_output.h"
 #include "codegen/opencl/print_text_copies.h"
 #include "codegen/opencl/print_tuples.h"
 #include "codegen/opencl/prelude.h"
 #include "codegen/opencl/kernel_pieces.h"
+#include "codegen/pass/accumulator_placement.h"
 
 #include "base/hash.h"
 
@@ -133,7 +135,10 @@ static const char *group_why(const hdst__printer *p)
 {
     const uint32_t shared = p->func->tables->shared;
     if (!shared) return "a table in device memory for each work-group: too large for local memory";
-    return hdst__arena_printf(p->arena, "%" PRIu32 " table%s in device memory for all work-groups: too large for local memory", shared, shared > 1 ? "s" : "");
+    const ir_func *loops = hdst__cooperative_func(p);
+    const char *when = loops && hdst__place_leaves_sums(loops) ? "; a sum goes there when a work-group has gone through its records" : "";
+    return hdst__arena_printf(p->arena, "%" PRIu32 " table%s in device memory for all work-groups: too large for local memory%s", shared,
+                              shared > 1 ? "s" : "", when);
 }
 
 static const char *place_why(const hdst__printer *p, const ir_placement *placement)

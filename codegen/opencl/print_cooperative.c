@@ -282,6 +282,14 @@ static const char *element_text(hdst__printer *p, const ir_stmt *s, uint32_t wor
     return index ? hdst__arena_printf(p->arena, "(ulong)(%s) * %" PRIu32 " + ", index, words) : "";
 }
 
+// A sum goes to a word of the work-group's table. Nobody else adds to it; an addition that gives nothing back is on its way at once all the same, where a load
+// in front of a store would be waited for, row by row.
+static void print_table_word(hdst__printer *p, const hdst__cell *cell, const char *to, const char *from)
+{
+    if (cell->op == HDST__WORD_ADD) hdst__write_line(&p->out, "device_add(&%s, %s);", to, from);
+    else hdst__print_word_into(p, cell, to, from);
+}
+
 // Whole units go to the table's word, what is left, of bits that no addend of the word's own has, to the superaccumulator.
 static void end_tile_sums(hdst__printer *p, const ir_stmt *s)
 {
@@ -291,7 +299,7 @@ static void end_tile_sums(hdst__printer *p, const ir_stmt *s)
     hdst__write_line(&p->out, "for (uint row = 0; row < tile_rows; row++) {");
     p->out.indent++;
     hdst__write_line(&p->out, "const double units = tile_sums[row * LANES + lane] * %sUp;\nconst long whole = (long)units;", scale);
-    hdst__print_word_into(p, cell, hdst__arena_printf(p->arena, "%sOwn[row * %" PRIu64 " + %s%" PRIu64 "]", plan->name, plan->accum->private_row_words,
+    print_table_word(p, cell, hdst__arena_printf(p->arena, "%sOwn[row * %" PRIu64 " + %s%" PRIu64 "]", plan->name, plan->accum->private_row_words,
         element_text(p, s, cell->private_words), (uint64_t)cell->private_first), "whole");
     hdst__write_line(&p->out, "if (units != whole) superaccumulator_add_fixed(%sTotal + row * (ulong)%" PRIu64 " + %s%" PRIu64 ", FLOAT_LAST, FLOAT_LOWEST, "
         "(long)((units - whole) * 0x1p4), %sScale + 4);", plan->name, (uint64_t)plan->accum->device_row_words, element_text(p, s, cell->device_words),
@@ -314,7 +322,7 @@ static void end_tile(hdst__printer *p, const ir_block *body)
         const char *element = element_text(p, s, cell->private_words);
         const char *to = hdst__arena_printf(p->arena, "%sOwn[row * %" PRIu64 " + %s%" PRIu64 "]", plan->name, plan->accum->private_row_words,
             element, cell->private_first + w);
-        hdst__print_word_into(p, cell, to, from);
+        print_table_word(p, cell, to, from);
     }
     p->out.indent--;
     hdst__write_line(&p->out, "}");

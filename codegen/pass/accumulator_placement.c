@@ -489,7 +489,9 @@ ir_func *hdst__pass_accumulator_placement_loops(ir_func *func, const hdst__table
     ir_func *loops = loops_with_room(func, tables, limits, wide, own, true);
     if (!loops) loops = loops_with_room(func, tables, limits, wide, own, false);
     if (loops) func->shape->records = 1;
-    if (words && !(loops && own) && hdst__placed_anywhere(func, IR_PLACE_GROUP)) func->tables->shared = shared_tables(words);
+    // Of many records one sum goes to a table: few tables that stay in the cache are quicker than many that are to be merged.
+    const bool few = loops && hdst__place_leaves_sums(loops);
+    if (words && (few || !(loops && own)) && hdst__placed_anywhere(func, IR_PLACE_GROUP)) func->tables->shared = shared_tables(words);
     return loops;
 }
 

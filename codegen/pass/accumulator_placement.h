@@ -54,6 +54,7 @@ bool hdst__placed_anywhere(const ir_func *func, ir_place place);        // some 
 
 // cooperative_placement.c: homes of the additions of a work-group's loops.
 void hdst__place_homes(ir_func *loops, const hdst__tables *tables);
+bool hdst__place_leaves_sums(const ir_func *loops);     // few rows: a work-group adds each sum to a table when it has gone through its records
 bool hdst__place_is_carried(const ir_func *loops, uint32_t var);        // comes from the lane's record
 uint64_t hdst__place_carried_bytes(const ir_func *loops);               // of local memory, for each record
 // Whether all records have the same value of an expression of the loops: it follows from the variables that count loops around it (`counts`, by variable).

@@ -92,6 +92,24 @@ static void place_in_tile(const placer *p, const ir_block *body)
     }
 }
 
+static bool have_homes(const ir_block *body)
+{
+    for (size_t i = 0; i < body->count; i++)
+        if (body->items[i]->kind == IR_ACCUM && !body->items[i]->home) return false;
+    return true;
+}
+
+bool hdst__place_leaves_sums(const ir_func *loops)
+{
+    if (!loops->tables->has_tile) return false;
+    for (size_t i = 0; i < loops->body.count; i++) {
+        const ir_stmt *s = loops->body.items[i];
+        while (s->body.items[0]->kind == IR_FOR) s = s->body.items[0];
+        if (!have_homes(&s->body)) return false;
+    }
+    return true;
+}
+
 void hdst__place_homes(ir_func *loops, const hdst__tables *tables)
 {
     bool *counts = HDST__NEW_ARRAY(loops->arena, bool, loops->var_count + 1);

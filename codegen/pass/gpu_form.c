@@ -64,11 +64,12 @@ static hdst__gpu_limits cut(ir_func *func, const hdst__gpu_limits *limits, size_
     return left;
 }
 
-// Additions to a table in device memory that no loop of the work-group makes are slower beside tiles: more of them wait for each other.
+// Additions to a table in device memory that no loop of the work-group makes are slower beside tiles: more of them wait for each other. So are those that it
+// makes record by record to a table that others share.
 static bool suits(const ir_func *func, const hdst__gpu_forms *forms, size_t n)
 {
     const bool with_tables = hdst__placed_anywhere(func, IR_PLACE_GROUP) && !func->tables->apart;
-    return !with_tables || (cuts[n].with_tables && forms->loops && !func->tables->shared);
+    return !with_tables || (cuts[n].with_tables && forms->loops && (!func->tables->shared || hdst__place_leaves_sums(forms->loops)));
 }
 
 static void place_as(ir_func *to, const ir_func *from)

@@ -214,6 +214,11 @@ static hdst_status choose_items(hdst__launch_plan *plan, hdst_error *error)
         hdst__plan_choose_products(plan);
         return HDST_OK;
     }
+    if (plan->kernel->merges && plan->kernel->group_tables && plan->kernel->shape.span) {
+        plan->items = plan->device->info->compute_units * HDST__GPU_TABLE_GROUPS_PER_UNIT * plan->kernel->local_size;
+        plan->items_why = "8 work-groups per compute unit";
+        return HDST_OK;
+    }
     if (plan->kernel->merges && !plan->kernel->group_tables) {
         const bool few = plan->kernel->fast_sums && plan->kernel->shape.span;      // a lane's plain sums and tiles leave room for no more at once
         const uint64_t fit = hdst__budget_left(&plan->device->budget) / HDST__GPU_TABLE_SHARE / (plan->private_words * sizeof(int64_t)),

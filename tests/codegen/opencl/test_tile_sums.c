@@ -14,7 +14,7 @@
 
 TestSuite(tile_sums, .init = set_up, .fini = tear_down);
 
-enum { MOST_BUFFERS = 8, COLUMNS = 200, ROWS = 5, RECORDS = 301, GROUP = 16, LOWEST = -60 };
+enum { MOST_BUFFERS = 8, COLUMNS = 200, ROWS = 5, RECORDS = 1001, GROUP = 64, GROUPS = 16, LOWEST = -60 };
 
 static const char program[] = "struct point { float x[200]; uint32_t row; };\n"
                               "struct total { float x[200]; uint32_t n; };\n"
@@ -94,10 +94,11 @@ static void check(const numbers *n, int32_t scale, hdst__layout layout)
     hdst__storage_copy(input, buffers, 0, rows_of_points, (const void *const[]){make_points(n)}, 0, RECORDS);
     const hdst__kernel *kernel = make_kernel(func, input);
     cr_assert(kernel && strstr(kernel->source, "tile_add(&tile_sums"), "sums are doubles in local memory");
+    cr_assert(strstr(kernel->source, "device_add(&t_Own[row"), "nobody waits for the table's words");
     const uint64_t rows[] = {0, ROWS};
     int64_t *device = HDST__NEW_ARRAY(&arena, int64_t, hdst__tables_device_words(kernel->tables, rows));
     kernel_case c = {.kernel = kernel, .func = func, .input = input, .input_buffers = buffers, .count = RECORDS, .rows = rows,
-                     .scales = (int32_t[]){scale}, .flush = HDST__FLUSH_ADDS, .groups = 2, .device_table = device};
+                     .scales = (int32_t[]){scale}, .flush = HDST__FLUSH_ADDS, .groups = GROUPS, .device_table = device};
     cr_assert(kernel_run(&run, &c));
     for (uint32_t r = 0; r < ROWS; r++)
         for (uint32_t i = 0; i < COLUMNS; i++) {

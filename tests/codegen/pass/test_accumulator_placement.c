@@ -224,7 +224,7 @@ Test(accumulator_placement, what_all_records_add_to_is_in_a_register_and_few_row
 {
     const placed p = on_gpu(rows_head, rows_body, NULL, with_rows(usual, (uint64_t[]){0, 8, 1}));
     cr_assert_not_null(p.loops);
-    expect_places(p.loops, "  place t group: x joint, n word\n  place g group: w joint\n  tables copies 16 tile t of 1\n  together\n");
+    expect_places(p.loops, "  place t group: x joint, n word\n  place g group: w joint\n  tables copies 16 shared 8 tile t of 1\n  together\n");
     cr_expect_str_eq(pass_body(p.loops),
         "  for i = 0u to 784u {\n    accum t[best].x[i] += p.x[i] in tile\n"
         "    accum g.w[i] += mul(f, p.x[i]) in register 0\n  }\n");
@@ -239,7 +239,7 @@ Test(accumulator_placement, fast_sums_are_those_that_all_records_add_to_in_a_reg
     hdst__place_limits fast = with_rows(usual, (uint64_t[]){0, 8, 1});
     fast.fast_sums = true;
     const placed p = on_gpu(rows_head, rows_body, NULL, fast);
-    expect_places(p.loops, "  place t group: x joint, n word\n  place g group: w joint fast\n  tables copies 16 tile t of 1\n  together\n");
+    expect_places(p.loops, "  place t group: x joint, n word\n  place g group: w joint fast\n  tables copies 16 shared 8 tile t of 1\n  together\n");
     cr_expect(p.tables->accum[1].cell[0].fast && !p.tables->accum[0].cell[0].fast && !p.tables->accum[0].cell[1].fast);
 }
 
@@ -251,6 +251,24 @@ Test(accumulator_placement, many_rows_have_no_tile_and_large_tables_are_shared)
     // 784 floats and a count of 1000 rows are 6 MiB: two of them in 16 MiB.
     expect_places(on_gpu(rows_head, rows_body, NULL, with_rows(usual, (uint64_t[]){0, 1000, 1})).loops,
                   "  place t group: x joint, n word\n  place g group: w joint\n  tables copies 16 shared 2\n  together\n");
+}
+
+// A loop that adds record by record to a table keeps all tables for work-groups of their own.
+Test(accumulator_placement, tables_are_shared_where_all_that_goes_there_is_sums_of_many_records)
+{
+    static const char head[] = "  input p p {f32 x[784], u32 k}\n  accum t t[] {f32 x[784]}\n  accum s s[] {f32 x[784]}\n  var u32 best\n  var u32 i\n";
+    static const char tile[] = "  best = rem(p.k, 8u)\n  for i = 0u to 784u {\n    accum t[best].x[i] += p.x[i]\n  }\n";
+    static const char both[] = "  best = rem(p.k, 8u)\n  for i = 0u to 784u {\n    accum t[best].x[i] += p.x[i]\n"
+                               "    accum s[best].x[i] += p.x[i]\n  }\n";
+    const hdst__place_limits limits = with_rows(usual, (uint64_t[]){0, 8, 8});
+    const placed alone = on_gpu(head, tile, NULL, limits), with = on_gpu(head, both, NULL, limits);
+    cr_assert(alone.loops && with.loops);
+    cr_expect(hdst__place_leaves_sums(alone.loops) && alone.func->tables->shared == 8);
+    cr_expect(with.func->tables->has_tile && !hdst__place_leaves_sums(with.loops) && with.func->tables->shared == 0);
+    const placed one = on_gpu("  input p p {f32 x[9000]}\n  accum g g {f32 w[9000]}\n  var u32 i\n",
+                              "  for i = 0u to 9000u {\n    accum g.w[i] += p.x[i]\n  }\n", NULL, usual);
+    cr_assert_not_null(one.loops);
+    cr_expect(!hdst__place_leaves_sums(one.loops) && one.func->tables->shared == 0);
 }
 
 Test(accumulator_placement, sums_in_two_words_take_two_registers)

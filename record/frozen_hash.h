@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where a key stands in a frozen hash table (shuffle/join/frozen_table.h), the same for who builds it and for the kernels that read it.
 //
-// A key is words of 64 bits, a number in each, signed ones extended, or the hash of a text. Its hash h has 64 bits; of keys of one number no two share it. The
-// upper half names a part of the table and a bucket of it, and what the bucket's displacement makes of all of h names the only slot of the part where the key
-// can stand: "hash and displace" (Pagh, 1999; Belazzougui, Botelho, Dietzfelbinger, 2009). A lookup is two loads that miss caches, and no loop.
+// A key is words of 64 bits, a number in each, signed ones extended, or of a text its hash and length together (texts that end in zeros may have the hash of
+// shorter ones, as "b\0" has that of "a"; of one length they hardly share one). Its hash h has 64 bits; of keys of one number no two share it. The upper half
+// names a part of the table and a bucket of it, and what the bucket's displacement makes of all of h names the only slot of the part where the key can stand:
+// "hash and displace" (Pagh, 1999; Belazzougui, Botelho, Dietzfelbinger, 2009). A lookup is two loads that miss caches, and no loop.
 //
 // Parts have equal numbers of buckets and of slots, one part's behind another's: each is made by a thread of its own, within its cache.
 //

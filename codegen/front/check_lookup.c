@@ -86,13 +86,13 @@ static ast_expr *text_name(hdst__checker *c, hdst__span span, const char *name)
     return e;
 }
 
-// Of a key that is a text: two calls, of its hash, and of whether it is the key of a row. Lowering says where both texts are.
+// Of a key that is a text: two calls, of its word, and of whether it is the key of a row. Lowering says where both texts are.
 static ast_expr *text_calls(hdst__checker *c, ast_expr *key)
 {
     if (hdst__check_is_poison(key->type) || key->type->kind != HDST__TEXT) return NULL;
     ast_expr *both = HDST__NEW(c->arena, ast_expr), *asked = text_name(c, key->span, "key"), *of_row = text_name(c, key->span, "key_of_row");
     *both = (ast_expr){.kind = AST_BINARY, .span = key->span, .type = key->type, .builtin = -1, .height = 1};
-    both->left = hdst__check_call_math(c, key->span, "text_hash", &asked, 1);
+    both->left = hdst__check_call_math(c, key->span, "text_number", &asked, 1);
     both->right = hdst__check_call_math(c, key->span, "text_equal", (ast_expr *[]){asked, of_row}, 2);
     return both;
 }

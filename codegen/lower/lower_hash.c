@@ -197,7 +197,7 @@ static ir_expr *asked_leaf(lowerer *l, const asked *a, const hdst__type *key, ui
     return hdst__lower_load_leaf(l, &a->place, leaf, element_number(l, key, leaf, e));
 }
 
-// A text is a word, its hash.
+// A text is a word.
 static size_t list_words(lowerer *l, const asked *a, const hdst__type *key, const ast_expr *of_text, ir_expr **words)
 {
     size_t count = 0;

@@ -71,13 +71,12 @@ static const char *row_of(const making *m, uint64_t row) { return m->spec->rows 
 
 // --- Hashes, buckets ---
 
-// A text is a word, its hash.
 static uint64_t word_of(const hdst__key_field *field, const char *row)
 {
     if (field->kind != HDST__TEXT) return hdst__key_field_read(field, row);
     hdst__text_span span;
     memcpy(&span, row + field->offset, sizeof span);
-    return hdst__text_span_hash(&span);
+    return hdst__text_span_hash(&span) ^ span.length;
 }
 
 static bool same_hash_is_same_key(const hdst__key_fields *key) { return key->count == 1 && !key->has_text; }

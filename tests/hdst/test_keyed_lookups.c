@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lookup tables that are read by key: in all forms they give what loops over the records give in C; keys that are not there, and keys that are there twice, are
 // told; tables are made anew when their records may be others.
+#include "record/text_span.h"
 #include "tests/hdst/support.h"
 
 static const char *const forms[] = {"interp", "cpu", "gpu-form", "team"};
@@ -141,6 +142,29 @@ Test(keyed_lookups, numbers_records_and_texts)
                           "record %d on %s: %g %g %u %u", i, forms[form], got[i].price, got[i].rate, got[i].code, got[i].known);
             }
         }
+        hdst_context_destroy(s.context);
+    }
+}
+
+// Texts of different lengths that have one hash: as many zeros as their length makes up for.
+Test(keyed_lookups, texts_of_one_hash)
+{
+    enum { ONES = 8 };
+    static const char bytes[ONES][9] = {"a", "b", "c", "d", "e", "f", "g", "h"};
+    code ones[ONES];
+    sale asked[ONES] = {0};
+    for (uint32_t i = 0; i < ONES; i++) {
+        ones[i] = (code){hdst_text_span_of(bytes[i], i + 1), 100 + i};
+        asked[ONES - 1 - i].name = ones[i].name;
+        cr_assert_eq(hdst__text_hash(bytes[i], i + 1), hdst__text_hash("a", 1));
+    }
+    ON_EACH_FORM {
+        shop s = open_shop(context_in_form(forms[form]));
+        hdst_dataset *codes_here = records(&s, ones, ONES, sizeof *ones, "code");
+        hdst_result *result = hdst_result_create(hdst_map(records(&s, asked, ONES, sizeof *asked, "sale"), bound(&s, "by_name", "c", codes_here, "name")));
+        RUN(result);
+        const uint32_t *got = hdst_result_rows(result, NULL, NULL);
+        for (uint32_t i = 0; i < ONES; i++) cr_assert_eq(got[i], 100 + ONES - 1 - i, "%u on %s", (unsigned)got[i], forms[form]);
         hdst_context_destroy(s.context);
     }
 }

@@ -90,6 +90,8 @@ long:
 		$(BUILD)/tests/hdst/budget_chains $$device 16 $(LONG_SEED)-$$last || [ $$? = 77 ] || exit 1; \
 	done
 	python3 tests/differential/team_sums.py $(BUILD)/libhdst.so.0 $(LONG_SEED) $(LONG_PIPELINES) || [ $$? = 77 ]
+	OCL_ICD_VENDORS=$(abspath $(BUILD))/tests/pocl/vendors HDST_BINARY_STARTS=1000000 \
+		python3 tests/differential/again.py $(BUILD)/tests/differential/run_again $(LONG_SEED) 40@
 	python3 tests/differential/text_programs.py $(BUILD)/tests/differential/run_plans $(LONG_SEED) 1000
 	OCL_ICD_VENDORS=$(abspath $(BUILD))/tests/pocl/vendors HDST_BINARY_STARTS=1000000 HDST_DIFF_EACH=cpu,gpu-form \
 		python3 tests/differential/text_programs.py $(BUILD)/tests/differential/run_plans $(LONG_SEED) 1000

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Output of several devices that a consumer takes in the order of the input, where one is far behind the other.
 #include "tests/hdst/support.h"
+#include "tests/support/stillness.h"
 
 #include "partition/policy.h"
 
@@ -8,6 +9,8 @@
 #include <stdatomic.h>
 
 enum { RECORDS = 80000, SHARE = 640, BUDGET = 6 << 20 };
+
+TestSuite(shared_output, .init = fail_when_all_wait);
 
 typedef struct item { uint64_t key, v; } item;
 

@@ -370,7 +370,7 @@ static ir_func *turning_func(bool emits)
 
 Test(interp, loops_end_where_enough_was_seen)
 {
-    number in[3] = {{2}, {3000000}, {7}}, out[3];
+    number in[3] = {{2}, {3000}, {7}}, out[3];
     hdst__interp_run run = run_numbers(turning_func(false), in, 3, out);
     run.most_turns = 20;            // all in the first turn of the outer loop
     cr_assert_eq(hdst__interpret(&run, NULL), HDST_OK);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums of products that share a factor, in printed kernels on PoCL (accum/levels_shared.cl), against exact cells on the host (which are tested against big
-// integers): b * a0, b * a1, b * a2, b * a3 and b of ten factors b, which are one number divided by 1, 3, 5 ..., of data that two levels of floats just hold,
-// just do not hold, hold but for a few records, or hold after the sums have moved.
-#include "accum/reduce.h"
+// integers): b * a0, b * a1, b * a2, b * a3 and b of ten factors b, which are one number divided by 1, 3, 5 ..., of which the last may be another number, of
+// data that two levels of floats just hold, just do not hold, hold but for a few records, or hold after the sums have moved.
 #include "accum/representation.h"
 #include "codegen/pass/passes.h"
 #include "tests/support/ir_make.h"
@@ -16,29 +15,41 @@
 
 TestSuite(kernel_shared, .init = set_up, .fini = tear_down);
 
-enum { GROUPS = 10, OTHERS = 4, INPUTS = OTHERS + 1, BLOCK = 256, N = 40 * BLOCK + 100 };
+enum { GROUPS = 10, OTHERS = 4, INPUTS = OTHERS + 2, BLOCK = 256, N = 40 * BLOCK + 100 };
 
-typedef struct factors { float b, a[OTHERS]; } factors;
-static const ir_field input_fields[] = {{"b", HDST__F32, 0}, {"a0", HDST__F32, 0}, {"a1", HDST__F32, 0}, {"a2", HDST__F32, 0}, {"a3", HDST__F32, 0}};
+typedef struct factors { float b, a[OTHERS], last; } factors;      // last: the last group's
+static const ir_field input_fields[] = {{"b", HDST__F32, 0}, {"a0", HDST__F32, 0}, {"a1", HDST__F32, 0}, {"a2", HDST__F32, 0}, {"a3", HDST__F32, 0},
+                                       {"last", HDST__F32, 0}};
 // twice: 2 * b, which is no sum of a group
 enum { LEAVES = 3 };
 static const ir_field sums[LEAVES] = {{"x", HDST__F32, GROUPS * OTHERS}, {"own", HDST__F32, GROUPS}, {"twice", HDST__F32, GROUPS}};
 
 static float divisor(uint32_t group) { return (float)(2 * group + 1); }
 
-static ir_func *make_func(uint32_t groups)
+typedef struct shape {
+    uint32_t groups, factors;       // the groups' factors are the first ones again where there are fewer
+    bool has_own;                   // sums of b itself
+} shape;
+static const shape many = {GROUPS, GROUPS, true}, two = {2, 2, true};
+
+static ir_func *make_func(const shape *of)
 {
     ir_func *f = ir_new(&arena, "sums");
     ir_param_add(f, IR_INPUT, "p", ir_record(&arena, "input", 0, input_fields, INPUTS), false);
     const uint32_t all = ir_param_add(f, IR_ACCUM_TABLE, "all", ir_record(&arena, "sums", 0, sums, LEAVES), false);
     f->params[all].leaf_op = HDST__NEW_ARRAY(&arena, hdst__accumulate_op, LEAVES);
-    for (uint32_t g = 0; g < groups; g++) {
-        const uint32_t b = hdst__ir_add_var(f, "b", HDST__F32, 0);
-        ir_assign(f, &f->body, b, ir_op2(f, IR_DIV, ir_read(f, IR_FIELD, 0, 0, NULL, NULL), ir_number(f, HDST__F32, divisor(g))));
+    uint32_t factor[GROUPS];
+    for (uint32_t g = 0; g < of->factors; g++) {
+        const uint32_t leaf = g + 1 < of->factors ? 0 : OTHERS + 1;
+        factor[g] = hdst__ir_add_var(f, "b", HDST__F32, 0);
+        ir_assign(f, &f->body, factor[g], ir_op2(f, IR_DIV, ir_read(f, IR_FIELD, 0, leaf, NULL, NULL), ir_number(f, HDST__F32, divisor(g))));
+    }
+    for (uint32_t g = 0; g < of->groups; g++) {
+        const uint32_t b = factor[g % of->factors];
         for (uint32_t i = 0; i < OTHERS; i++)
             ir_accumulate(f, &f->body, all, 0, NULL, ir_number(f, HDST__U32, g * OTHERS + i),
                 ir_op2(f, IR_MUL, ir_read(f, IR_FIELD, 0, i + 1, NULL, NULL), hdst__ir_var(f, b)));
-        ir_accumulate(f, &f->body, all, 1, NULL, ir_number(f, HDST__U32, g), hdst__ir_var(f, b));
+        if (of->has_own) ir_accumulate(f, &f->body, all, 1, NULL, ir_number(f, HDST__U32, g), hdst__ir_var(f, b));
         ir_accumulate(f, &f->body, all, 2, NULL, ir_number(f, HDST__U32, g), ir_op2(f, IR_ADD, hdst__ir_var(f, b), hdst__ir_var(f, b)));
     }
     return f;
@@ -187,6 +198,76 @@ static const struct { const char *name; maker make; } cases[] = {
     {"NaN as factor", nan_factor}, {"too full", too_full}, {"remainders", remainders}, {"highest", highest},
     {"one way", one_way},
 };
+// --- Data whose last group's factor is another number ---
+
+// It alone is too small for some records, or all others are.
+static factors few_of_last(uint64_t i, uint64_t *s)
+{
+    factors f = each_32nd(i, s, 0, 0);
+    f.last = i % 32 == 30 ? f.b * 0x1p-30f : f.b;
+    return f;
+}
+static factors few_but_last(uint64_t i, uint64_t *s)
+{
+    factors f = each_32nd(i, s, 0, 0);
+    f.last = f.b;
+    if (i % 32 == 30) f.b *= 0x1p-30f;
+    return f;
+}
+// In blocks of 512. What is put aside fills the sums in double: each block but the first of 64 puts four numbers of each lane aside that are a quarter of what
+// a lane's sum may be. Behind the last of them comes one whose last digit the sum has room for only if it was emptied in time. A block of zeros ends this.
+// Then the same with the other sign, without that number.
+static factors asides(uint64_t i, uint64_t *s)
+{
+    enum { LENGTH = 2 * BLOCK, BLOCKS = 64, ASIDE = LENGTH / 8 };
+    const uint64_t way = i / LENGTH / (BLOCKS + 1), block = i / LENGTH % (BLOCKS + 1), at = i % LENGTH;
+    const float sign = way ? -1 : 1;
+    factors f = {i % 2 ? -1 : 1, {1, -1, 1, 1}};
+    (void)s;
+    if (way > 1 || block == BLOCKS) f.b = 0;
+    else if (block == BLOCKS - 1 && at == ASIDE - 1) f = (factors){0x1p-8f, {way ? 0 : 0x1.000002p-10f, 0, 0, 0}};
+    else if (block && at < ASIDE) f = (factors){sign * 15.75f, {2, 2, 2, 0}};
+    else if (block) f = (factors){sign * 0x1p-8f, {2, 2, 2, 2}};
+    f.last = 3 * f.b;
+    return f;
+}
+// Near the least numbers that have all digits there are some with fewer, whose bits say more than what they are. All digits of their products show in the sum.
+static factors least_factors(uint64_t i, uint64_t *s)
+{
+    uint64_t pair = (i / 2 + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    factors f = i % 32 < 30 ? within(&pair, 5) : within(s, 5);
+    f.b = i % 32 < 30 ? (i % 2 ? -0x1p-119f : 0x1p-119f) : 0x1.8p-144f;
+    for (int k = 0; k < OTHERS; k++) f.a[k] = ldexpf(f.a[k], 95);
+    f.last = 3 * f.b;
+    return f;
+}
+
+// Infinite among factors near the greatest number.
+static factors greatest_factors(uint64_t i, uint64_t *s)
+{
+    factors f = within(s, 5);
+    f.b = i == 20 * BLOCK + 30 ? INFINITY : i % 2 ? -0x1.4p122f : 0x1.4p122f;
+    for (int k = 0; k < OTHERS; k++) f.a[k] = ldexpf(1, -98);
+    f.last = 3 * f.b;
+    return f;
+}
+// Five of 21 records are too small, more than there is room for. All others cancel out.
+static factors five_of_21(uint64_t i, uint64_t *s)
+{
+    uint64_t pair = (i / 2 + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    const bool small = i / 2 % 21 % 4 == 2;
+    factors f = small ? within(s, 5) : within(&pair, 5);
+    f.b = small ? f.b * 0x1p-30f : i % 2 ? -f.b : f.b;
+    f.last = 3 * f.b;
+    return f;
+}
+
+static const struct { const char *name; maker make; shape of; uint64_t records; } own_cases[] = {
+    {"few of the last", few_of_last, {2, 2, true}, N}, {"few but of the last", few_but_last, {2, 2, true}, N},
+    {"few of the last of many", few_of_last, {GROUPS, GROUPS, true}, N}, {"few but of the last of many", few_but_last, {GROUPS, GROUPS, true}, N},
+    {"few of the last, twice", few_of_last, {4, 2, true}, N}, {"asides", asides, {2, 2, true}, 260 * BLOCK},
+    {"least factors", least_factors, {2, 2, false}, N}, {"greatest factors", greatest_factors, {2, 2, false}, N}, {"five of 21", five_of_21, {2, 2, true}, N},
+};
 
 // --- Running ---
 
@@ -194,7 +275,7 @@ static const uint64_t rows[] = {0, 1};
 
 static void put(const hdst__storage *storage, char *buffer, uint64_t i, const factors *f)
 {
-    const float all[INPUTS] = {f->b, f->a[0], f->a[1], f->a[2], f->a[3]};
+    const float all[INPUTS] = {f->b, f->a[0], f->a[1], f->a[2], f->a[3], f->last};
     for (uint32_t l = 0; l < INPUTS; l++) memcpy(buffer + hdst__storage_offset(storage, l, i, 0), &all[l], sizeof all[l]);
 }
 
@@ -206,15 +287,16 @@ static void add_one(const hdst__accum *accum, int64_t *table, uint32_t leaf, uin
     hdst__cell_accumulate(cell, table + cell->device_first + element * cell->device_words, word);
 }
 
-static void add_up(const hdst__accum *accum, uint32_t groups, const factors *f, int64_t *table)
+static void add_up(const hdst__accum *accum, const shape *of, const factors *f, int64_t *table)
 {
-    for (uint32_t g = 0; g < groups; g++) {
-        const volatile float b = f->b / divisor(g);
+    for (uint32_t g = 0; g < of->groups; g++) {
+        const uint32_t factor = g % of->factors;
+        const volatile float b = (factor + 1 < of->factors ? f->b : f->last) / divisor(factor);
         for (uint32_t k = 0; k < OTHERS; k++) {
             const volatile float value = f->a[k] * b;
             add_one(accum, table, 0, g * OTHERS + k, value);
         }
-        add_one(accum, table, 1, g, b);
+        if (of->has_own) add_one(accum, table, 1, g, b);
         add_one(accum, table, 2, g, b + b);
     }
 }
@@ -230,9 +312,10 @@ static void check_sums(const char *name, uint64_t records, const hdst__kernel *k
         }
 }
 
-static void check_case(size_t which, uint32_t groups, hdst__layout layout, uint64_t records)
+// `strips` of them. Unless the maker has set it, the last group's factor is that of the others.
+static void check_data(const char *name, maker make, bool has_last, const shape *of, size_t strips, hdst__layout layout, uint64_t records)
 {
-    ir_func *func = make_func(groups);
+    ir_func *func = make_func(of);
     cr_assert_null(hdst__passes_scalar(func));
     const hdst__storage *storage = hdst__storage_make(&arena, func->params[0].record, layout, 0, records ? records : 1);
     const hdst__target_facts facts = {HDST__TARGET_CPU, 48 << 10, 1024, 2, true, true, true, cl_run_is_simulated(&run)};
@@ -246,42 +329,54 @@ static void check_case(size_t which, uint32_t groups, hdst__layout layout, uint6
     int64_t *device = HDST__NEW_ARRAY(&arena, int64_t, words), *reference = HDST__NEW_ARRAY(&arena, int64_t, words);
     uint64_t state = 42;
     for (uint64_t i = 0; i < records; i++) {
-        const factors f = cases[which].make(i, &state);
+        factors f = make(i, &state);
+        if (!has_last) f.last = f.b;
         put(storage, buffer, i, &f);
-        add_up(&kernel->tables->accum[0], groups, &f, reference);
+        add_up(&kernel->tables->accum[0], of, &f, reference);
     }
     void *buffers[] = {buffer};
     static const int32_t scales[LEAVES] = {20, 20, 20};
     kernel_case c = {.kernel = kernel, .func = func, .input = storage, .input_buffers = buffers, .count = records, .rows = rows, .scales = scales,
-                     .flush = 1 << 23, .groups = which % 2 + 1, .device_table = device};
+                     .flush = 1 << 23, .groups = strips, .device_table = device};
     cr_assert(kernel_run(&run, &c));
-    check_sums(cases[which].name, records, kernel, device, reference);
+    check_sums(name, records, kernel, device, reference);
     free(buffer);
+}
+
+static void check_case(size_t which, const shape *of, hdst__layout layout, uint64_t records)
+{
+    check_data(cases[which].name, cases[which].make, false, of, which % 2 + 1, layout, records);
 }
 
 Test(kernel_shared, exact_where_they_lie)
 {
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) check_case(i, GROUPS, HDST__SOA, N);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) check_case(i, &many, HDST__SOA, N);
 }
 
 Test(kernel_shared, exact_in_blocks_of_the_layout)
 {
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) check_case(i, GROUPS, HDST__AOSOA, N);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) check_case(i, &many, HDST__AOSOA, N);
 }
 
 // Few factors leave room for blocks of 512 records.
 Test(kernel_shared, exact_in_long_blocks)
 {
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) check_case(i, 2, HDST__SOA, N);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) check_case(i, &two, HDST__SOA, N);
 }
 
 Test(kernel_shared, exact_of_any_number_of_records)
 {
     static const uint64_t sizes[] = {1, 15, BLOCK / 2 - 1, BLOCK / 2, BLOCK / 2 + 1, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK};
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) check_case(0, GROUPS, HDST__SOA, sizes[i]);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) check_case(0, &many, HDST__SOA, sizes[i]);
 }
 
 Test(kernel_shared, exact_over_many_blocks)
 {
-    check_case(sizeof cases / sizeof *cases - 1, GROUPS, HDST__SOA, 1100 * BLOCK + 7);
+    check_case(sizeof cases / sizeof *cases - 1, &many, HDST__SOA, 1100 * BLOCK + 7);
+}
+
+Test(kernel_shared, exact_where_the_last_factor_is_another_one)
+{
+    for (size_t i = 0; i < sizeof own_cases / sizeof *own_cases; i++)
+        check_data(own_cases[i].name, own_cases[i].make, true, &own_cases[i].of, 1, HDST__SOA, own_cases[i].records);
 }

@@ -72,6 +72,71 @@ Test(shared_factors, products_first_then_the_factor_itself)
            "  block t.v += v by loop 0 joint 2\n");
 }
 
+// The factor itself belongs to one group, and to none where something else adds to its sum.
+Test(shared_factors, the_factor_itself_is_added_once)
+{
+    expect("  block t.x[0u] += mul(p.x[0u], w)\n"
+           "  block t.x[1u] += mul(p.x[1u], w)\n"
+           "  block t.x[2u] += mul(p.x[2u], w)\n"
+           "  block t.x[3u] += mul(p.x[3u], w)\n"
+           "  block t.w += w\n"
+           "  block t.x[4u] += mul(p.x[0u], w)\n"
+           "  block t.x[5u] += mul(p.x[1u], w)\n"
+           "  block t.y[0u] += mul(p.x[2u], w)\n"
+           "  block t.y[1u] += mul(p.x[0u], v)\n"
+           "  block t.y[2u] += mul(p.x[1u], v)\n"
+           "  block t.y[3u] += mul(p.x[2u], v)\n"
+           "  block t.v += v\n",
+           "  block t.x[0u] += mul(p.x[0u], w) by loop 1\n"
+           "  block t.x[1u] += mul(p.x[1u], w) by loop 1\n"
+           "  block t.x[2u] += mul(p.x[2u], w) by loop 1\n"
+           "  block t.x[3u] += mul(p.x[3u], w) by loop 1\n"
+           "  block t.w += w by loop 0\n"
+           "  block t.x[4u] += mul(p.x[0u], w) by loop 1\n"
+           "  block t.x[5u] += mul(p.x[1u], w) by loop 1\n"
+           "  block t.y[0u] += mul(p.x[2u], w) by loop 1\n"
+           "  block t.y[1u] += mul(p.x[0u], v) by loop 1\n"
+           "  block t.y[2u] += mul(p.x[1u], v) by loop 1\n"
+           "  block t.y[3u] += mul(p.x[2u], v) by loop 1\n"
+           "  block t.v += v by loop 0\n");
+    expect("  block t.x[0u] += mul(p.x[0u], w)\n"
+           "  block t.x[1u] += mul(p.x[1u], w)\n"
+           "  block t.x[2u] += mul(p.x[2u], w)\n"
+           "  block t.x[3u] += mul(p.x[0u], v)\n"
+           "  block t.x[4u] += mul(p.x[1u], v)\n"
+           "  block t.x[5u] += mul(p.x[2u], v)\n"
+           "  block t.w += w\n"
+           "  block t.w += v\n",
+           "  block t.x[0u] += mul(p.x[0u], w) by loop 1 joint 1\n"
+           "  block t.x[1u] += mul(p.x[1u], w) by loop 1 joint 1\n"
+           "  block t.x[2u] += mul(p.x[2u], w) by loop 1 joint 1\n"
+           "  block t.x[3u] += mul(p.x[0u], v) by loop 1 joint 2\n"
+           "  block t.x[4u] += mul(p.x[1u], v) by loop 1 joint 2\n"
+           "  block t.x[5u] += mul(p.x[2u], v) by loop 1 joint 2\n"
+           "  block t.w += w by loop 0\n"
+           "  block t.w += v by loop 0\n");
+}
+
+Test(shared_factors, within_a_branch)
+{
+    expect("  if gt(k, 3f) {\n"
+           "    block t.x[0u] += mul(p.x[0u], w)\n"
+           "    block t.x[1u] += mul(p.x[1u], w)\n"
+           "    block t.x[2u] += mul(p.x[2u], w)\n"
+           "    block t.x[3u] += mul(p.x[0u], v)\n"
+           "    block t.x[4u] += mul(p.x[1u], v)\n"
+           "    block t.x[5u] += mul(p.x[2u], v)\n"
+           "  }\n",
+           "  if gt(k, 3f) {\n"
+           "    block t.x[0u] += mul(p.x[0u], w) by loop 1 joint 1\n"
+           "    block t.x[1u] += mul(p.x[1u], w) by loop 1 joint 1\n"
+           "    block t.x[2u] += mul(p.x[2u], w) by loop 1 joint 1\n"
+           "    block t.x[3u] += mul(p.x[0u], v) by loop 1 joint 2\n"
+           "    block t.x[4u] += mul(p.x[1u], v) by loop 1 joint 2\n"
+           "    block t.x[5u] += mul(p.x[2u], v) by loop 1 joint 2\n"
+           "  }\n");
+}
+
 Test(shared_factors, a_family_has_each_factor_once)
 {
     static const char body[] = "  block t.x[0u] += mul(p.x[0u], w)\n"

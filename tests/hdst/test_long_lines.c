@@ -284,6 +284,13 @@ static const char giving[] =
     "struct gift { uint32_t n; uint32_t k; };\n"
     "flat_map gives(gift g) -> (key uint32_t k, uint32_t n) { const uint32_t c[5] = {1, 2, 3, 4, 5}; uint32_t v = c[g.k];\n"
     "    for (uint32_t i = 0; i < g.n; i++) emit(i % 7, v); }\n"
+    "flat_map twice(gift g) -> (key uint32_t k, uint32_t n)\n"
+    "{\n"
+    "    for (uint32_t i = 0; i < g.n; i++) emit(i % 7, 1u);\n"
+    "    for (uint32_t i = 0; i < g.n; i++) emit(i % 7, 2u);\n"
+    "}\n"
+    "flat_map late(gift g) -> (key uint32_t k, uint32_t n)\n"
+    "{ const uint32_t c[5] = {1, 2, 3, 4, 5}; for (uint32_t i = 0; i < g.n; i++) emit(i % 7, 1u); uint32_t v = c[g.k]; emit(0, v); }\n"
     "reduce add(uint32_t a, uint32_t b) { return a + b; }\n";
 
 // Some give more than a slice has room for, some of the cases have one that gives too much, or one that reads what is not there. -1: none fails.
@@ -346,4 +353,35 @@ Test(long_lines, the_first_record_that_fails_is_told_in_the_gpu_form)
 Test(long_lines, the_first_record_that_fails_is_told_by_several_devices)
 {
     if (have_team()) check_gifts_on("team");
+}
+
+// --- What is told of it ---
+
+static void expect_told(const char *form, const char *name, gift wrong, const char *words, uint32_t line)
+{
+    enum { PLACE = 77 };
+    hdst_error error = HDST_ERROR_INIT;
+    for (int i = 0; i < GIFTS; i++) gifts[i] = (gift){3, 1};
+    gifts[PLACE] = wrong;
+    hdst_context *context = open_with(form, GIFT_MEMORY);
+    hdst_module *module = module_of(context, giving);
+    hdst_dataset *read = hdst_read(hdst_source_from_callback(context, GIFTS, fill_gifts, NULL), module, "gift");
+    hdst_result *r = hdst_result_create(hdst_reduce_by_key(hdst_flat_map_function(read, module, name), module, "add"));
+    cr_assert_eq(hdst_run(r, &error), HDST_E_RECORD, "%s: %s", form, error.message);
+    cr_expect(strstr(error.message, words), "%s: %s", form, error.message);
+    cr_expect(error.record == PLACE && error.line == line, "%s: record %d, line %d", form, (int)error.record, (int)error.line);
+    hdst_context_destroy(context);
+}
+
+Test(long_lines, what_a_record_gave_is_told_where_it_was_too_much)
+{
+    static const char *const forms[] = {"interp", "cpu", "gpu form", "team"};
+    char all[64], most[64];
+    snprintf(all, sizeof all, "'twice' emits %u records, room is for %u", 2 * MOST_GIVEN + 2, (unsigned)MOST_GIVEN);
+    snprintf(most, sizeof most, "'twice' emits %u records, room is for %u", MOST_GIVEN + 2, (unsigned)MOST_GIVEN);
+    for (size_t i = 0; i < sizeof forms / sizeof *forms && (i == 0 || (i < 3 ? has_cpu() : have_team())); i++) {
+        expect_told(forms[i], "twice", (gift){MOST_GIVEN + 1, 1}, all, 6);
+        expect_told(forms[i], "twice", (gift){MOST_GIVEN / 2 + 1, 1}, most, 7);
+        expect_told(forms[i], "late", (gift){MOST_GIVEN + 1, ROWS}, "index 5 out of range 0..4", 10);
+    }
 }

@@ -13,6 +13,13 @@ static const char functions[] = "map copied(text t) -> text\n"
                                 "    for (uint64_t i = 0; i < len(t); i++) b[i] = t[i];\n"
                                 "    return text(b, len(t));\n"
                                 "}\n"
+                                "map behind(text t) -> text\n"
+                                "{\n"
+                                "    uint8_t b[16];\n"
+                                "    b[0] = 33;\n"
+                                "    for (uint64_t i = 1; i < len(t); i++) b[i] = t[i];\n"
+                                "    return text(b, len(t));\n"
+                                "}\n"
                                 "map same(text t) -> text { uint8_t b[16]; return text(b, len(t)); }\n"
                                 "map less(text t) -> text { uint8_t b[16]; return text(b, (int64_t)len(t) - 10); }\n";
 
@@ -53,6 +60,27 @@ static void come_out(const char *device)
     free(spans);
 }
 
+// A function reads what the one before it built.
+static void come_out_of_two(const char *device)
+{
+    hdst_context *context = context_on(device);
+    hdst_error error = HDST_ERROR_INIT;
+    hdst_text_span *spans = all_lengths();
+    hdst_module *module = module_of(context, functions);
+    hdst_dataset *read = hdst_read(hdst_source_from_memory(context, spans, RECORDS, sizeof *spans), module, "text");
+    hdst_result *r = hdst_result_create(hdst_map_function(hdst_map_function(read, module, "behind"), module, "copied"));
+    cr_assert_eq(hdst_run(r, &error), HDST_OK, "%s", error.message);
+    const hdst_view texts = hdst_result_field(r, NULL, "value");
+    cr_assert_eq(texts.rows, RECORDS);
+    for (uint64_t i = 0; i < RECORDS; i++) {
+        const hdst_text t = hdst_view_text(texts, i, 0);
+        cr_assert_eq(t.length, i % (BYTES + 1), "%d", (int)i);
+        for (uint64_t k = 0; k < t.length; k++) cr_assert_eq(t.data[k], k ? (char)('a' + (i * 7 + k * 5) % 26) : '!', "%d: %d", (int)i, (int)k);
+    }
+    hdst_context_destroy(context);
+    free(spans);
+}
+
 static void fails(const char *device, const char *function, const char *text, uint32_t line, const char *wanted)
 {
     hdst_context *context = context_on(device);
@@ -77,6 +105,12 @@ Test(built_texts, come_out_in_the_interpreter) { come_out("interp"); }
 Test(built_texts, come_out_of_a_cpu)
 {
     if (have_cpu()) come_out("cpu");
+}
+
+Test(built_texts, are_read_by_the_next_function)
+{
+    come_out_of_two("interp");
+    if (has_cpu()) come_out_of_two("cpu");
 }
 
 Test(built_texts, that_do_not_fit_are_told_by_the_interpreter)

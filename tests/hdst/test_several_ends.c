@@ -4,10 +4,13 @@
 #include "tests/hdst/random_split.h"
 #include "tests/hdst/random_team.h"
 #include "tests/hdst/support.h"
+#include "tests/support/stillness.h"
 
 #include <stdlib.h>
 
 enum { RECORDS = 40000, SEEDS = 20 };
+
+TestSuite(several_ends, .init = fail_when_all_wait);
 
 typedef struct row { uint32_t k, n; } row;
 

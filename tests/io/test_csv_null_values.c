@@ -131,4 +131,8 @@ Test(csv_null_values, a_word_with_the_delimiter)
     hdst__source *source = OPEN_OK(hdst__source_csv(NULL, write_text("a.csv", "a;b\n1;2\n3;4\n\"1;2\";5\n"), NULL, NULL, error));
     expect_records(source, record, (int32_t[]){1, 2, 3, 4, 0, 5}, 3);
     hdst__source_close(source);
+    uint64_t records;
+    hdst_error error = HDST_ERROR_INIT;
+    cr_assert_eq(count_rows("a;b\n3;4\n1;2;5\n", record, &records, &error), HDST_E_FORMAT, "two fields are one");
+    cr_assert_str_eq(error.message, "the row has 3 fields, line 1 has 2");
 }

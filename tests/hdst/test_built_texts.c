@@ -13,15 +13,15 @@ static const char functions[] = "map copied(text t) -> text\n"
                                 "    for (uint64_t i = 0; i < len(t); i++) b[i] = t[i];\n"
                                 "    return text(b, len(t));\n"
                                 "}\n"
+                                "map same(text t) -> text { uint8_t b[16]; return text(b, len(t)); }\n"
+                                "map less(text t) -> text { uint8_t b[16]; return text(b, (int64_t)len(t) - 10); }\n"
                                 "map behind(text t) -> text\n"
                                 "{\n"
                                 "    uint8_t b[16];\n"
                                 "    b[0] = 33;\n"
                                 "    for (uint64_t i = 1; i < len(t); i++) b[i] = t[i];\n"
                                 "    return text(b, len(t));\n"
-                                "}\n"
-                                "map same(text t) -> text { uint8_t b[16]; return text(b, len(t)); }\n"
-                                "map less(text t) -> text { uint8_t b[16]; return text(b, (int64_t)len(t) - 10); }\n";
+                                "}\n";
 
 static hdst_result *over(hdst_context *context, const hdst_text_span *spans, uint64_t count, const char *function)
 {

@@ -164,7 +164,11 @@ enum {
     HDST__GPU_OWNED_LOCAL_EIGHTHS = 6, HDST__GPU_OWNED_COPIES = 4, HDST__GPU_OWNED_RECORDS = 4,
     HDST__GPU_OWNED_EACH = 4,                   // of a work-item. Chosen, not measured
     HDST__GPU_TABLE_COPIES = 16,                // of a table in local memory, that fewer lanes meet in a word
-    HDST__GPU_TILE_BYTES = 16 << 10,            // of local memory, for elements of a wide table while a work-group's loop runs
+    // So few copies leave wide rows to loops of work-groups. H200, KMeans by ten, local memory and loops, C structs: 200,000 records of 256 columns 0.61,
+    // 0.19 ms (one copy), of 128 0.32, 0.11 (two), of 64 0.167, 0.075 (four), of 32 0.10, 0.11 (eight); 60,000 of 784 by one 0.87, 0.15.
+    HDST__GPU_FEW_COPIES = 4,
+    // Of local memory, for elements of a wide table while a work-group's loop runs. The same of 784 columns by 20: 0.48 ms without, 0.277; by 26 0.64, 0.69.
+    HDST__GPU_TILE_BYTES = 24 << 10,
     HDST__GPU_OWN_TABLE_BYTES = 2 << 20,        // of a work-group's table in device memory: there are hundreds
     HDST__GPU_SHARED_TABLE_BYTES = 16 << 20, HDST__GPU_SHARED_TABLES = 8,       // of all tables that work-groups share: they stay in the second-level cache.
                                                 // H200, KMeans of 60,000 x 784 by ten, C structs: 0.207, 0.215, 0.220 ms with 8, 32, 128
@@ -180,8 +184,8 @@ enum {
     HDST__GPU_KEPT_TURNS = 64,                  // of which a record keeps what is added when they have ended
     HDST__GPU_COOPERATIVE_RECORDS = 4,          // that a lane of such a loop takes at once,
     // and where its sums are in local memory: their loads are under way together. As doubles there they are for so many records of a work-group at most. H200,
-    // KMeans of 60,000 x 784 by ten: 0.231 ms with 32, 0.235 with sixteen (columns), 0.185 and 0.207 (C structs).
-    HDST__GPU_COOPERATIVE_TILE_RECORDS = 32, HDST__GPU_COOPERATIVE_TILE_SPAN = 512,
+    // KMeans of 60,000 x 784 by ten: 0.185 ms with 32, 0.207 with sixteen (C structs), 0.231, 0.235 (columns; by five 0.35, 0.205).
+    HDST__GPU_COOPERATIVE_TILE_RECORDS = 32, HDST__GPU_COOPERATIVE_TILE_COLUMN_RECORDS = 16, HDST__GPU_COOPERATIVE_TILE_SPAN = 512,
 
     // Sums of products by a kernel of their own (codegen/pass/product_tiles.c): the fewest factors, elements and sums of one; nodes of its addend; a product
     // that is a single tile has tiles of its own if it has this share of the sums of the largest. Chosen, not measured

@@ -464,6 +464,11 @@ static ir_block jammed(hdst__printer *p, const ir_stmt *s, uint32_t turns)
     return all;
 }
 
+static uint32_t tile_records(const hdst__printer *p)
+{
+    return p->options->input->layout == HDST__AOS ? HDST__GPU_COOPERATIVE_TILE_RECORDS : HDST__GPU_COOPERATIVE_TILE_COLUMN_RECORDS;
+}
+
 static void print_loops(hdst__printer *p, ir_stmt *s, bool outermost)
 {
     const char *name = p->var_name[s->var], *type = counter_type(p->func->vars[s->var].kind), *hi = hdst__expr_text(p, s->hi, HDST__OPERAND);
@@ -488,7 +493,7 @@ static void print_loops(hdst__printer *p, ir_stmt *s, bool outermost)
     }
     p->out.indent++;
     if (nested) print_loops(p, s->body.items[0], false);
-    else print_innermost(p, &s->body, NULL, 1, in_tile(&s->body) ? HDST__GPU_COOPERATIVE_TILE_RECORDS : HDST__GPU_COOPERATIVE_RECORDS);
+    else print_innermost(p, &s->body, NULL, 1, in_tile(&s->body) ? tile_records(p) : HDST__GPU_COOPERATIVE_RECORDS);
     p->out.indent--;
     hdst__write_line(&p->out, "}");
 }

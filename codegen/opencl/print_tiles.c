@@ -167,7 +167,7 @@ static void print_steps(const tile *t, const char *name, uint32_t steps)
 static void print_sums(const tile *t)
 {
     hdst__printer *p = t->p;
-    const uint32_t steps = t->records == 1 && t->units < HDST__GPU_TILE_FEW_TURNS ? HDST__GPU_TILE_STEPS : 1;
+    const uint32_t steps = t->units >= HDST__GPU_TILE_FEW_TURNS ? 1 : t->records < HDST__GPU_TILE_STEPS ? HDST__GPU_TILE_STEPS / t->records : 1;
     const bool few = t->records * t->units <= HDST__GPU_TILE_UNROLLED_SUMS;
     const int unroll = steps > 1 ? 1 : p->func->tables->apart ? HDST__GPU_TILE_APART_UNROLLED : few ? 2 : 1;
     const uint64_t elements = t->inner->hi->bits, whole = elements - elements % (steps * HDST__LANES);

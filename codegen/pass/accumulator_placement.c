@@ -321,12 +321,13 @@ uint64_t hdst__place_copy_bytes(const ir_func *func, const hdst__tables *tables,
     return slots * 4;
 }
 
-static void leave_local(const ir_func *func, const hdst__tables *tables)
+// `those`: by param; NULL: all.
+static void leave_local(const ir_func *func, const hdst__tables *tables, const bool *those)
 {
     for (size_t a = 0; a < tables->accum_count; a++) {
         const hdst__accum *accum = &tables->accum[a];
         ir_placement *placement = placement_of(func, accum);
-        if (placement->place != IR_PLACE_LOCAL) continue;
+        if (placement->place != IR_PLACE_LOCAL || (those && !those[accum->param])) continue;
         placement->place = accum->private_row_words ? IR_PLACE_GROUP : IR_PLACE_GLOBAL;
         placement->slots = 0;
         for (size_t l = 0; l < accum->leaf_count; l++) placement->leaf[l].slot = placement->leaf[l].slot_words = 0;
@@ -340,6 +341,33 @@ static bool has_way(const ir_placement *placement, const hdst__accum *accum, ir_
     return false;
 }
 
+static uint32_t copies_of(const ir_func *func, const hdst__tables *tables, const hdst__place_limits *limits, uint32_t most)
+{
+    // Half of local memory is enough for the copies: more of it would leave fewer work-groups on a processor.
+    while (most > 1 && hdst__place_copy_bytes(func, tables, limits->rows) * most > limits->local_bytes / 2) most /= 2;
+    return most;
+}
+
+static bool find_addition_to(ir_stmt *s, void *user) { return s->kind != IR_ACCUM || !((const bool *)user)[s->param]; }
+
+// Wide rows of which local memory has no copies, where lanes wait for each other: a work-group that makes the loops over their elements has none to wait for.
+static void leave_to_loops(const ir_func *func, const hdst__tables *tables)
+{
+    bool *wide = HDST__NEW_ARRAY(func->arena, bool, func->param_count + 1), *one = HDST__NEW_ARRAY(func->arena, bool, func->param_count + 1);
+    for (size_t a = 0; a < tables->accum_count; a++) {
+        const hdst__accum *accum = &tables->accum[a];
+        for (size_t l = 0; l < accum->leaf_count; l++)
+            wide[accum->param] |= placement_of(func, accum)->place == IR_PLACE_LOCAL && accum->cell[l].elements >= HDST__GPU_COOPERATIVE_TURNS;
+    }
+    const ir_func *loops = hdst__pass_cooperative_loops(hdst__ir_copy_func(func->arena, func), wide);
+    for (size_t i = 0; loops && i < func->param_count; i++) {
+        one[i] = true;
+        wide[i] = wide[i] && !hdst__ir_visit_stmts((ir_block *)&loops->body, find_addition_to, one);
+        one[i] = false;
+    }
+    if (loops) leave_local(func, tables, wide);
+}
+
 static void place_near(ir_func *func, const ir_func *owned, const hdst__tables *tables, const hdst__place_limits *limits)
 {
     const uint64_t most = limits->local_bytes;
@@ -350,11 +378,10 @@ static void place_near(ir_func *func, const ir_func *owned, const hdst__tables *
         placement->place = limits->no_blocks ? IR_PLACE_GLOBAL : fits_registers(func, accum, most_words) ? IR_PLACE_REGISTERS : IR_PLACE_LOCAL;
         if (placement->place != IR_PLACE_GLOBAL) place_slots(func, accum);
     }
-    if (hdst__place_copy_bytes(func, tables, limits->rows) > most * 3 / 4) leave_local(func, tables);
-    // Half of local memory is enough for the copies: more of it would leave fewer work-groups on a processor.
-    uint32_t copies = owned ? HDST__GPU_OWNED_COPIES : HDST__GPU_TABLE_COPIES;
-    while (copies > 1 && hdst__place_copy_bytes(func, tables, limits->rows) * copies > most / 2) copies /= 2;
-    func->tables->copies = copies;
+    if (hdst__place_copy_bytes(func, tables, limits->rows) > most * 3 / 4) leave_local(func, tables, NULL);
+    const uint32_t copies = owned ? HDST__GPU_OWNED_COPIES : HDST__GPU_TABLE_COPIES;
+    if (!owned && copies_of(func, tables, limits, copies) <= HDST__GPU_FEW_COPIES) leave_to_loops(func, tables);
+    func->tables->copies = copies_of(func, tables, limits, copies);
 }
 
 static ir_way way_on_gpu(const hdst__cell *cell, ir_place place)
@@ -383,7 +410,7 @@ const hdst__tables *hdst__pass_accumulator_placement_gpu(ir_func *func, const ir
 // --- GPU: loops of the work-group ---
 
 // Of a table with few rows a lane has an element of each in local memory while it goes through the records: what it reads back from device memory comes late.
-static void place_tile(ir_tables *form, const ir_func *func, const hdst__tables *tables, const hdst__place_limits *limits)
+static void place_tile(ir_tables *form, const ir_func *func, const hdst__tables *tables, const hdst__place_limits *limits, uint64_t room)
 {
     for (size_t a = 0; a < tables->accum_count && !form->has_tile; a++) {
         const hdst__accum *accum = &tables->accum[a];
@@ -391,7 +418,8 @@ static void place_tile(ir_tables *form, const ir_func *func, const hdst__tables 
         for (size_t l = 0; l < accum->leaf_count; l++)
             if (accum->cell[l].private_words > words) words = accum->cell[l].private_words;
         if (placement_of(func, accum)->place != IR_PLACE_GROUP || !accum->is_table || !words) continue;
-        if (place_rows(accum, limits->rows) > HDST__GPU_TILE_BYTES / (sizeof(int64_t) * words * func->shape->group)) continue;
+        const uint64_t row = sizeof(int64_t) * words * func->shape->group, rows = place_rows(accum, limits->rows);
+        if (rows > HDST__GPU_TILE_BYTES / row || (rows + 1) * row + HDST__LOCAL_ALIGN > room) continue;
         form->has_tile = true;
         form->tile = accum->param;
         form->tile_words = words;
@@ -453,7 +481,8 @@ static void place_fast_sums(const ir_func *func, const ir_func *loops, const hds
 
 static void place_in_loops(ir_func *func, ir_func *loops, const hdst__tables *tables, const hdst__place_limits *limits)
 {
-    place_tile(func->tables, func, tables, limits);
+    const uint64_t taken = hdst__place_carried_bytes(loops) * carried_records(func) + hdst__place_copy_bytes(func, tables, limits->rows) * func->tables->copies;
+    place_tile(func->tables, func, tables, limits, limits->local_bytes - (taken < limits->local_bytes ? taken : limits->local_bytes));
     loops->together = true;
     hdst__place_homes(loops, tables);
     if (limits->fast_sums) place_fast_sums(func, loops, tables);

@@ -53,7 +53,7 @@ static hdst__gpu_limits cut(ir_func *func, const hdst__gpu_limits *limits, size_
     hdst__row_tiles tiles = {.group = limits->asked.group, .most_group = limits->most_group, .local_bytes = share, .small = limits->no_unroll_hints,
                              .rows = limits->place.rows};
     hdst__gpu_limits left = *limits;
-    if (n < CUTS) tiles.records = cuts[n].records, tiles.span = cuts[n].span;
+    if (n < CUTS) tiles.records = cuts[n].records, tiles.span = cuts[n].span, tiles.tables = cuts[n].with_tables;
     if (n < CUTS && hdst__pass_row_tiles(func, &tiles)) {
         left.place.local_bytes -= hdst__row_tile_bytes(func);
         left.place.may_take_tuples = false;

@@ -308,11 +308,13 @@ static void cut_ordered(tiler *t, uint32_t group)
     tile->records = span > down * most ? most : span > down ? span / down : 1;
 }
 
+static bool has_few(const tiler *t) { return !t->ordered && !t->limits->tables && t->units < HDST__GPU_TILE_FEW_TURNS; }
+
 // Few turns: memory is what counts, so many work-items share a record, and work-groups have few of them, so that a small input has
 // enough. Many: registers hold as much of the product as they can.
 static void cut_lanes(tiler *t)
 {
-    const bool few = t->units < HDST__GPU_TILE_FEW_TURNS;
+    const bool few = has_few(t);
     t->tile->records = few ? 1 : t->limits->records;
     const uint32_t units = t->limits->small ? SMALL_UNITS : HDST__GPU_TILE_UNITS;
     if (t->limits->small && !few) t->tile->records = SMALL_RECORDS;
@@ -330,8 +332,7 @@ static void shape(tiler *t)
     if (t->ordered) cut_ordered(t, s->group);
     else cut_lanes(t);
     const uint32_t at_once = hdst__row_tile_records(func, t->tile);
-    const bool few = !t->ordered && t->units < HDST__GPU_TILE_FEW_TURNS;
-    s->span = few || at_once > t->limits->span ? at_once : t->limits->span / at_once * at_once;
+    s->span = has_few(t) || at_once > t->limits->span ? at_once : t->limits->span / at_once * at_once;
     if (s->span > s->group) s->span = s->group;
 }
 

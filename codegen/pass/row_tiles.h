@@ -11,6 +11,7 @@ typedef struct hdst__row_tiles {
     uint32_t most_group;        // that the device takes; 0: any number
     uint64_t local_bytes;       // of local memory that tiles may have
     uint32_t records, span;     // of a lane, of a work-group, where a loop has more than a few turns
+    bool tables;                // records add to tables in device memory, so that a work-group is to have many of them
     bool small;                 // few sums in registers: of a driver whose compiler takes long for many
     const uint64_t *rows;       // by param: rows of broadcasts, as advice; NULL: not known
 } hdst__row_tiles;

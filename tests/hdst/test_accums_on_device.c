@@ -116,6 +116,66 @@ Test(accums_on_device, rows_of_large_tables_are_found_from_any_record)
     }
 }
 
+// --- Few rows that are wide ---
+
+static const char nearest[] =
+    "struct point { float x[1100]; };\n"
+    "struct total { float x[1100]; uint32_t n; };\n"
+    "map assign(point p, broadcast point c[], accum total t[])\n"
+    "{\n"
+    "    uint32_t best = 0;\n"
+    "    float least = INFINITY;\n"
+    "    for (uint32_t j = 0; j < len(c); j++) {\n"
+    "        float e[1100];\n"
+    "        for (uint32_t i = 0; i < 1100; i++) e[i] = p.x[i] - c[j].x[i];\n"
+    "        float d = dot(e, e);\n"
+    "        if (d < least) { least = d; best = j; }\n"
+    "    }\n"
+    "    for (uint32_t i = 0; i < 1100; i++) t[best].x[i] += p.x[i];\n"
+    "    t[best].n += 1;\n"
+    "}\n";
+
+enum { CENTERS = 7, POINTS = 300, WIDER = 1100 };
+
+typedef struct point { float x[WIDER]; } point;
+typedef struct sums_of_points { float x[WIDER]; uint32_t n; } sums_of_points;
+
+static float coordinate(uint32_t i, uint32_t e) { return (float)((i % CENTERS * 37 + e * 11) % 64) + (float)(i % 3); }
+
+// Distances within a center are at most 3 a coordinate, far less than to others.
+Test(accums_on_device, sums_of_work_groups_go_to_tables_that_they_share)
+{
+    static point points[POINTS], centers[CENTERS];
+    static sums_of_points expected[CENTERS];
+    for (uint32_t i = 0; i < POINTS; i++) {
+        for (uint32_t e = 0; e < WIDER; e++) {
+            points[i].x[e] = coordinate(i, e);
+            if (i < CENTERS) centers[i].x[e] = coordinate(i, e);
+            expected[i % CENTERS].x[e] += points[i].x[e];
+        }
+        expected[i % CENTERS].n++;
+    }
+    ON_EACH_FORM for (int layout = HDST_AOS; layout <= HDST_SOA; layout++) {
+        hdst_context *context = context_in_form(forms[form]);
+        hdst_module *m = module_of(context, nearest);
+        hdst_map_spec *spec = hdst_map_spec_create(m, "assign");
+        hdst_value *value = hdst_value_create(m, "point", CENTERS);
+        hdst_value_set(value, centers, CENTERS);
+        hdst_bind_value(spec, "c", value);
+        hdst_bind_accum(spec, "t", CENTERS);
+        hdst_dataset *read = hdst_read(hdst_source_from_memory(context, points, POINTS, sizeof *points), m, "point");
+        hdst_result *r = hdst_result_create(hdst_map(hdst_with_layout(read, (hdst_layout)layout), spec));
+        for (int t = 0; t < 2; t++) {
+            RUN(r);
+            cr_assert_arr_eq(hdst_result_rows(r, "t", NULL), expected, sizeof expected, "on %s", forms[form]);
+        }
+        const char *why = hdst_explain(r, NULL);
+        if (on_gpu(form)) cr_assert(strstr(why, "a sum goes there when a work-group has gone through its records"), "%s", why);
+        if (on_gpu(form)) cr_assert(strstr(why, "(8 work-groups per compute unit)"), "%s", why);
+        hdst_context_destroy(context);
+    }
+}
+
 // --- A loop over a reduce by key, as PageRank is ---
 
 static const char rank[] =

@@ -245,12 +245,42 @@ Test(accumulator_placement, fast_sums_are_those_that_all_records_add_to_in_a_reg
 
 Test(accumulator_placement, many_rows_have_no_tile_and_large_tables_are_shared)
 {
-    const placed p = on_gpu(rows_head, rows_body, NULL, with_rows(usual, (uint64_t[]){0, 9, 1}));
+    const placed p = on_gpu(rows_head, rows_body, NULL, with_rows(usual, (uint64_t[]){0, 13, 1}));
     expect_places(p.loops, "  place t group: x joint, n word\n  place g group: w joint\n  tables copies 16\n  together\n");
     cr_expect_str_eq(pass_body(p.loops), "  for i = 0u to 784u {\n    accum t[best].x[i] += p.x[i]\n    accum g.w[i] += mul(f, p.x[i]) in register 0\n  }\n");
     // 784 floats and a count of 1000 rows are 6 MiB: two of them in 16 MiB.
     expect_places(on_gpu(rows_head, rows_body, NULL, with_rows(usual, (uint64_t[]){0, 1000, 1})).loops,
                   "  place t group: x joint, n word\n  place g group: w joint\n  tables copies 16 shared 2\n  together\n");
+}
+
+// Rows that local memory has in few copies at most leave it; so do not those that a record adds to elsewhere as well, or that have few elements.
+Test(accumulator_placement, wide_rows_leave_local_memory_for_the_loops_of_work_groups)
+{
+    static const char head[] = "  input p p {f32 x[256], u32 k}\n  accum t t[] {f32 x[256], u32 n}\n  accum s s {f32 x[9]}\n  var u32 best\n"
+                               "  var u32 i\n  var u32 j\n";
+    static const char body[] = "  best = rem(p.k, 5u)\n  for i = 0u to 256u {\n    accum t[best].x[i] += p.x[i]\n  }\n  accum t[best].n += 1u\n"
+                               "  for j = 0u to 9u {\n    accum s.x[j] += p.x[j]\n  }\n";
+    static const char alone[] = "  best = rem(p.k, 5u)\n  accum t[best].x[best] += p.x[best]\n";
+    const hdst__place_limits limits = with_rows(usual, (uint64_t[]){0, 5, 1});
+    const placed p = on_gpu(head, body, NULL, limits);
+    cr_assert_not_null(p.loops);
+    expect_places(p.loops, "  place t group: x joint, n word\n  place s local 18 slots: x joint 0 by 2\n  tables copies 16 shared 8 tile t of 1\n"
+                  "  together\n");
+    expect_places(on_gpu(head, alone, NULL, limits).func, "  place t local 513 slots: x joint 0 by 2, n word 512 by 1\n"
+                  "  place s registers 18 slots: x joint 0 by 2\n  tables copies 1\n");
+    cr_expect_null(on_gpu("  input p p {f32 x[31], u32 k}\n  accum t t[] {f32 x[31]}\n  var u32 best\n  var u32 i\n",
+                          "  best = rem(p.k, 70u)\n  for i = 0u to 31u {\n    accum t[best].x[i] += p.x[i]\n  }\n", NULL,
+                          with_rows(usual, (uint64_t[]){0, 70})).loops);
+}
+
+// What the tile takes beside what records leave for the loops has room, or there is no tile.
+Test(accumulator_placement, a_tile_that_has_no_room_beside_the_rest_is_none)
+{
+    hdst__place_limits limits = with_rows(usual, (uint64_t[]){0, 8, 1});
+    limits.local_bytes = (GROUP + 2) * 8 + 9 * GROUP * 8 + HDST__LOCAL_ALIGN;
+    cr_expect(on_gpu(rows_head, rows_body, NULL, limits).func->tables->has_tile);
+    limits.local_bytes--;
+    cr_expect(!on_gpu(rows_head, rows_body, NULL, limits).func->tables->has_tile);
 }
 
 // A loop that adds record by record to a table keeps all tables for work-groups of their own.

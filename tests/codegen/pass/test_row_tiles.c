@@ -50,6 +50,20 @@ Test(pass_row_tiles, dots_of_a_short_loop_are_made_before_it)
                "  for j = 0u to 5u {\n    d = tile[j]\n    best = max(best, add(d, n.b[j]))\n  }\n  store r.y = best\n");
 }
 
+// A work-group with few turns has few records, but many where they add to tables in device memory.
+Test(pass_row_tiles, few_turns_have_many_records_beside_tables)
+{
+    static const char body[] = "  best = 0f\n  for j = 0u to 3u {\n" DOT("    ", WEIGHT("j")) "    best = max(best, add(d, n.b[j]))\n  }\n  store r.y = best\n";
+    for (int tables = 0; tables < 2; tables++) {
+        limits.tables = tables;
+        limits.records = 4, limits.span = 128;
+        ir_func *func = pass_read(head, body);
+        cr_assert(hdst__pass_row_tiles(func, &limits));
+        cr_expect_eq(func->shape->span, tables ? 128 : 8);
+        cr_expect_eq(hdst__row_tile_records(func, func->body.items[1]->tile), tables ? 32 : 8);
+    }
+}
+
 Test(pass_row_tiles, a_loop_of_any_length_goes_so_many_turns_at_a_time)
 {
 #define CUT "add(first, min(sub(" ROWS ", first), 30u))"

@@ -102,10 +102,11 @@ enum {
     HDST__GPU_SORT_LOCAL_BYTES = 40 << 10, HDST__GPU_SORT_LARGE_LOCAL_BYTES = 48 << 10,     // local memory of a work-group
     HDST__GPU_KEY_GROUP_TUPLES = 2048,      // for a work-group of its own: eight of a work-item
     HDST__GPU_KEY_LOCAL_BYTES = 48 << 10,   // of local memory that is used; where there is less, shares of it:
-    HDST__GPU_KEY_TILE_BYTES = 32 << 10, HDST__GPU_KEY_TABLE_BYTES = 36 << 10, HDST__GPU_HEAVY_TABLE_BYTES = 24 << 10,
+    HDST__GPU_KEY_TILE_BYTES = 32 << 10, HDST__GPU_HEAVY_TABLE_BYTES = 24 << 10,
+    HDST__GPU_KEY_TABLE_SPARE_BYTES = 128,  // of a work-group with a table that takes all the rest
     HDST__GPU_KEY_COUNTED_BITS = 14, HDST__GPU_KEY_COUNTED_BITS_LEAST = 10,       // partitions that a work-group counts at once: two bytes each
     HDST__GPU_KEY_TILE_ROWS = 16,           // tuples of a lane, at most
-    HDST__GPU_KEY_LONG_PARTITION = 1 << 16, // tuples: 1M keys of 200M records take 0.79 ms in 2048 partitions, 1.09 in 1024
+    HDST__GPU_KEY_TUPLES_PER_ROW = 2,       // of a partition's table, at least, for which it is emptier
     HDST__GPU_KEY_CHUNK_TILES = 4,          // of a work-group that puts tuples in order again. Chosen, not measured
     HDST__GPU_KEY_TABLE_LEAST_ROWS = 64, HDST__GPU_KEY_TABLE_MOST_ROWS = 4096,
     HDST__GPU_KEY_TUPLE_WORDS = 16,         // of 32 bits; records of more are reduced on the host
@@ -137,6 +138,10 @@ enum {
 #define HDST__GPU_COMPILE_SECONDS 0.3           // of a kernel, as a guess
 
 #define HDST__GPU_KEY_OVERFLOW_MARGIN 1.5         // times those
+// Of a partition's table, where it has HDST__GPU_KEY_TUPLES_PER_ROW; else, and rather than that tuples are put in order twice. H200: 300,000 keys of 8 bytes
+// of 100M records take 2.26 ms with tables 22 % full, 2.9 with 44; 4M keys of 4 bytes 4.4 with 28 %, 5.4 with 56.
+#define HDST__GPU_KEY_TABLE_LOAD 0.3
+#define HDST__GPU_KEY_TABLE_MOST_LOAD 0.42
 
 // --- The compiler (codegen/). A "node" is an operation in an expression. Measured on an H200 where times are given; chosen, not measured, elsewhere ---
 

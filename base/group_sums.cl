@@ -14,12 +14,13 @@ inline uint sum_of_lanes(__local uint *sums, uint lane, uint own)
     barrier(CLK_LOCAL_MEM_FENCE);
     return sums[0];
 }
-inline uint sum_before_lane(__local uint *sums, uint lane, uint own)
+// Of a work-group of `lanes`.
+inline uint sum_before_lane_of(uint lanes, __local uint *sums, uint lane, uint own)
 {
     uint sum = own;
     barrier(CLK_LOCAL_MEM_FENCE);
     sums[lane] = sum;
-    for (uint step = 1; step < LANES; step *= 2) {
+    for (uint step = 1; step < lanes; step *= 2) {
         barrier(CLK_LOCAL_MEM_FENCE);
         const uint other = lane >= step ? sums[lane - step] : 0;
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -29,3 +30,4 @@ inline uint sum_before_lane(__local uint *sums, uint lane, uint own)
     barrier(CLK_LOCAL_MEM_FENCE);
     return sum - own;
 }
+inline uint sum_before_lane(__local uint *sums, uint lane, uint own) { return sum_before_lane_of(LANES, sums, lane, own); }

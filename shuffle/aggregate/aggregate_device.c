@@ -95,9 +95,10 @@ static uint64_t segment_groups(const pass *p, const hdst__segment *segment)
     return groups ? groups : 1;
 }
 
-static uint64_t tiles_of(const pass *p, uint64_t tuples)
+static uint64_t tiles_of(const pass *p, uint64_t tuples, bool many)
 {
-    const uint64_t tile = (uint64_t)p->d->shape.tile_rows * HDST__AGGREGATE_LANES;
+    const hdst__aggregate_kernel_shape *shape = &p->d->shape;
+    const uint64_t tile = (uint64_t)(many ? shape->many_rows * shape->many_lanes : shape->tile_rows * shape->few_lanes);
     return (tuples + tile - 1) / tile;
 }
 
@@ -106,7 +107,8 @@ static hdst_status over_segment(const pass *p, bool counts, const hdst__segment 
 {
     const hdst__aggregate_device_choice *c = &p->d->choice;
     const hdst__aggregate_device_kernel counting = c->heavy ? HDST__AGGREGATE_COUNT_HEAVY : p->counts_all ? HDST__AGGREGATE_COUNT_ALL : HDST__AGGREGATE_COUNT;
-    const hdst__aggregate_device_kernel which = counts ? counting
+    const bool many = c->high_bits > HDST__AGGREGATE_FEW_BITS;
+    const hdst__aggregate_device_kernel placing = many ? c->heavy ? HDST__AGGREGATE_PLACE_MANY_HEAVY : HDST__AGGREGATE_PLACE_MANY
         : c->heavy ? HDST__AGGREGATE_PLACE_HEAVY : HDST__AGGREGATE_PLACE;
     const uint64_t chunks = segment_groups(p, segment);
     const uint32_t bits = c->high_bits + (counts && p->counts_all ? c->low_bits : 0);
@@ -127,7 +129,7 @@ static hdst_status over_segment(const pass *p, bool counts, const hdst__segment 
         if (counts) args[n++] = hdst__arg_of(p->d, HDST__AGGREGATE_HEAVY_WORDS);
     }
     if (!counts && !segment->count) return HDST_OK;
-    return hdst__aggregate_device_work(p->d, which, args, n, counts ? chunks : tiles_of(p, segment->count), error);
+    return hdst__aggregate_device_work(p->d, counts ? counting : placing, args, n, counts ? chunks : tiles_of(p, segment->count, many), error);
 }
 
 static hdst_status over_segments(const pass *p, bool counts, hdst_error *error)
@@ -228,7 +230,7 @@ static hdst_status second_time(pass *p, hdst_error *error)
 {
     const hdst__aggregate_device_choice *c = &p->d->choice;
     const uint64_t high = UINT64_C(1) << c->high_bits, partitions = high << c->low_bits;
-    const uint64_t groups = (tiles_of(p, p->records) + HDST__GPU_KEY_CHUNK_TILES - 1) / HDST__GPU_KEY_CHUNK_TILES;
+    const uint64_t groups = (tiles_of(p, p->records, false) + HDST__GPU_KEY_CHUNK_TILES - 1) / HDST__GPU_KEY_CHUNK_TILES;
     hdst_status status = p->counts_all ? HDST_OK : hdst__aggregate_device_clear(p->d, HDST__AGGREGATE_COUNTERS, (partitions + 1) * 4, error);
     if (status != HDST_OK) return status;
     const hdst__work_arg args[] = {{.number = high},
@@ -353,7 +355,7 @@ static hdst_status judge(hdst__aggregate_device *d, const told *t, bool *again, 
     if (!full && t->failed) return refuse_keys(d, "keys of more than 8 bytes have one hash of 64 bits in common", error);
     if (!full) return HDST_OK;
     c->distinct = c->distinct * 3 + 1;
-    c->known = true;
+    c->known = c->crowded = true;
     hdst__aggregate_device_choose_partitions(d);
     return c->high_bits + c->low_bits > MOST_BITS ? refuse_keys(d, too_many, error) : HDST_OK;
 }
@@ -400,6 +402,13 @@ static void look_at_kernels(hdst__aggregate_device *d, const hdst__storage *stor
     d->may_do_later = !*why;
 }
 
+// The same records again: the last run counted the keys, of which the first one had an estimate when it decided about rounds.
+static void choose_again(hdst__aggregate_device *d)
+{
+    const hdst__aggregate_device_choice *c = &d->choice;
+    if (c->counted && !c->crowded && !hdst__engine_limits(d->engine)->by_key_partition_bits) hdst__aggregate_device_choose_partitions(d);
+}
+
 // Looks at a sample, unless the last run had the same records. *why: what the kernels cannot do, or NULL.
 static hdst_status choose(hdst__aggregate_device *d, const hdst__dataset_cache *cache, uint64_t version, const char **why, hdst_error *error)
 {
@@ -411,6 +420,7 @@ static hdst_status choose(hdst__aggregate_device *d, const hdst__dataset_cache *
     look_at_kernels(d, storage, why);
     if (*why) return HDST_OK;
     status = hdst__aggregate_device_prepare_text(d, storage, false, error);
+    if (same && status == HDST_OK) choose_again(d);
     if (same || status != HDST_OK) return status;
     status = hdst__aggregate_device_choose(d, cache, error);
     look_at_kernels(d, storage, why);
@@ -453,6 +463,18 @@ static hdst_status run_by_hash(hdst__aggregate_device *d, const hdst__aggregate_
     return HDST_OK;
 }
 
+// A driver may refuse work-groups that the device allows, as a kernel takes too much of it: smaller ones will do.
+static hdst_status run_in_groups(hdst__aggregate_device *d, const hdst__aggregate_input *input, const char **why, hdst_error *error)
+{
+    const hdst_status status = run_by_hash(d, input, why, error);
+    if (status != HDST_E_DRIVER || d->shape.many_lanes == d->shape.few_lanes) return status;
+    d->device->ops->finish(d->device);
+    d->refuses_many = true;
+    d->choice.of = NULL;
+    hdst__aggregate_device_release(d);
+    return run_by_hash(d, input, why, error);
+}
+
 static hdst_status run(hdst__aggregate_device *d, const hdst__aggregate_input *input, hdst__run_stats *stats, const char **why, hdst_error *error)
 {
     const uint64_t records = input->reader->records;
@@ -461,7 +483,7 @@ static hdst_status run(hdst__aggregate_device *d, const hdst__aggregate_input *i
     if (status != HDST_OK || *why) return status;
     const double start = hdst__now();
     status = run_in_rows(d, input->cache, error);
-    if (status == HDST_OK && !d->in_rows) status = run_by_hash(d, input, why, error);
+    if (status == HDST_OK && !d->in_rows) status = run_in_groups(d, input, why, error);
     if (status != HDST_OK || *why) return status;
     proven(d);
     stats->records = records;
@@ -570,5 +592,7 @@ void hdst__aggregate_device_explain(const hdst__aggregate_device *d, hdst__buffe
         hdst__buffer_printf(out, "    keys that work-groups add up themselves: %u%s\n", (unsigned)c->heavy,
                             c->few ? ", all that the sample has" : ", which come often");
     hdst__buffer_printf(out, "    keys: %" PRIu64 "\n", d->rows);
+    if (d->refuses_many)
+        hdst__buffer_printf(out, "    no more than %u parts in a round, as the driver refused work-groups for more\n", 1u << d->shape.most_bits);
     if (d->attempts) hdst__buffer_printf(out, "    runs again with more room, as a table was too small: %u\n", (unsigned)d->attempts);
 }

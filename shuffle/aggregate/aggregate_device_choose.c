@@ -17,7 +17,7 @@
 
 enum {
     COUNT_BITS = 16,                    // of the table that counts the sample's keys
-    MOST_BITS = 9,                      // of HDST__AGGREGATE_PARTITIONS
+    MOST_BITS = 2 * HDST__AGGREGATE_FEW_BITS,   // of partitions of two rounds
 };
 
 typedef struct counted {
@@ -238,21 +238,34 @@ static uint32_t bits_for(double count)
     return bits;
 }
 
+// Tables that are emptier are quicker, unless tuples are put in order once more for it, or partitions become so short that clearing and reading tables counts.
+static uint32_t bits_wanted(const hdst__aggregate_device *d)
+{
+    const hdst__aggregate_device_choice *c = &d->choice;
+    const uint32_t most = bits_for(c->distinct / (HDST__GPU_KEY_TABLE_MOST_LOAD * c->spread));
+    const uint32_t quick = bits_for(c->distinct / (HDST__GPU_KEY_TABLE_LOAD * c->spread));
+    const bool another_round = most <= d->shape.most_bits && quick > d->shape.most_bits;
+    return another_round || quick > MOST_BITS || c->records >> quick < HDST__GPU_KEY_TUPLES_PER_ROW * (uint64_t)c->slots ? most : quick;
+}
+
+// In as few rounds as can be; in two each has about half.
+static void split_bits(hdst__aggregate_device *d, uint32_t bits)
+{
+    hdst__aggregate_device_choice *c = &d->choice;
+    c->high_bits = bits <= d->shape.most_bits ? bits : (bits + 1) / 2 < d->shape.most_bits ? (bits + 1) / 2 : d->shape.most_bits;
+    c->low_bits = bits - c->high_bits;
+}
+
 void hdst__aggregate_device_choose_partitions(hdst__aggregate_device *d)
 {
     hdst__aggregate_device_choice *c = &d->choice;
-    const uint32_t forced = hdst__engine_limits(d->engine)->by_key_table_bits;
-    c->slots = forced && 1u << forced < d->shape.slots ? 1u << forced : d->shape.slots;
+    const uint32_t table_bits = hdst__engine_limits(d->engine)->by_key_table_bits;
+    c->slots = table_bits && 1u << table_bits < d->shape.slots ? 1u << table_bits : d->shape.slots;
     c->spread = c->slots - c->slots / 16;
     const uint32_t some = HDST__GPU_KEY_SOME_PARTITION_BITS, least = c->few ? some : c->records > HDST__GPU_KEY_MANY_RECORDS ? HDST__GPU_KEY_MANY_PARTITION_BITS
                             : c->records > HDST__GPU_KEY_SOME_RECORDS ? some : 1;
-    const uint32_t wanted = bits_for(c->distinct / (0.5 * c->spread));
-    uint32_t bits = wanted < least ? least : wanted;
-    // Where two rounds are needed anyway tables that are emptier still are quicker, if partitions stay long beside what a table costs.
-    if (bits > MOST_BITS && bits < 2 * MOST_BITS && c->records >> (bits + 1) >= HDST__GPU_KEY_LONG_PARTITION) bits++;
-    if (hdst__engine_limits(d->engine)->by_key_partition_bits && !c->known) bits = hdst__engine_limits(d->engine)->by_key_partition_bits;
-    c->high_bits = bits <= MOST_BITS ? bits : (bits + 1) / 2;
-    c->low_bits = bits - c->high_bits;
+    const uint32_t wanted = bits_wanted(d), bits = wanted < least ? least : wanted, forced = hdst__engine_limits(d->engine)->by_key_partition_bits;
+    split_bits(d, forced && !c->known ? forced : bits);
 }
 
 double hdst__aggregate_device_distinct_of(const uint64_t *map, double share)

@@ -10,8 +10,8 @@
 
 static const char *const kernel_name[HDST__AGGREGATE_KERNELS] = {
     "hash_sample", "hash_sum", "hash_scan", "hash_starts", "hash_starts_high", "hash_count", "hash_count_all", "hash_place", "hash_count_heavy",
-    "hash_place_heavy", "hash_count_low", "hash_place_low", "hash_distinct", "hash_total", "hash_tell", "hash_overflow", "hash_write",
-    "hash_write_state", "rows_place", "rows_sort", "rows_add", "rows_count", "rows_write",
+    "hash_place_heavy", "hash_place_many", "hash_place_many_heavy", "hash_count_low", "hash_place_low", "hash_distinct", "hash_total", "hash_tell",
+    "hash_overflow", "hash_write", "hash_write_state", "rows_place", "rows_sort", "rows_add", "rows_count", "rows_write",
 };
 
 // --- Memory ---
@@ -109,7 +109,9 @@ static const char *make_text(hdst__aggregate_device *d, const hdst__storage *sto
     jmp_buf out_of_memory;
     const char *volatile text = NULL;
     if (d->states) hdst__aggregation_layout_choose(d->layout);
-    hdst__aggregate_kernel_shape_of(d->layout, &d->device->facts, d->states, &d->shape);
+    hdst__target_facts facts = d->device->facts;
+    if (d->refuses_many) facts.max_group = 2 * HDST__AGGREGATE_LANES;
+    hdst__aggregate_kernel_shape_of(d->layout, &facts, d->states, &d->shape);
     d->shape.in_rows = in_rows;
     d->arena.out_of_memory = &out_of_memory;
     if (!setjmp(out_of_memory)) {
@@ -132,10 +134,21 @@ hdst_status hdst__aggregate_device_prepare_text(hdst__aggregate_device *d, const
     return HDST_OK;
 }
 
+// Of a work-group.
+static uint32_t lanes_of(const hdst__aggregate_device *d, hdst__aggregate_device_kernel which)
+{
+    switch (which) {
+    case HDST__AGGREGATE_TOTAL: return d->shape.total_lanes;
+    case HDST__AGGREGATE_PLACE: case HDST__AGGREGATE_PLACE_HEAVY: case HDST__AGGREGATE_PLACE_LOW: return d->shape.few_lanes;
+    case HDST__AGGREGATE_PLACE_MANY: case HDST__AGGREGATE_PLACE_MANY_HEAVY: return d->shape.many_lanes;
+    default: return HDST__AGGREGATE_LANES;
+    }
+}
+
 hdst_status hdst__aggregate_device_work(hdst__aggregate_device *d, hdst__aggregate_device_kernel which, const hdst__work_arg *args, size_t count,
                                         uint64_t groups, hdst_error *error)
 {
-    const uint32_t lanes = which == HDST__AGGREGATE_TOTAL ? d->shape.total_lanes : HDST__AGGREGATE_LANES;
+    const uint32_t lanes = lanes_of(d, which);
     const hdst_status status = hdst__library_kernel_load(d->device, d->text, kernel_name[which], lanes, &d->kernel[which], &d->program[which], error);
     if (status != HDST_OK) return status;
     return d->device->ops->work(d->device, d->program[which], args, count, groups, lanes, error);

@@ -21,6 +21,8 @@ typedef enum hdst__aggregate_device_kernel {
     HDST__AGGREGATE_PLACE,
     HDST__AGGREGATE_COUNT_HEAVY,
     HDST__AGGREGATE_PLACE_HEAVY,
+    HDST__AGGREGATE_PLACE_MANY,
+    HDST__AGGREGATE_PLACE_MANY_HEAVY,
     HDST__AGGREGATE_COUNT_LOW,
     HDST__AGGREGATE_PLACE_LOW,
     HDST__AGGREGATE_DISTINCT,
@@ -73,6 +75,7 @@ typedef struct hdst__aggregate_device_choice {
     bool known;                         // counted by a run, or by one that had too little room
     bool counted;                       // by one that went well,
     uint64_t rows;                      //     which had so many
+    bool crowded;                       // a table was too small for keys that were no more than expected
     bool few;                           // all keys of the sample are heavy hitters
     uint32_t heavy, heavy_places, seed, copies;     // heavy hitters; places of their table, and how many lanes' words a place has
     double exceptions;                     // share of records with an addend that does not fit
@@ -85,6 +88,7 @@ typedef struct hdst__aggregate_device_choice {
 struct hdst__aggregate_device {
     hdst__engine *engine;
     hdst__device *device;               // NULL: not opened yet
+    bool refuses_many;                  // its driver does: work-groups that put records in order of most partitions
     bool given;                         // it is not the engine's first
     bool states;                        // rows are to be left unfinished
     uint64_t keys_below;                // all keys are said to be below this; 0: nothing is said

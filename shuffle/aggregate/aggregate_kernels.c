@@ -110,6 +110,13 @@ static uint32_t slots_in(uint64_t bytes, uint32_t each, uint32_t unit)
     return slots < HDST__GPU_KEY_TABLE_LEAST_ROWS ? HDST__GPU_KEY_TABLE_LEAST_ROWS : (uint32_t)slots;
 }
 
+// Of a partition's table: beside it a work-group has a number for each lane, and three bits for each row and 32 of them for each 32.
+static uint32_t table_rows(uint64_t local, const hdst__aggregate_kernel_shape *shape)
+{
+    const uint64_t bytes = local - (uint64_t)shape->total_lanes * 4 - HDST__GPU_KEY_TABLE_SPARE_BYTES, each = shape->mixed_bytes + 4 * shape->cells;
+    return slots_in(bytes * 8 / (each * 8 + 3), 1, 64);
+}
+
 void hdst__aggregate_kernel_shape_of(const hdst__aggregation_layout *layout, const hdst__target_facts *facts, bool states, hdst__aggregate_kernel_shape *shape)
 {
     *shape = (hdst__aggregate_kernel_shape){.mixed_bytes = layout->key_bytes <= 4 ? 4 : 8, .rest = layout->key_words > 1 ? 2 * (layout->key_words - 1) : 0,
@@ -124,10 +131,15 @@ void hdst__aggregate_kernel_shape_of(const hdst__aggregation_layout *layout, con
     // Tables leave few work-groups room on a compute unit, so each has many lanes; what the lanes need themselves comes on top of the table.
     const bool large = local == HDST__GPU_KEY_LOCAL_BYTES && facts->max_group >= 2 * HDST__AGGREGATE_LANES;
     shape->total_lanes = large ? 2 * HDST__AGGREGATE_LANES : HDST__AGGREGATE_LANES;
-    shape->tile_rows = HDST__GPU_KEY_TILE_ROWS;
     shape->counted_bits = large ? HDST__GPU_KEY_COUNTED_BITS : HDST__GPU_KEY_COUNTED_BITS_LEAST;
-    while (shape->tile_rows > 1 && shape->tile_rows * HDST__AGGREGATE_LANES * shape->tuple_words * 4 > tile_bytes) shape->tile_rows /= 2;
-    shape->slots = slots_in(local * HDST__GPU_KEY_TABLE_BYTES / HDST__GPU_KEY_LOCAL_BYTES, shape->mixed_bytes + 4 * shape->cells, 64);
+    shape->few_lanes = large ? 2 * HDST__AGGREGATE_LANES : HDST__AGGREGATE_LANES;
+    const bool many = large && facts->max_group >= 2 * shape->few_lanes;
+    shape->many_lanes = many ? 2 * shape->few_lanes : shape->few_lanes;
+    shape->most_bits = many ? HDST__AGGREGATE_FEW_BITS + 1 : HDST__AGGREGATE_FEW_BITS;
+    shape->tile_rows = HDST__GPU_KEY_TILE_ROWS;
+    while (shape->tile_rows > 1 && shape->tile_rows * shape->few_lanes * shape->tuple_words * 4 > tile_bytes) shape->tile_rows /= 2;
+    shape->many_rows = many && shape->tile_rows > 1 ? shape->tile_rows * 3 / 2 : shape->tile_rows;
+    shape->slots = table_rows(local, shape);
     shape->heavy_slots = slots_in(local * HDST__GPU_HEAVY_TABLE_BYTES / HDST__GPU_KEY_LOCAL_BYTES, shape->mixed_bytes + 4 * shape->cells, 64);
 }
 
@@ -513,6 +525,8 @@ static void print_macros(hdst__writer *out, const hdst__aggregation_layout *layo
     hdst__write_text(out, hdst__pieces_text(out->arena, &hdst__base_pieces, "head.cl"));
     hdst__write(out, "#define LANES %uu\n#define TOTAL_LANES %uu\n", (unsigned)HDST__AGGREGATE_LANES, (unsigned)shape->total_lanes);
     hdst__write(out, "#define COUNTED_BITS %uu\n#define SHARE_TILES %uu\n", (unsigned)shape->counted_bits, (unsigned)HDST__GPU_KEY_CHUNK_TILES);
+    hdst__write(out, "#define FEW_LANES %uu\n#define MANY_LANES %uu\n#define MANY_ROWS %uu\n#define EACH %uu\n", (unsigned)shape->few_lanes,
+                (unsigned)shape->many_lanes, (unsigned)shape->many_rows, (1u << HDST__AGGREGATE_FEW_BITS) / (unsigned)shape->few_lanes);
     hdst__write(out, "#define MIXED_BYTES %u\n#define TUPLE uint%u\n#define TILE_ROWS %uu\n#define AT_ONCE 4u\n#define SLOTS %uu\n"
         "#define CELLS %uu\n#define UNITS %uu\n#define HEAVY_CELLS %uu\n",
                         (unsigned)shape->mixed_bytes, (unsigned)shape->tuple_words, (unsigned)shape->tile_rows, (unsigned)shape->slots,

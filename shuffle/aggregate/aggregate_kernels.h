@@ -9,7 +9,8 @@
 
 extern const hdst__pieces hdst__aggregate_pieces;      // shuffle/aggregate/*.cl
 
-enum { HDST__AGGREGATE_LANES = 256, HDST__AGGREGATE_PARTITIONS = 512 /* of a round, at most */, HDST__AGGREGATE_VALUES = 8, HDST__AGGREGATE_COLUMNS = 40,
+enum { HDST__AGGREGATE_LANES = 256, HDST__AGGREGATE_PARTITIONS = 1024 /* of a round, at most */, HDST__AGGREGATE_FEW_BITS = 9 /* of half as many */,
+       HDST__AGGREGATE_VALUES = 8, HDST__AGGREGATE_COLUMNS = 40,
        HDST__AGGREGATE_KEY_BYTES = 32 };
 
 typedef struct hdst__aggregate_kernel_value {       // how a value is held
@@ -25,7 +26,9 @@ typedef struct hdst__aggregate_kernel_shape {
     uint32_t payload, tuple_words;       // words of a tuple: behind the key; all, as memory has them
     uint32_t units, cells, sums;
     hdst__aggregate_kernel_value value[HDST__AGGREGATE_VALUES];
-    uint32_t tile_rows;                 // tuples of a lane
+    uint32_t tile_rows, many_rows;      // tuples of a lane, in the order of the next two
+    uint32_t few_lanes, many_lanes;     // of a work-group that puts them in order of 2^HDST__AGGREGATE_FEW_BITS partitions, or of twice as many
+    uint32_t most_bits;                 // of partitions of the first round
     uint32_t counted_bits;              // of partitions that are counted in one pass, at most
     uint32_t slots, heavy_slots;          // rows of a partition's table, of the heavy hitters' table
     uint32_t total_lanes;               // of a work-group that fills a partition's table: HDST__AGGREGATE_LANES or twice as many

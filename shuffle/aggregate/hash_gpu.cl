@@ -1,5 +1,9 @@
 //# LANES 256u
-//# TILE_ROWS 16u
+//# TILE_ROWS 8u
+//# FEW_LANES 512u
+//# MANY_LANES 1024u
+//# MANY_ROWS 12u
+//# EACH 1u
 //# HEAVY_CELLS 1024u
 //# UNITS 1u
 //# AT_ONCE 4u
@@ -17,9 +21,13 @@
 // (As in radix partitioning; Satish, Harris, Garland, "Designing efficient sorting algorithms for manycore GPUs", 2009.)
 // Keys that the sample met often are *heavy*: a work-group adds them up itself, in local memory, as it counts; so one key
 // that half of all records have keeps nobody waiting, and where there are few keys no tuples are left.
-#define TILE (LANES * TILE_ROWS)
-#define MOST_PARTITIONS 512u
-#define EACH (MOST_PARTITIONS / LANES)
+// Of twice as many partitions a tile has more tuples, so that they leave in runs as long: its work-group has MANY_LANES, of others FEW_LANES. A lane has
+// MANY_ROWS or TILE_ROWS of the tuples, in registers; as many as a small tile has are put in order in local memory at once. Large tiles are whole small ones.
+#define PARTITIONS (EACH * FEW_LANES)
+#define MOST_PARTITIONS (EACH * MANY_LANES)
+#define TILE (FEW_LANES * TILE_ROWS)
+#define TILE_OF_MANY (MANY_LANES * MANY_ROWS)
+#define MOST_ROWS (TILE_ROWS > MANY_ROWS ? TILE_ROWS : MANY_ROWS)
 #if defined(__NV_CL_C_VERSION)
 #define TOGETHER() asm volatile("bar.warp.sync 0xffffffff;" ::: "memory")
 // Whether any lane of the warp has something left to do; brings them together too.
@@ -94,14 +102,15 @@ inline uint heavy_home(MIXED m, uint seed, uint heavy) { return mul_hi((uint)m *
 
 // --- The first time ---
 
-// A work-group of those that count has `tiles_before` ... of its input's tiles.
-inline ulong tiles_before(ulong n, ulong group) { return ((n + TILE - 1) / TILE) * group / get_num_groups(0); }
+// A work-group of those that count has `tiles_before` ... of its input's tiles, which are large ones.
+#define TILES_OF(n) (((n) + TILE_OF_MANY - 1) / TILE_OF_MANY)
+inline ulong tiles_before(ulong n, ulong group) { return TILES_OF(n) * group / get_num_groups(0); }
 inline void count_records(bool any_heavy, ulong n, uint shift, uint mask, uint heavy, uint seed, uint copies, SRC, scales_t scales, __local uint *tuples_of,
                           __local uint *cells, __local MIXED *table)
 {
     const uint lane = get_local_id(0), copy = lane & (copies - 1);
-    const ulong group = get_group_id(0), end = min(n, tiles_before(n, group + 1) * TILE);
-    for (ulong base = tiles_before(n, group) * TILE; base < end; base += LANES * AT_ONCE) {
+    const ulong group = get_group_id(0), end = min(n, tiles_before(n, group + 1) * TILE_OF_MANY);
+    for (ulong base = tiles_before(n, group) * TILE_OF_MANY; base < end; base += LANES * AT_ONCE) {
         TOGETHER();
         TUPLE tuples[AT_ONCE];
         for (uint r = 0; r < AT_ONCE; r++)
@@ -147,9 +156,9 @@ __kernel GROUP void hash_count_all(ulong n, ulong shift, ulong mask, SRC, volati
 {
     __local uint pairs[COUNTED_WORDS];
     const uint lane = get_local_id(0), words = (uint)mask / 2 + 1;
-    const ulong group = get_group_id(0), end = min(n, tiles_before(n, group + 1) * TILE);
+    const ulong group = get_group_id(0), end = min(n, tiles_before(n, group + 1) * TILE_OF_MANY);
     for (uint j = lane; j < words; j += LANES) pairs[j] = 0;
-    for (ulong share = tiles_before(n, group) * TILE; share < end; share += COUNTED_AT_ONCE) {
+    for (ulong share = tiles_before(n, group) * TILE_OF_MANY; share < end; share += COUNTED_AT_ONCE) {
         const ulong share_end = min(end, share + COUNTED_AT_ONCE);
         barrier(CLK_LOCAL_MEM_FENCE);
         for (ulong base = share; base < share_end; base += LANES * AT_ONCE) {
@@ -193,14 +202,14 @@ __kernel GROUP void hash_count_heavy(ulong n, ulong shift, ulong mask, SRC, __gl
     for (uint j = lane; j < (uint)heavy * (uint)copies; j += LANES) add_words(heavy_words + j / (uint)copies * UNITS, cells_at(cells, j, HEAVY_CELLS));
 }
 
-// Puts the tuples of a tile where they belong: in local memory first, in order of partitions, so that they leave in runs. `tuples_of` is zero, and is then
-// where each partition begins in the tile.
-inline void place_tile(const TUPLE *tuples, uint there, uint shift, uint mask, __local uint *tuples_of, __local uint *to, __local uint *sums,
-                       __local TUPLE *sorted, volatile __global uint *restrict places, __global TUPLE *restrict out)
+// Puts the tuples of a tile where they belong: in local memory first, in order of partitions, so that they leave in runs; as many at a time as have room
+// there. `tuples_of` is zero, and is then where each partition begins in the tile.
+inline void place_tile(uint lanes, uint rows, const TUPLE *tuples, uint there, uint shift, uint mask, __local uint *tuples_of, __local uint *to,
+                       __local uint *sums, __local TUPLE *sorted, volatile __global uint *restrict places, __global TUPLE *restrict out)
 {
     const uint lane = get_local_id(0);
-    uint rank[TILE_ROWS], mine[EACH], place[EACH], own = 0;
-    for (uint r = 0; r < TILE_ROWS; r++)
+    uint rank[MOST_ROWS], mine[EACH], place[EACH], own = 0;
+    for (uint r = 0; r < rows; r++)
         if (there >> r & 1) rank[r] = atomic_inc((volatile __local uint *)(tuples_of + PARTITION_OF(mixed_of(tuples[r]), shift, mask)));
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint k = 0; k < EACH; k++) {
@@ -208,65 +217,92 @@ inline void place_tile(const TUPLE *tuples, uint there, uint shift, uint mask, _
         place[k] = mine[k] ? atomic_add(places + lane * EACH + k, mine[k]) : 0;
         own += mine[k];
     }
-    uint before = sum_before_lane(sums, lane, own);
-    const uint all = sums[LANES - 1];
+    uint before = sum_before_lane_of(lanes, sums, lane, own);
+    const uint all = sums[lanes - 1];
     for (uint k = 0; k < EACH; k++) {
         tuples_of[lane * EACH + k] = before;
         to[lane * EACH + k] = place[k] - before;
         before += mine[k];
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint r = 0; r < TILE_ROWS; r++)
-        if (there >> r & 1) sorted[tuples_of[PARTITION_OF(mixed_of(tuples[r]), shift, mask)] + rank[r]] = tuples[r];
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint j = lane; j < all; j += LANES) {
-        const TUPLE tuple = sorted[j];
-        out[to[PARTITION_OF(mixed_of(tuple), shift, mask)] + j] = tuple;
+    for (uint r = 0; r < rows; r++)
+        if (there >> r & 1) rank[r] += tuples_of[PARTITION_OF(mixed_of(tuples[r]), shift, mask)];
+    for (uint first = 0; first < all; first += TILE) {
+        const uint staged = min(all - first, TILE);
+        if (first) barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint r = 0; r < rows; r++)
+            if (there >> r & 1 && rank[r] - first < TILE) sorted[rank[r] - first] = tuples[r];
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint j = lane; j < staged; j += lanes) {
+            const TUPLE tuple = sorted[j];
+            out[to[PARTITION_OF(mixed_of(tuple), shift, mask)] + first + j] = tuple;
+        }
     }
 }
-#define TILE_MEMORY __local uint tuples_of[MOST_PARTITIONS], to[MOST_PARTITIONS], sums[LANES]; __local TUPLE sorted[TILE]
+#define TILE_MEMORY(lanes) __local uint tuples_of[EACH * (lanes)], to[EACH * (lanes)], sums[lanes]; __local TUPLE sorted[TILE]
 
 // A work-group's tile. The same records are left out as in hash_count_heavy.
-inline void place_records(bool any_heavy, ulong n, uint shift, uint mask, uint heavy, uint seed, SRC, scales_t scales,
+inline void place_records(uint lanes, uint rows, bool any_heavy, ulong n, uint shift, uint mask, uint heavy, uint seed, SRC, scales_t scales,
                           __global const MIXED *restrict heavy_keys, volatile __global uint *restrict places, __global TUPLE *restrict out,
                           __local uint *tuples_of, __local uint *to, __local uint *sums, __local TUPLE *sorted)
 {
     const uint lane = get_local_id(0);
-    const ulong first = get_group_id(0) * (ulong)TILE + lane;
-    TUPLE tuples[TILE_ROWS];
+    const ulong first = get_group_id(0) * (ulong)(lanes * rows) + lane;
+    TUPLE tuples[MOST_ROWS];
     uint there = 0;
-    for (uint j = lane; j < MOST_PARTITIONS; j += LANES) tuples_of[j] = 0;
-    for (uint r = 0; r < TILE_ROWS; r++) {
-        if (first + r * LANES >= n) continue;
-        tuples[r] = tuple_at(SRC_ARGS, first + r * LANES);
+    for (uint j = lane; j < EACH * lanes; j += lanes) tuples_of[j] = 0;
+    for (uint r = 0; r < rows; r++) {
+        if (first + r * lanes >= n) continue;
+        tuples[r] = tuple_at(SRC_ARGS, first + r * lanes);
         there |= 1u << r;
     }
     if (any_heavy)
-        for (uint r = 0; r < TILE_ROWS; r++) {
+        for (uint r = 0; r < rows; r++) {
             if (!(there >> r & 1)) continue;
             const MIXED m = mixed_of(tuples[r]);
             const uint at = heavy_home(m, seed, heavy);
             if (IS_HEAVY(heavy_keys, at, m) && !words_of(tuples[r], scales).exceptions) there &= ~(1u << r);
         }
     barrier(CLK_LOCAL_MEM_FENCE);
-    place_tile(tuples, there, shift, mask, tuples_of, to, sums, sorted, places, out);
+    place_tile(lanes, rows, tuples, there, shift, mask, tuples_of, to, sums, sorted, places, out);
 }
-__kernel GROUP void hash_place(ulong n, ulong shift, ulong mask, SRC, __global uint *restrict places, __global TUPLE *restrict out)
+// Whether the work-group that counted a tile, of `chunks` from `chunk` on, left no tuples, so that nobody need look.
+inline bool none_left(uint tile_tuples, ulong n, ulong chunk, ulong chunks, __global const uint *restrict left)
 {
-    TILE_MEMORY;
+    const ulong tile = get_group_id(0) * (ulong)tile_tuples / TILE_OF_MANY, counted_by = ((tile + 1) * chunks - 1) / TILES_OF(n);
+    return left[chunk + counted_by] == 0;
+}
+#define RECORDS ulong n, ulong shift, ulong mask, SRC, __global uint *restrict places, __global TUPLE *restrict out
+#define HEAVY ulong chunk, ulong chunks, __global const uint *restrict left, ulong heavy, ulong seed, SCALES, __global const MIXED *restrict heavy_keys
+#define GROUP_OF_FEW __attribute__((reqd_work_group_size(FEW_LANES, 1, 1)))
+__kernel GROUP_OF_FEW void hash_place(RECORDS)
+{
+    TILE_MEMORY(FEW_LANES);
     const scales_t scales = {0};
-    place_records(false, n, (uint)shift, (uint)mask, 0, 0, SRC_ARGS, scales, 0, places, out, tuples_of, to, sums, sorted);
+    place_records(FEW_LANES, TILE_ROWS, false, n, (uint)shift, (uint)mask, 0, 0, SRC_ARGS, scales, 0, places, out, tuples_of, to, sums, sorted);
 }
-// Where the work-group that counted the tile, of `chunks` from `chunk` on, left no tuples, nobody need look.
-__kernel GROUP void hash_place_heavy(ulong n, ulong shift, ulong mask, SRC, __global uint *restrict places, __global TUPLE *restrict out,
-                                     ulong chunk, ulong chunks, __global const uint *restrict left, ulong heavy, ulong seed, SCALES,
-                                     __global const MIXED *restrict heavy_keys)
+__kernel GROUP_OF_FEW void hash_place_heavy(RECORDS, HEAVY)
 {
-    TILE_MEMORY;
+    TILE_MEMORY(FEW_LANES);
     const scales_t scales = SCALES_OF;
-    const ulong counted_by = ((get_group_id(0) + 1) * chunks - 1) / get_num_groups(0);
-    if (left[chunk + counted_by] == 0) return;
-    place_records(true, n, (uint)shift, (uint)mask, (uint)heavy, (uint)seed, SRC_ARGS, scales, heavy_keys, places, out, tuples_of, to, sums, sorted);
+    if (none_left(TILE, n, chunk, chunks, left)) return;
+    place_records(FEW_LANES, TILE_ROWS, true, n, (uint)shift, (uint)mask, (uint)heavy, (uint)seed, SRC_ARGS, scales, heavy_keys, places, out,
+                  tuples_of, to, sums, sorted);
+}
+#define GROUP_OF_MANY __attribute__((reqd_work_group_size(MANY_LANES, 1, 1)))
+__kernel GROUP_OF_MANY void hash_place_many(RECORDS)
+{
+    TILE_MEMORY(MANY_LANES);
+    const scales_t scales = {0};
+    place_records(MANY_LANES, MANY_ROWS, false, n, (uint)shift, (uint)mask, 0, 0, SRC_ARGS, scales, 0, places, out, tuples_of, to, sums, sorted);
+}
+__kernel GROUP_OF_MANY void hash_place_many_heavy(RECORDS, HEAVY)
+{
+    TILE_MEMORY(MANY_LANES);
+    const scales_t scales = SCALES_OF;
+    if (none_left(TILE_OF_MANY, n, chunk, chunks, left)) return;
+    place_records(MANY_LANES, MANY_ROWS, true, n, (uint)shift, (uint)mask, (uint)heavy, (uint)seed, SRC_ARGS, scales, heavy_keys, places, out,
+                  tuples_of, to, sums, sorted);
 }
 
 // --- The second time, over tuples ---
@@ -287,11 +323,11 @@ inline uint partition_at(__global const uint *starts, uint partitions, uint tupl
 __kernel GROUP void hash_count_low(ulong partitions, ulong bits, ulong shift, __global const uint *restrict high_starts, __global const TUPLE *restrict in,
                                    __global uint *restrict counters)
 {
-    __local uint tuples_of[MOST_PARTITIONS];
+    __local uint tuples_of[PARTITIONS];
     const uint lane = get_local_id(0), mask = (1u << (uint)bits) - 1, all = high_starts[partitions];
     for (uint begin = get_group_id(0) * SHARE, end = min(all, begin + SHARE); begin < end;) {
         const uint partition = partition_at(high_starts, (uint)partitions, begin), behind = min(end, high_starts[partition + 1]);
-        for (uint j = lane; j < MOST_PARTITIONS; j += LANES) tuples_of[j] = 0;
+        for (uint j = lane; j < PARTITIONS; j += LANES) tuples_of[j] = 0;
         barrier(CLK_LOCAL_MEM_FENCE);
         for (uint i = begin + lane; i < behind; i += LANES) atomic_inc((volatile __local uint *)(tuples_of + PARTITION_OF(mixed_of(in[i]), (uint)shift, mask)));
         barrier(CLK_LOCAL_MEM_FENCE);
@@ -300,23 +336,23 @@ __kernel GROUP void hash_count_low(ulong partitions, ulong bits, ulong shift, __
         begin = behind;
     }
 }
-__kernel GROUP void hash_place_low(ulong partitions, ulong bits, ulong shift, __global const uint *restrict high_starts, __global const TUPLE *restrict in,
-                                   __global uint *restrict places, __global TUPLE *restrict out)
+__kernel GROUP_OF_FEW void hash_place_low(ulong partitions, ulong bits, ulong shift, __global const uint *restrict high_starts,
+                                          __global const TUPLE *restrict in, __global uint *restrict places, __global TUPLE *restrict out)
 {
-    TILE_MEMORY;
+    TILE_MEMORY(FEW_LANES);
     const uint lane = get_local_id(0), mask = (1u << (uint)bits) - 1, all = high_starts[partitions];
     for (uint begin = get_group_id(0) * SHARE, end = min(all, begin + SHARE); begin < end;) {
         const uint partition = partition_at(high_starts, (uint)partitions, begin), behind = min(min(end, begin + TILE), high_starts[partition + 1]);
         TUPLE tuples[TILE_ROWS];
         uint there = 0;
-        for (uint j = lane; j < MOST_PARTITIONS; j += LANES) tuples_of[j] = 0;
+        for (uint j = lane; j < PARTITIONS; j += FEW_LANES) tuples_of[j] = 0;
         for (uint r = 0; r < TILE_ROWS; r++) {
-            if (begin + r * LANES + lane >= behind) continue;
-            tuples[r] = in[begin + r * LANES + lane];
+            if (begin + r * FEW_LANES + lane >= behind) continue;
+            tuples[r] = in[begin + r * FEW_LANES + lane];
             there |= 1u << r;
         }
         barrier(CLK_LOCAL_MEM_FENCE);
-        place_tile(tuples, there, (uint)shift, mask, tuples_of, to, sums, sorted, places + (partition << (uint)bits), out);
+        place_tile(FEW_LANES, TILE_ROWS, tuples, there, (uint)shift, mask, tuples_of, to, sums, sorted, places + (partition << (uint)bits), out);
         barrier(CLK_LOCAL_MEM_FENCE);
         begin = behind;
     }

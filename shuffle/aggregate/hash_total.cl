@@ -58,6 +58,7 @@ inline uint first_heavy(__global const MIXED *heavy_keys, __global const uint *r
     return low;
 }
 // A bit for each place that is taken, and how many are taken before each word of bits. Returns how many there are. The first LANES lanes have them all.
+#define SLOT_WORDS (SLOTS / 32)
 inline uint count_taken(volatile __local MIXED *tags, __local uint *taken, __local uint *before, __local uint *sums)
 {
     const uint lane = get_local_id(0);
@@ -66,8 +67,11 @@ inline uint count_taken(volatile __local MIXED *tags, __local uint *taken, __loc
         const uint bit = (k + lane) & 31, at = lane * 32 + bit;
         if (at < SLOTS && tags[at] != 0) bits |= 1u << bit;
     }
-    taken[lane] = bits;
-    before[lane] = sum_before_lane(sums, lane, popcount(bits));
+    const uint own = sum_before_lane(sums, lane, popcount(bits));
+    if (lane < SLOT_WORDS) {
+        taken[lane] = bits;
+        before[lane] = own;
+    }
     const uint all = sums[LANES - 1];
     barrier(CLK_LOCAL_MEM_FENCE);
     return all;
@@ -102,7 +106,7 @@ void hash_total(ulong partitions, ulong bits, ulong slots_used, ulong spread, ul
 {
     __local MIXED tags[SLOTS] __attribute__((aligned(8)));
     __local uint cells[SLOTS * CELLS] __attribute__((aligned(8)));
-    __local uint marks[TOTAL_LANES], taken[TOTAL_LANES], before[TOTAL_LANES], sums[TOTAL_LANES], lost_memory[1];
+    __local uint marks[SLOT_WORDS], taken[SLOT_WORDS], before[SLOT_WORDS], sums[TOTAL_LANES], lost_memory[1];
     volatile __local uint *lost = lost_memory;     // not 0: a key found no place, so what the table holds is of no use
     const uint lane = get_local_id(0), shift = 32 - (uint)bits, slots = (uint)slots_used;
     const scales_t scales = SCALES_OF;
@@ -110,7 +114,7 @@ void hash_total(ulong partitions, ulong bits, ulong slots_used, ulong spread, ul
         const uint begin = starts[partition], end = starts[partition + 1], heavy_begin = first_heavy(heavy_keys, ranked, (uint)heavy, (uint)partition, shift);
         for (uint j = lane; j < SLOTS; j += TOTAL_LANES) tags[j] = 0;
         for (uint j = lane; j < SLOTS * CELLS; j += TOTAL_LANES) cells[j] = 0;
-        marks[lane] = 0;
+        for (uint j = lane; j < SLOT_WORDS; j += TOTAL_LANES) marks[j] = 0;
         if (lane == 0) *lost = 0;
         barrier(CLK_LOCAL_MEM_FENCE);
         TOGETHER();

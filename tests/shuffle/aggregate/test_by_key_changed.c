@@ -153,7 +153,7 @@ Test(by_key_changed, a_hot_key_that_no_sample_shows)
     hdst__device *device;
     hdst_error error;
     context->engine->limits.by_key_device_least = 1;
-    context->engine->limits.by_key_table_bits = 7;
+    context->engine->limits.by_key_table_bits = 6;
     cr_assert_eq(hdst__engine_open(context->engine, &device, &error), HDST_OK);
     device->facts.compute_units = 1;            // 16 work-groups
     hdst_module *module = module_of(context, kernels);

@@ -196,6 +196,19 @@ Test(wide_keys_device, each_its_own) { check_shapes(N, 0, 0, "each its own"); }
 Test(wide_keys_device, many) { check_shapes(N, 5003, 0, "many"); }
 Test(wide_keys_device, few) { check_shapes(N + 17, 61, 0, "few"); }
 Test(wide_keys_device, one) { check_shapes(N, 1, 0, "one"); }
+
+// In as many parts as one round makes of them.
+Test(wide_keys_device, in_a_thousand_parts)
+{
+    if (!have_cpu()) return;
+    static const form many = {"gpu-form", 0, 10, HDST_SOA, 0};
+    for (uint32_t i = 0; i < SHAPES; i++) {
+        char *records = make_records(&shapes[i], N + 17, 20011, 0);
+        check(&shapes[i], records, N + 17, &many, "1024 parts by hash in 1 round,", "in a thousand parts");
+        free(records);
+    }
+}
+
 Test(wide_keys_device, a_hot_one) { check_shapes(N, 9001, 3, "a hot one"); }
 Test(wide_keys_device, one_record) { check_shapes(1, 1, 0, "one record"); }
 

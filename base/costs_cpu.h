@@ -14,7 +14,7 @@ enum {
     HDST__CPU_BIG_STRIP_BYTES = 256 << 10,      // a strip's table that leaves the caches of a core: then a strip per core
     HDST__CPU_LONG_FLUSH_BYTES = 96 << 10,      // a strip's words that take long to add to first-level accumulators (4 ns each): then two strips per core. The
                                                 // gradient of 8,000 samples to 23,860 sums spent a seventh of its time so with eight
-    HDST__CPU_STRIP_OUTPUT_BYTES = 8 << 20,     // output of a slice where strips leave gaps, which the host closes: while it lies in a cache
+    HDST__CPU_STRIP_OUTPUT_BYTES = 8 << 20,     // output of a slice where strips leave gaps, which the host closes: while it lies in a cache, if there is much
     HDST__CPU_TEXT_SLICE_BYTES = 1 << 20,       // texts of a slice, with their spans
     HDST__CPU_MOST_TOKENS = 3,                  // times as many tokens as there are have room, where there is room for the most that there might be
     HDST__CPU_TEXT_OUTPUT_BYTES = 16 << 20,     // what comes of it: a word of six letters and a blank is a record of 24 bytes; more is cut

@@ -11,6 +11,7 @@
 #include "record/field_path.h"
 
 #include "engine/engine.h"
+#include "engine/memory/cached_dataset.h"
 #include "record/key_field.h"
 #include "shuffle/sort/top_k.h"
 
@@ -38,6 +39,7 @@ typedef struct top_node {
     bool by_index;                      // it asks for the index of records, so a sample is from the start
     uint64_t sampled, candidates;       // in the last run
     const hdst__reader *from;           // of a sample
+    hdst__dataset_cache *lies;          // where it does; NULL: elsewhere
     uint64_t stretch, stride;
 } top_node;
 
@@ -162,13 +164,14 @@ static hdst_status fill_sample(void *user, uint64_t first, uint64_t count, const
                                uint64_t to_first, hdst_error *error)
 {
     const top_node *top = user;
-    hdst_status status = HDST_OK;
+    hdst_status status = hdst__dataset_cache_lend(top->lies, error);
     for (uint64_t done = 0; done < count && status == HDST_OK;) {
         const uint64_t at = first + done, in_stretch = at % top->stretch, left = top->stretch - in_stretch, part = left < count - done ? left : count - done;
         status = top->from->fill(top->from->user, at / top->stretch * top->stride + in_stretch, part, storage, buffers, to_first + done, error);
         done += part;
     }
-    return status;
+    const hdst_status back = hdst__dataset_cache_give_back(top->lies, status == HDST_OK ? error : NULL);
+    return status == HDST_OK ? back : status;
 }
 
 // From all over the input, but where an index tells records apart or makes them: then from one end.
@@ -182,6 +185,7 @@ static hdst__reader sample_of(hdst__node *node, uint64_t records)
     top->stretch = records / stretches;
     top->stride = reader.records / stretches;
     top->from = &stage->inputs[0]->reader;
+    top->lies = top->from->concurrent ? NULL : stage->inputs[0]->resident;      // several threads may fill at once only what no cache holds
     if (!is_range) reader.fill = fill_sample, reader.user = top, reader.rows = NULL;
     reader.records = top->stretch * stretches;
     return reader;

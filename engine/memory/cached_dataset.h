@@ -13,6 +13,11 @@ typedef struct hdst__dataset_cache hdst__dataset_cache;
 hdst__dataset_cache *hdst__dataset_cache_create(hdst__runtime *runtime, const hdst__reader *reader);   // NULL: out of memory
 // Reads the dataset on the host: from the segments once they are all there and the host can reach them, else as the cache itself reads it.
 hdst__reader hdst__dataset_cache_reader(hdst__dataset_cache *cache);
+// Around fills of that reader for several places: all segments are the host's meanwhile, where each fill would have them handed over and back, which on a
+// CPU device is a command for its driver to carry out and to be waited for. No kernel may read them until they are given back. Nothing happens where the
+// host does not reach them. NULL is fine.
+hdst_status hdst__dataset_cache_lend(hdst__dataset_cache *cache, hdst_error *error);
+hdst_status hdst__dataset_cache_give_back(hdst__dataset_cache *cache, hdst_error *error);
 // Its own, where a stage made it: copies from the device.
 const hdst__reader *hdst__dataset_cache_own_reader(const hdst__dataset_cache *cache);
 void hdst__dataset_cache_destroy(hdst__dataset_cache *cache);

@@ -38,9 +38,9 @@ static hdst_status copy_segment(const hdst__dataset_cache *cache, const hdst__se
     const void **from = hdst__alloc(cache->runtime->allocator, segment->buffers * sizeof *from);
     if (!from) return hdst__error_memory(error, "addresses of a segment");
     for (uint32_t b = 0; b < segment->buffers; b++) from[b] = segment->memory[b]->host;
-    hdst_status status = hand_over(cache, segment, true, error);
+    hdst_status status = cache->lent ? HDST_OK : hand_over(cache, segment, true, error);
     if (status == HDST_OK) hdst__storage_copy(storage, buffers, to, segment->storage, from, at, count);
-    if (status == HDST_OK) status = hand_over(cache, segment, false, error);
+    if (status == HDST_OK && !cache->lent) status = hand_over(cache, segment, false, error);
     hdst__free(cache->runtime->allocator, from);
     return status;
 }
@@ -67,6 +67,23 @@ static hdst_status fill_from_segments(void *user, uint64_t first, uint64_t count
         count -= part;
     }
     return HDST_OK;
+}
+
+hdst_status hdst__dataset_cache_lend(hdst__dataset_cache *cache, hdst_error *error)
+{
+    hdst_status status = HDST_OK;
+    if (!cache || !host_has_all(cache)) return HDST_OK;
+    for (uint64_t i = 0; i < cache->count && status == HDST_OK; i++) status = hand_over(cache, &cache->segment[i], true, error);
+    cache->lent = status == HDST_OK;
+    if (status != HDST_OK) hdst__dataset_cache_to_device(cache, NULL);      // those that were handed over
+    return status;
+}
+
+hdst_status hdst__dataset_cache_give_back(hdst__dataset_cache *cache, hdst_error *error)
+{
+    if (!cache || !cache->lent) return HDST_OK;
+    cache->lent = false;
+    return hdst__dataset_cache_to_device(cache, error);
 }
 
 hdst__reader hdst__dataset_cache_reader(hdst__dataset_cache *cache)

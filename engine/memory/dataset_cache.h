@@ -18,6 +18,7 @@ struct hdst__dataset_cache {
     hdst__segment *segment;
     uint64_t count, loaded;     // segments, and how many of them (from the first) hold their records
     bool texts_apart;           // its records have texts, and the device memory of its own: the segments' memory is the host's, too, and has the bytes with it
+    bool lent;                  // its segments are the host's until they are given back
     bool streamed;
     char why[160];              // why it is streamed
     // Streamed, but a part of it stays (partial_cache.c): all is cut into `count` segments, of which those that have memory stay.

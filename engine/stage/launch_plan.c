@@ -254,7 +254,7 @@ static uint64_t round_to_64(uint64_t records)
 static uint64_t most_output_bytes(const hdst__launch_plan *plan)
 {
     if (plan->reader.makes_texts) return plan->passes_on && !plan->device->unified ? HDST__GPU_TEXT_OUTPUT_BYTES : HDST__CPU_TEXT_OUTPUT_BYTES;
-    if (plan->way == IR_OUTPUT_BOUNDED) return HDST__CPU_STRIP_OUTPUT_BYTES;
+    if (plan->way == IR_OUTPUT_BOUNDED) return plan->func->emits_few ? HDST__HOST_OUTPUT_BYTES : HDST__CPU_STRIP_OUTPUT_BYTES;
     return plan->device->facts.target == HDST__TARGET_GPU ? HDST__GPU_OUTPUT_BYTES : HDST__HOST_OUTPUT_BYTES;
 }
 

@@ -351,6 +351,52 @@ Test(pick, few_records_are_candidates)
     hdst_context_destroy(context);
 }
 
+// What the device's memory goes through on its way to the host and back.
+static const hdst__device_ops *usual;
+static uint64_t taken, given, asked;
+
+static hdst_status count_to_host(hdst__device *device, hdst__memory *memory, hdst_error *error)
+{
+    taken += !memory->mapped;
+    return usual->to_host(device, memory, error);
+}
+
+static hdst_status count_to_device(hdst__device *device, hdst__memory *memory, hdst_error *error)
+{
+    given += memory->mapped;
+    asked++;
+    return usual->to_device(device, memory, error);
+}
+
+// A sample has records from 256 places. All are read while the cache is the host's, which it is but once, and not when kernels read it.
+Test(pick, a_cache_is_handed_over_once_for_a_sample)
+{
+    if (!have_cpu()) return;
+    for (hdst_layout layout = HDST_AOS; layout <= HDST_SOA; layout++) {
+        hdst_context *context = context_on("cpu");
+        context->engine->limits.pick_least = 1000;
+        hdst_module *module = module_of(context, "struct sample { double v; int8_t small; uint64_t big; uint32_t i; };\n");
+        for (uint32_t i = 0; i < MORE; i++) samples[i] = (sample){scattered(i), 0, 0, i};
+        hdst_dataset *data = hdst_read(hdst_source_from_memory(context, samples, MORE, sizeof *samples), module, "sample");
+        hdst_dataset *top = hdst_top(hdst_cache(hdst_with_layout(data, layout)), 4, "v");
+        hdst_result *result = hdst_result_create(top);
+        RUN(result);
+        hdst__device *device = context->engine->worker[0].device;
+        usual = device->ops;
+        hdst__device_ops counting = *usual;
+        counting.to_host = count_to_host;
+        counting.to_device = count_to_device;
+        device->ops = &counting;
+        taken = given = asked = 0;
+        RUN(result);
+        device->ops = usual;
+        cr_expect(taken && taken <= 16, "%llu times to the host", (unsigned long long)taken);
+        cr_expect(given >= taken && asked <= 32, "%llu times back, asked %llu times", (unsigned long long)given, (unsigned long long)asked);
+        expect_best(top, 4, read_v, true, "cached");
+        hdst_context_destroy(context);
+    }
+}
+
 // --- Mistakes ---
 
 static void expect_error(hdst_dataset *dataset, const char *message, const char *hint)

@@ -214,3 +214,20 @@ Test(ranges, a_long_one_takes_no_memory)
     cr_assert_eq(hdst_result_stats(large).records, (uint64_t)1 << 33);
     hdst_context_destroy(context);
 }
+
+// Hardly any record comes out, so room for the output does not make slices short.
+Test(ranges, slices_of_candidates_are_long)
+{
+    if (!have_cpu()) return;
+    hdst_context *context = context_on("cpu");
+    hdst_module *module = module_of(context,
+        "map mixed(int64_t x) -> (uint64_t h, uint64_t x) { return ((uint64_t)x * 2654435761u % 1000003u, (uint64_t)x); }\n");
+    hdst_dataset *range = hdst_read(hdst_source_from_range(context, 0, 1 << 20), module, "int64_t");
+    hdst_result *result = hdst_result_create(hdst_top(hdst_map_function(range, module, "mixed"), 4, "h"));
+    RUN(result);
+    unsigned long long records = 0;
+    const char *told = strstr(hdst_explain(result, NULL), "slices: up to ");
+    cr_assert(told && sscanf(told, "slices: up to %llu records", &records) == 1, "%s", hdst_explain(result, NULL));
+    cr_expect_eq(records, 1 << 20);
+    hdst_context_destroy(context);
+}

@@ -90,6 +90,26 @@ Test(double_sums, with_rare_addends_that_registers_do_not_hold) { expect_equal_b
 Test(double_sums, of_addends_of_all_sizes) { expect_equal_bits(make_rows(2), "all sizes"); }
 Test(double_sums, of_addends_that_the_sample_did_not_show) { expect_equal_bits(make_rows(3), "unseen ones"); }
 
+// Blocks of 128, three in turn: small addends choose the levels; one that the sum has room for, beside one that the bit test does not let through, brings a
+// running sum near the end of its binade; then come the greatest that the bit test lets through, which bring it there.
+static row *make_drifting_rows(double large)
+{
+    row *rows = make_rows(0);
+    for (int i = 0; i < RECORDS; i++) {
+        const int block = i / 128 % 3, at = i % 128;
+        const double small = 0x1p-10 + 0x1p-62 * (i % 7), great = copysign(0x1p-7 * (1 + 0x1p-20 * at), large);
+        rows[i].x = block == 2 ? great : block == 1 && at == 0 ? large : block == 1 && at == 1 ? 0x1p-45 : small;
+        rows[i].y = 0.5;
+    }
+    return rows;
+}
+
+Test(double_sums, that_a_great_addend_brought_near_the_end_of_their_binade)
+{
+    expect_equal_bits(make_drifting_rows(-0.97), "down");
+    expect_equal_bits(make_drifting_rows(0.93), "up");
+}
+
 Test(double_sums, of_which_the_small_addends_remain) 
 {
     for (int kind = 4; kind < 20; kind++) expect_equal_bits(make_rows(kind), "a small one");

@@ -165,15 +165,22 @@ static bool is_factor(const ir_func *func, const ir_expr *e, bool in_input)
     return e->kind == HDST__F32 && (e->op == IR_FIELD) == in_input && is_side_by_side(func, e);
 }
 
+static bool is_constant_element(const ir_stmt *s) { return !s->index2 || s->index2->op == IR_CONST; }
+
+// No index is element 0: a constant 0 in the text becomes none, one that comes of a loop's turn stays.
+static bool other_elements(const ir_stmt *s, const ir_stmt *t)
+{
+    return is_constant_element(s) && is_constant_element(t) && (s->index2 ? s->index2->bits : 0) != (t->index2 ? t->index2->bits : 0);
+}
+
 // Elements are constants, so that it is seen which cells differ.
 static bool is_cell_of_its_own(ir_stmt *const *stmts, size_t which)
 {
     const ir_stmt *s = stmts[which];
-    if (s->index2 && s->index2->op != IR_CONST) return false;
+    if (!is_constant_element(s)) return false;
     for (size_t i = 0; i < which; i++) {
         const ir_stmt *t = stmts[i];
-        const bool other_element = s->index2 && t->index2 && s->index2->bits != t->index2->bits;
-        if (s->param == t->param && s->leaf == t->leaf && !other_element) return false;
+        if (s->param == t->param && s->leaf == t->leaf && !other_elements(s, t)) return false;
     }
     return true;
 }
@@ -186,8 +193,7 @@ typedef struct adders {
 static bool count_adder(ir_stmt *s, void *user)
 {
     adders *a = user;
-    const bool other_element = s->index2 && a->of->index2 && s->index2->op == IR_CONST && s->index2->bits != a->of->index2->bits;
-    a->count += s->kind == IR_ACCUM_BLOCK && s->param == a->of->param && s->leaf == a->of->leaf && !other_element;
+    a->count += s->kind == IR_ACCUM_BLOCK && s->param == a->of->param && s->leaf == a->of->leaf && !other_elements(s, a->of);
     return true;
 }
 

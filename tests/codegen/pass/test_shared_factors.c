@@ -137,6 +137,29 @@ Test(shared_factors, within_a_branch)
            "  }\n");
 }
 
+// A sum of an array's first element has no index where the text has a constant 0.
+Test(shared_factors, an_element_without_an_index_is_the_first)
+{
+    expect("  block t.x += mul(p.x[0u], w)\n"
+           "  block t.x[1u] += mul(p.x[1u], w)\n"
+           "  block t.x[2u] += mul(p.x[2u], w)\n"
+           "  block t.y += mul(p.x[0u], v)\n"
+           "  block t.y[1u] += mul(p.x[1u], v)\n"
+           "  block t.y[2u] += mul(p.x[2u], v)\n",
+           "  block t.x += mul(p.x[0u], w) by loop 1 joint 1\n"
+           "  block t.x[1u] += mul(p.x[1u], w) by loop 1 joint 1\n"
+           "  block t.x[2u] += mul(p.x[2u], w) by loop 1 joint 1\n"
+           "  block t.y += mul(p.x[0u], v) by loop 1 joint 2\n"
+           "  block t.y[1u] += mul(p.x[1u], v) by loop 1 joint 2\n"
+           "  block t.y[2u] += mul(p.x[2u], v) by loop 1 joint 2\n");
+    static const char *const same_cell[] = {
+        "  block t.x += mul(p.x[0u], w)\n  block t.x[0u] += mul(p.x[1u], w)\n  block t.x[2u] += mul(p.x[2u], w)\n",
+        "  block t.x[1u] += mul(p.x[0u], w)\n  block t.x[0u] += mul(p.x[1u], w)\n  block t.x[2u] += mul(p.x[2u], w)\n  block t.x += v\n",
+        "  block t.x += mul(p.x[0u], w)\n  block t.x[1u] += mul(p.x[1u], w)\n  block t.x[2u] += mul(p.x[2u], w)\n  block t.x[0u] += v\n",
+    };
+    for (size_t i = 0; i < sizeof same_cell / sizeof *same_cell; i++) expect_none(same_cell[i], true);
+}
+
 Test(shared_factors, a_family_has_each_factor_once)
 {
     static const char body[] = "  block t.x[0u] += mul(p.x[0u], w)\n"

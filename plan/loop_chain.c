@@ -10,12 +10,14 @@
 #include <math.h>
 
 // Chains that end soon cost more than they save: what their stages work with is made anew.
-enum { MOST_CHAINS = 3 };
+enum { MOST_CHAINS = 3, LEAST_TURNS = 3 /* the first one makes what the next ones find */ };
 
 void hdst__loop_ahead_begin(hdst__loop *loop, const hdst_dataset *dataset)
 {
     loop->ahead = (hdst__loop_ahead){.why = loop->work ? "the records of a delta loop become others in each" : NULL};
-    if (!loop->work) loop->ahead.chain = hdst__turn_chain_create(dataset->object.context->engine);      // without memory turns run as ever
+    if (loop->work) return;
+    loop->ahead.chain = hdst__turn_chain_create(dataset->object.context->engine);      // without memory turns run as ever
+    if (!loop->ahead.chain) loop->ahead.why = "there is no memory to note them in";
 }
 
 static void give_up(hdst__loop *loop, const char *why)
@@ -25,9 +27,20 @@ static void give_up(hdst__loop *loop, const char *why)
     loop->ahead.why = why;
 }
 
+// Each turn is looked at anew: the last reason is told.
+static void note_refusal(hdst__loop *loop)
+{
+    const char *why = hdst__turn_chain_refusal(loop->ahead.chain);
+    if (why) loop->ahead.why = why;
+}
+
 void hdst__loop_ahead_end(hdst__loop *loop)
 {
-    if (loop->ahead.chain) give_up(loop, hdst__turn_chain_refusal(loop->ahead.chain));
+    if (!loop->ahead.chain) return;
+    note_refusal(loop);
+    const char *why = loop->ahead.why ? loop->ahead.why : "no two in a row asked the device for the same";
+    const bool few = loop->turn_count < LEAST_TURNS && hdst__turn_chain_fits(loop->ahead.chain);
+    give_up(loop, few ? "there were too few of them" : why);
 }
 
 void hdst__loop_ahead_watch(hdst__loop *loop)
@@ -57,6 +70,7 @@ void hdst__loop_ahead_watched(hdst__loop *loop)
     if (!chain) return;
     if (!runs_stages_alone(loop)) hdst__turn_chain_refuse(chain, "what stands in the body is not stages alone");
     hdst__turn_chain_watched(chain);
+    note_refusal(loop);
 }
 
 // --- A chain ---
@@ -173,6 +187,7 @@ hdst_status hdst__loop_ahead_run(hdst__loop *loop, const hdst_dataset *dataset, 
     bool begun = false;
     if (!loop->ahead.chain || loop->converged || loop->turn_count == loop->limit || !list_values(loop, HDST__ALLOCATOR(dataset), &a)) return HDST_OK;
     hdst_status status = hdst__turn_chain_begin(loop->ahead.chain, a.values, a.count, &begun, error);
+    note_refusal(loop);
     if (begun) status = run_chain(loop, dataset, &a, stats, error);
     hdst__free(HDST__ALLOCATOR(dataset), a.values);
     return status;

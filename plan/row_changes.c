@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records that change rows of a value (plan/row_changes.h).
 #include "plan/row_changes.h"
+#include "engine/device/device.h"
 
 #include "base/thread_pool.h"
 #include "record/key_field.h"
@@ -137,11 +138,26 @@ static void put(const hdst__row_changes *changes, const hdst_value *value, const
 
 // --- On a device ---
 
+// Where the device works in the host's memory there is nothing to tell.
+static const char *why_on_host(const hdst_value *value)
+{
+    hdst__engine *engine = value->object.context->engine;
+    hdst__device *device = NULL;
+    hdst__engine_lock(engine);
+    const bool apart = hdst__engine_open(engine, &device, NULL) == HDST_OK && !device->unified;
+    hdst__engine_unlock(engine);
+    return apart ? "they lie in the host's memory" : "";
+}
+
 static hdst_status put_there(hdst__row_changes *changes, hdst_value *value, const hdst__row_change_records *records, bool *done, bool *stray, hdst_error *error)
 {
     *stray = false;
     *done = records->count == 0;
-    if (*done || !value->on_device) return HDST_OK;
+    if (*done) return HDST_OK;
+    if (!value->on_device) {
+        changes->why_not = why_on_host(value);
+        return HDST_OK;
+    }
     if (!changes->on_device) changes->on_device = hdst__changed_rows_create(hdst__engine_runtime(value->object.context->engine), &changes->shape);
     if (!changes->on_device) return hdst__error_memory(error, "changes of rows");
     hdst_status status = hdst__changed_rows_put(changes->on_device, value->resident, value->rows, records, &changes->why_not, stray, error);

@@ -67,6 +67,7 @@ void hdst__turn_chain_watch(hdst__turn_chain *chain)
     if (!chain->device && hdst__engine_open(chain->engine, &chain->device, NULL) != HDST_OK) chain->device = NULL;
     if (chain->device) chain->why = unfit(chain);
     chain->watches = chain->device && !chain->why && make_tapes(chain);
+    if (chain->device && !chain->why && !chain->watches) chain->why = "there is no memory to note them in";
     if (chain->watches) {
         hdst__tape *before = chain->tape[0];
         chain->tape[0] = chain->tape[1];
@@ -99,6 +100,7 @@ void hdst__turn_chain_watched(hdst__turn_chain *chain)
     hdst__engine_unlock(chain->engine);
 }
 
+bool hdst__turn_chain_fits(const hdst__turn_chain *chain) { return chain->device && !unfit(chain); }
 const char *hdst__turn_chain_refusal(const hdst__turn_chain *chain) { return chain->why; }
 
 // --- A chain ---

@@ -40,6 +40,7 @@ uint64_t hdst__turn_chain_bytes(const hdst__turn_chain *chain);        // that a
 // and left what the stages of the turns work with in a state that they do not know.
 bool hdst__turn_chain_end(hdst__turn_chain *chain, uint64_t turns);
 
+bool hdst__turn_chain_fits(const hdst__turn_chain *chain);             // turns on this device can be enqueued ahead
 const char *hdst__turn_chain_refusal(const hdst__turn_chain *chain);   // why the last turns were no pattern; NULL: they were one, or nobody looked
 
 #endif

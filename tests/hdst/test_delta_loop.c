@@ -236,6 +236,24 @@ Test(delta_loop, a_device_reduces_what_is_offered)
     hdst_context_destroy(s.context);
 }
 
+// A state that the host made stays with it, and explain says so where the device has memory of its own.
+Test(delta_loop, rows_that_lie_on_the_host_are_told)
+{
+    static cell from[CELLS];
+    make_graph();
+    const search *right = searched(CELLS);
+    for (int i = 0; i < CELLS; i++) from[i] = i == 7 ? (cell){0, 0} : (cell){FAR, 1e9};
+    ON_EACH_FORM {
+        setting s = begin(forms[form]);
+        hdst_result *result = hdst_result_create(search_from(&s, hdst_read_value(value_of(&s, "cell", from, CELLS)), s.source, CELLS));
+        RUN(result);
+        expect_cells(result, right->cells, forms[form]);
+        const char *text = hdst_explain(result, NULL), *words = "rows of its state are changed on the host: they lie in the host's memory";
+        cr_expect_eq(strstr(text, words) != NULL, form == GPU_FORM, "%s:\n%s", forms[form], text);
+        hdst_context_destroy(s.context);
+    }
+}
+
 enum { ROWS_OF_SUMS = 5003, BEGUN = 9000, SUMS_SIZE = 24, FOUND_SIZE = 32 };
 typedef struct thrown { void *state, *work; uint64_t rows, records; hdst_error error; } thrown;
 

@@ -5,11 +5,10 @@
 
 #include <stdlib.h>
 
-enum { COUNT = 30000, KEYS = 701 };     // 16 bytes each: 469 KiB
+enum { COUNT = 60000, KEYS = 701 };     // 16 bytes each: 938 KiB
 
 typedef struct item { uint32_t key; float x, y; uint32_t at; } item;
 
-// The sums are many statements once their loops are unrolled: the plan is as large as the records.
 static const char kernels[] =
     "struct item { uint32_t key; float x; float y; uint32_t at; };\n"
     "struct sums { double s[8]; double t[8]; uint64_t n; };\n"
@@ -31,6 +30,17 @@ static const char kernels[] =
     "group spread(key uint32_t key, stream item i) -> total\n"
     "{ double low = 0; uint32_t n = 0; for (item e : i) { low = n == 0 ? (double)e.y : min(low, (double)e.y); n += 1; }"
     " return (total){ .key = key, .s = low, .n = n }; }\n";
+
+// Functions that nobody calls: what the module takes is more than what counts towards no budget, so all that is made later does.
+static const char *with_unused(void)
+{
+    enum { FUNCTIONS = 280, LENGTH = 160 };
+    static char text[sizeof kernels + FUNCTIONS * LENGTH];
+    size_t at = (size_t)snprintf(text, sizeof text, "%s", kernels);
+    for (int i = 0; i < FUNCTIONS; i++)
+        at += (size_t)snprintf(text + at, sizeof text - at, "map unused%d(item i, accum double p) { p += ((double)i.x * %d.5 + (double)i.y) * (double)i.at; }\n", i, i);
+    return text;
+}
 
 static item item_at(uint64_t i) { return (item){(uint32_t)(i * 7919 % KEYS), (float)(i % 1013) / 64, (float)(i * 31 % 509) / 32, (uint32_t)i}; }
 
@@ -129,7 +139,7 @@ static hdst_status run_job(const step *steps, const char *form, uint64_t budget,
     options.memory = budget;
     job j = {.context = hdst_context_create(&options), .hash = 14695981039346656037u};
     if (j.context->engine) j.context->engine->options.gpu_form_on_cpu = gpu;
-    j.module = hdst_module_parse(j.context, "test.hk", kernels, NULL);
+    j.module = hdst_module_parse(j.context, "test.hk", with_unused(), NULL);
     hdst_source *source = hdst_source_from_callback(j.context, COUNT, fill, NULL);
     j.cached = hdst_cache(hdst_with_layout(hdst_read(source, j.module, "item"), HDST_SOA));
     hdst_status status = hdst_dataset_status(j.cached, error);
@@ -156,7 +166,7 @@ static void go_up(const char *form, unsigned hundredths)
             cr_expect(status != HDST_OK || hash == right, "job %zu, %s: other bits in %lu KiB", i, form, (unsigned long)(budget >> 10));
         }
         cr_log_info("job %zu, %s: runs in %lu KiB", i, form, (unsigned long)(least >> 10));
-        cr_expect(least && least <= 6 << 20, "job %zu, %s: runs in %lu KiB", i, form, (unsigned long)(least >> 10));
+        cr_expect(least && least <= 3200 << 10, "job %zu, %s: runs in %lu KiB", i, form, (unsigned long)(least >> 10));
     }
 }
 

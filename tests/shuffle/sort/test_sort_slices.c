@@ -128,6 +128,15 @@ static bool give_while_memory_ends(uint64_t first, uint64_t count, void *records
     return true;
 }
 
+static bool give_while_a_part_is_left(uint64_t first, uint64_t count, void *records, char *message, void *user)
+{
+    shrinking *s = user;
+    (void)message;
+    if (first + count == N && s->memory->used > 1 << 20) s->memory->limit = s->memory->used + N * sizeof *rows * 3 / 4;
+    memcpy(records, rows + first, count * sizeof *rows);
+    return true;
+}
+
 // Some of a slice are in buckets then, and all of these go to the file, once.
 Test(sort_slices, memory_that_ends_within_a_slice)
 {
@@ -141,6 +150,30 @@ Test(sort_slices, memory_that_ends_within_a_slice)
     const uint64_t n = expect("same");
     hdst_module *module = module_of(context, text);
     hdst_source *source = hdst_source_from_callback(context, N, give_while_memory_ends, &s);
+    hdst_result *result = hdst_result_create(hdst_sort(hdst_flat_map_function(hdst_read(source, module, "row"), module, "same"), "key"));
+    hdst_error error = HDST_ERROR_INIT;
+    uint64_t found;
+    cr_assert_eq(hdst_run(result, &error), HDST_OK, "%s (%s)", error.message, error.cause);
+    memory->limit = s.limit;
+    const row *sorted = hdst_result_rows(result, NULL, &found);
+    cr_assert(strstr(hdst_explain(result, NULL), "out of a temporary file"), "%s", hdst_explain(result, NULL));
+    cr_assert_eq(found, n);
+    for (uint64_t i = 0; i < n; i++) cr_assert(!memcmp(&sorted[i], &expected[i], sizeof *sorted), "%u", (unsigned)i);
+    hdst_context_destroy(context);
+}
+
+// All are in buckets, the device has no room for them, and the host none for a second copy: they go to the file, each once.
+Test(sort_slices, buckets_that_have_no_room_to_come_out_go_to_a_file)
+{
+    if (!have_cpu()) return;
+    hdst_context *context = open_context(64 << 20);
+    hdst__budget *memory = &context->engine->runtime.memory;
+    shrinking s = {memory, memory->limit};
+    context->engine->options.device_memory = 3 << 20;
+    make_rows(2);
+    const uint64_t n = expect("same");
+    hdst_module *module = module_of(context, text);
+    hdst_source *source = hdst_source_from_callback(context, N, give_while_a_part_is_left, &s);
     hdst_result *result = hdst_result_create(hdst_sort(hdst_flat_map_function(hdst_read(source, module, "row"), module, "same"), "key"));
     hdst_error error = HDST_ERROR_INIT;
     uint64_t found;

@@ -38,7 +38,8 @@ static const char *with_unused(void)
     static char text[sizeof kernels + FUNCTIONS * LENGTH];
     size_t at = (size_t)snprintf(text, sizeof text, "%s", kernels);
     for (int i = 0; i < FUNCTIONS; i++)
-        at += (size_t)snprintf(text + at, sizeof text - at, "map unused%d(item i, accum double p) { p += ((double)i.x * %d.5 + (double)i.y) * (double)i.at; }\n", i, i);
+        at += (size_t)snprintf(text + at, sizeof text - at,
+                               "map unused%d(item i, accum double p) { p += ((double)i.x * %d.5 + (double)i.y) * (double)i.at; }\n", i, i);
     return text;
 }
 

@@ -27,6 +27,18 @@ static const char text[] = "struct sample { float x[160]; float f; uint32_t k; }
                            "    }\n"
                            "    all += last;\n}\n";
 
+// Some records' addends to some rows are far larger than all others. Since records add to elements of their own beside, loops of work-groups make the
+// sums in the same kernel, several rows at once.
+static const char with_rows_of_their_own[] = "struct sample { float x[160]; float f; uint32_t k; };\n"
+                                             "struct net { float w[40][160]; float b[40]; float own[101]; };\n"
+                                             "map f(sample p, accum net g, accum double all)\n{\n"
+                                             "    for (uint32_t h = 0; h < 40; h++) {\n"
+                                             "        float d = p.f * (h % 7u == 3u && p.k == 100u ? 0x1p70f : (float)(h % 5u));\n"
+                                             "        for (uint32_t i = 0; i < 160; i++) g.w[h][i] += d * p.x[i];\n"
+                                             "    }\n"
+                                             "    g.own[p.k] += p.f;\n"
+                                             "    all += p.f;\n}\n";
+
 // On a GPU of 48 KiB of local memory, where the table has no room.
 static hdst_context *context_of(const char *form)
 {
@@ -131,15 +143,17 @@ typedef struct gradient {
     const net *rows;
 } gradient;
 
-static gradient gradient_in(hdst_context *context)
+static gradient gradient_of(const char *program, hdst_context *context)
 {
-    gradient g = {.context = context, .module = module_of(context, text), .source = hdst_source_from_memory(context, samples, N, sizeof *samples)};
+    gradient g = {.context = context, .module = module_of(context, program), .source = hdst_source_from_memory(context, samples, N, sizeof *samples)};
     g.spec = hdst_map_spec_create(g.module, "f");
     g.result = hdst_result_create(hdst_map(hdst_read(g.source, g.module, "sample"), g.spec));
     RUN(g.result);
     g.rows = hdst_result_rows(g.result, "g", NULL);
     return g;
 }
+
+static gradient gradient_in(hdst_context *context) { return gradient_of(text, context); }
 
 static void let_go(gradient *g)
 {
@@ -205,4 +219,61 @@ Test(gradient_forms, fast_sums_stay_in_registers_as_floats)
     cr_expect_gt(rounded_ones, 0, "all of them are exact");
     let_go(&fast);
     let_go(&exact);
+}
+
+enum { LARGE = 131 /* the record with large addends, which no sample takes */ };
+
+// Of whole numbers.
+static void make_samples_with_a_large_one(void)
+{
+    make_samples();
+    for (int r = 0; r < N; r++) {
+        samples[r].f = (float)(r % 9 + 1);
+        samples[r].k = r == LARGE ? 100 : (uint32_t)r % 100;
+        for (int e = 0; e < WIDE; e++) samples[r].x[e] = (float)((r + e) % 11 + 1);
+    }
+}
+
+static __int128 sum_with_a_large_one(int h, int e)
+{
+    __int128 sum = 0;
+    for (int r = 0; r < N; r++) {
+        const __int128 by = h % 7 == 3 && r == LARGE ? (__int128)1 << 70 : h % 5;
+        sum += (__int128)samples[r].f * (__int128)samples[r].x[e] * by;
+    }
+    return sum;
+}
+
+// Some turns of those that are made at once are made again, each for its own row.
+Test(gradient_forms, turns_that_are_made_again_add_to_their_rows)
+{
+    make_samples_with_a_large_one();
+    for (size_t form = 0; form < sizeof forms / sizeof *forms; form++) {
+        if (form && !have_cpu()) return;
+        gradient g = gradient_of(with_rows_of_their_own, context_of(forms[form]));
+        for (int h = 0; h < UNITS; h++)
+            for (int e = 0; e < WIDE; e++) {
+                const float right = (float)sum_with_a_large_one(h, e);
+                cr_assert_eq(g.rows->w[h][e], right, "%s, row %d, element %d: %a, not %a", forms[form], h, e, (double)g.rows->w[h][e], (double)right);
+            }
+        let_go(&g);
+    }
+}
+
+// Sums of some turns fit no word. No addend is negative and none is rounded, so each addition costs a relative error of one rounding at most.
+Test(gradient_forms, fast_sums_that_no_word_holds_stay_those_of_their_turns)
+{
+    if (!have_cpu()) return;
+    make_samples_with_a_large_one();
+    hdst_context *context = context_of("gpu-form");
+    cr_assert(context->engine);
+    context->engine->options.fast_sums = true;
+    gradient fast = gradient_of(with_rows_of_their_own, context);
+    cr_expect_gt(hdst_result_stats(fast.result).fast_sums, 1);
+    for (int h = 0; h < UNITS; h++)
+        for (int e = 0; e < WIDE; e++) {
+            const double right = (double)sum_with_a_large_one(h, e), got = (double)fast.rows->w[h][e];
+            cr_assert_leq(fabs(got - right), right * N * 0x1p-24, "row %d, element %d: %a, not %a", h, e, got, right);
+        }
+    let_go(&fast);
 }

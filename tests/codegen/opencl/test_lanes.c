@@ -99,7 +99,7 @@ static answer expected(const hdst__record *record, const char *records, uint64_t
 
 // --- Running ---
 
-enum { RECORDS = 300, SKIP = 64, ROWS = 3 };
+enum { RECORDS = 300, SKIP = 64, ROWS = 3, MANY_ROWS = 9 /* of a lane with several records */ };
 
 static char *make_rows(const hdst__record *record, uint64_t count, bool special)
 {
@@ -121,11 +121,11 @@ typedef struct setting {
     const ir_func *func;
     const hdst__record *record;
     const char *records, *centers;
-    uint32_t elements;
+    uint32_t elements, rows;
     hdst__interp_table broadcast[3];
 } setting;
 
-static void make_setting(setting *s, uint32_t elements)
+static void make_setting(setting *s, uint32_t elements, uint32_t rows)
 {
     const hdst__param_value params[] = {{.name = "D", .bits = elements}};
     const hdst__front_options front = {.params = params, .param_count = 1};
@@ -134,10 +134,10 @@ static void make_setting(setting *s, uint32_t elements)
     ir_func *func = hdst__lower(&arena, module, hdst__module_function(module, "measure"));
     cr_assert_null(hdst__passes_scalar(func));
     srand(elements);
-    *s = (setting){.func = func, .record = func->params[0].record, .elements = elements};
+    *s = (setting){.func = func, .record = func->params[0].record, .elements = elements, .rows = rows};
     s->records = make_rows(s->record, RECORDS, true);
-    s->centers = make_rows(s->record, ROWS, false);
-    s->broadcast[1] = (hdst__interp_table){s->centers, ROWS};
+    s->centers = make_rows(s->record, rows, false);
+    s->broadcast[1] = (hdst__interp_table){s->centers, rows};
 }
 
 static bool same_float(float a, float b) { return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b)); }
@@ -146,7 +146,7 @@ static bool same_double(double a, double b) { return memcmp(&a, &b, sizeof a) ==
 static void compare(const setting *s, const answer *got, const char *who)
 {
     for (uint64_t i = 0; i < RECORDS; i++) {
-        const answer want = expected(s->record, s->records, i, s->centers, ROWS, s->elements);
+        const answer want = expected(s->record, s->records, i, s->centers, s->rows, s->elements);
         const bool same = same_double(got[i].zz, want.zz) && same_double(got[i].z, want.z) && same_float(got[i].xc, want.xc) &&
                           same_float(got[i].xx, want.xx) && same_float(got[i].x, want.x) && got[i].k == want.k && got[i].kk == want.kk;
         cr_assert(same, "%s, %u elements, record %d: dot %a, not %a; sum %a, not %a; dot of doubles %a, not %a; e %a, not %a", who, s->elements, (int)i,
@@ -165,7 +165,7 @@ static void *page(uint64_t bytes)
 static void check_interpreter(uint32_t elements)
 {
     setting s;
-    make_setting(&s, elements);
+    make_setting(&s, elements, ROWS);
     answer *got = HDST__NEW_ARRAY(&arena, answer, RECORDS);
     const hdst__storage *storage = hdst__storage_make(&arena, s.record, HDST__AOS, 0, RECORDS);
     hdst__interp_run interp = {.func = s.func, .input = {storage}, .input_buffers = {(const void *const[]){s.records}}, .count = RECORDS,
@@ -175,10 +175,10 @@ static void check_interpreter(uint32_t elements)
     compare(&s, got, "interpreter");
 }
 
-static void check_kernel(uint32_t elements, hdst__layout layout, hdst__target target)
+static void check_kernel_of(uint32_t rows, uint32_t elements, hdst__layout layout, hdst__target target)
 {
     setting s;
-    make_setting(&s, elements);
+    make_setting(&s, elements, rows);
     cl_run run;
     cr_assert(cl_run_open(&run, CL_DEVICE_TYPE_CPU), "these tests need PoCL");
     const hdst__storage *from = hdst__storage_make(&arena, s.record, HDST__AOS, 0, RECORDS);
@@ -187,7 +187,7 @@ static void check_kernel(uint32_t elements, hdst__layout layout, hdst__target ta
     for (uint32_t b = 0; b < input->buffers; b++) buffers[b] = page(input->buffer_bytes[b]);
     hdst__storage_copy(input, buffers, SKIP, from, (const void *const[]){s.records}, 0, RECORDS);
     const hdst__target_facts facts = {target, 48 << 10, 1024, 2, true, true, true, cl_run_is_simulated(&run)};
-    const hdst__kernel_options options = {.facts = facts, .input = input, .rows = (const uint64_t[]){0, ROWS, 0}};
+    const hdst__kernel_options options = {.facts = facts, .input = input, .rows = (const uint64_t[]){0, rows, 0}};
     answer *got = HDST__NEW_ARRAY(&arena, answer, RECORDS);
     const hdst__kernel *kernel = hdst__kernel_make(&arena, s.func, &options, &diags);
     cr_assert_not_null(kernel);
@@ -198,6 +198,8 @@ static void check_kernel(uint32_t elements, hdst__layout layout, hdst__target ta
     for (uint32_t b = 0; b < input->buffers; b++) free(buffers[b]);
     cl_run_close(&run);
 }
+
+static void check_kernel(uint32_t elements, hdst__layout layout, hdst__target target) { check_kernel_of(ROWS, elements, layout, target); }
 
 Test(lanes, the_interpreter_has_the_bits_of_the_definition)
 {
@@ -226,4 +228,11 @@ Test(lanes, wide_records_in_kernels)
     for (int layout = HDST__AOS; layout <= HDST__AOP; layout++) check_kernel(784, (hdst__layout)layout, HDST__TARGET_CPU);
     check_kernel(784, HDST__AOS, HDST__TARGET_GPU);
     check_kernel(784, HDST__SOA, HDST__TARGET_GPU);
+}
+
+// So many that a lane has several records of a tile.
+Test(lanes, many_rows_in_kernels)
+{
+    check_kernel_of(MANY_ROWS, 33, HDST__AOS, HDST__TARGET_GPU);
+    check_kernel_of(MANY_ROWS, 33, HDST__SOA, HDST__TARGET_GPU);
 }

@@ -282,11 +282,12 @@ static const char *element_text(hdst__printer *p, const ir_stmt *s, uint32_t wor
     return index ? hdst__arena_printf(p->arena, "(ulong)(%s) * %" PRIu32 " + ", index, words) : "";
 }
 
-// A sum goes to a word of the work-group's table. Nobody else adds to it; an addition that gives nothing back is on its way at once all the same, where a load
-// in front of a store would be waited for, row by row.
+// A sum goes to a word of the work-group's table, by an addition that gives nothing back: it is on its way at once, where a load in front of a store would be
+// waited for, row by row. Where other work-groups have the same table, what is no sum must not be lost either.
 static void print_table_word(hdst__printer *p, const hdst__cell *cell, const char *to, const char *from)
 {
-    if (cell->op == HDST__WORD_ADD) hdst__write_line(&p->out, "device_add(&%s, %s);", to, from);
+    static const char *const function[] = {"device_add", "device_max", "device_or", "device_xor"};
+    if (cell->op == HDST__WORD_ADD || p->func->tables->shared) hdst__write_line(&p->out, "%s(&%s, %s);", function[cell->op], to, from);
     else hdst__print_word_into(p, cell, to, from);
 }
 

@@ -58,12 +58,12 @@ static const hdst__kernel *make_kernel(const ir_func *func, const hdst__storage 
     return hdst__kernel_make(&arena, func, &options, &diags);
 }
 
-static ir_func *make_func(void)
+static ir_func *make_func(const char *text, const char *name)
 {
     const hdst__front_options front = {0};
-    ast_module *module = hdst__module_compile(&diags, "tile.hk", program, sizeof program - 1, &front);
+    ast_module *module = hdst__module_compile(&diags, "tile.hk", text, strlen(text), &front);
     cr_assert_eq(diags.errors, 0);
-    ir_func *func = hdst__lower(&arena, module, hdst__module_function(module, "assign"));
+    ir_func *func = hdst__lower(&arena, module, hdst__module_function(module, name));
     cr_assert_null(hdst__passes_scalar(func));
     return func;
 }
@@ -86,7 +86,7 @@ static void *cache_lines(uint64_t bytes)
 
 static void check(const numbers *n, int32_t scale, hdst__layout layout)
 {
-    const ir_func *func = make_func();
+    const ir_func *func = make_func(program, "assign");
     const hdst__storage *rows_of_points = hdst__storage_make(&arena, func->params[0].record, HDST__AOS, 0, RECORDS);
     const hdst__storage *input = hdst__storage_make(&arena, func->params[0].record, layout, 64, RECORDS);
     void *buffers[MOST_BUFFERS] = {0};
@@ -121,4 +121,22 @@ Test(tile_sums, with_numbers_too_small_or_too_large_for_words_are_exact)
 {
     check(&(numbers){-10, -50, 97}, 20, HDST__SOA);
     check(&(numbers){-10, 45, 97}, 20, HDST__AOS);
+}
+
+// What is no sum is found in the same tables, where another work-group changes the word meanwhile.
+Test(tile_sums, what_is_no_sum_goes_to_a_shared_table_atomically)
+{
+    static const char others[] = "struct spot { uint32_t x[200]; uint32_t row; };\n"
+                                 "struct top { uint32_t x[200]; };\n"
+                                 "map rise(spot p, accum top t[]) { for (uint32_t i = 0; i < 200; i++) acc_max(t[p.row].x[i], p.x[i]); }\n"
+                                 "map join(spot p, accum top t[]) { for (uint32_t i = 0; i < 200; i++) t[p.row].x[i] |= p.x[i]; }\n"
+                                 "map mix(spot p, accum top t[]) { for (uint32_t i = 0; i < 200; i++) t[p.row].x[i] ^= p.x[i]; }\n";
+    static const char *const names[] = {"rise", "join", "mix"};
+    static const char *const additions[] = {"device_max(&t_Own[row", "device_or(&t_Own[row", "device_xor(&t_Own[row"};
+    for (size_t n = 0; n < 3; n++) {
+        const ir_func *func = make_func(others, names[n]);
+        const hdst__kernel *kernel = make_kernel(func, hdst__storage_make(&arena, func->params[0].record, HDST__AOS, 0, RECORDS));
+        cr_assert(kernel && kernel->group_tables == 8, "%s", names[n]);
+        cr_assert(strstr(kernel->source, additions[n]), "%s: no %s\n%s", names[n], additions[n], kernel->source);
+    }
 }

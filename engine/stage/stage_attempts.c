@@ -152,10 +152,12 @@ static hdst_status prepare_anew(hdst__stage *stage, const hdst__stage_values *va
 
 hdst_status hdst__stage_run_in_modes(hdst__stage *stage, const hdst__stage_values *values, hdst_error *error)
 {
-    for (;;) {
+    for (bool gave_way = false;;) {
         hdst__progress_begin(stage->runtime->progress, stage->spec.func->name, stage->spec.limit || stage->reader.open_end ? 0 : stage->reader.records);
         const attempt a = stage->spec.kind == HDST__STAGE_MAP ? attempt_map(stage, values) : attempt_fold(stage);
-        if (a.status == HDST_E_MEMORY && hdst__partial_caches_release(stage->runtime)) {       // there is more now
+        // There is more now. Once in a mode: an attempt keeps parts of what it reads again, and would be made for ever where even all of that is too little.
+        if (a.status == HDST_E_MEMORY && !gave_way && hdst__partial_caches_release(stage->runtime)) {
+            gave_way = true;
             forget_counts(&stage->stats);
             continue;
         }
@@ -165,6 +167,7 @@ hdst_status hdst__stage_run_in_modes(hdst__stage *stage, const hdst__stage_value
             if (a.status == HDST_OK && stage->mode.is[HDST__MODE_SKIP_FAILED]) stage->stats.skipped = hdst__stage_skipped(stage);
             return a.status;
         }
+        gave_way = false;
         hdst_status status = change_mode(stage, change, &a.error, error);
         if (status == HDST_OK) status = prepare_anew(stage, values, error);
         if (status != HDST_OK) return status;

@@ -44,6 +44,7 @@ void hdst__aggregate_device_destroy(hdst__aggregate_device *d)
 void hdst__aggregate_device_put_on(hdst__aggregate_device *d, hdst__device *on)
 {
     if (d->device && d->device != on) hdst__aggregate_device_release(d);
+    if (d->device != on) d->refuses_many = false;
     d->device = on;
     d->given = true;
 }
@@ -372,7 +373,7 @@ static hdst_status attempt(pass *p, bool *again, hdst_error *error)
     if (status == HDST_OK && !c->known) status = choose_low(p, error);
     d->rounds = c->low_bits ? 2 : 1;
     d->counted_at_once = p->counts_all;
-    if (status == HDST_OK && c->low_bits > 9) status = refuse_keys(d, too_many, error);
+    if (status == HDST_OK && c->low_bits > HDST__AGGREGATE_FEW_BITS) status = refuse_keys(d, too_many, error);
     if (status == HDST_OK && c->low_bits) status = second_time(p, error);
     if (status == HDST_OK) status = total(p, error);
     if (status == HDST_OK && expected) status = write_rows(p, expected, error);
@@ -402,13 +403,6 @@ static void look_at_kernels(hdst__aggregate_device *d, const hdst__storage *stor
     d->may_do_later = !*why;
 }
 
-// The same records again: the last run counted the keys, of which the first one had an estimate when it decided about rounds.
-static void choose_again(hdst__aggregate_device *d)
-{
-    const hdst__aggregate_device_choice *c = &d->choice;
-    if (c->counted && !c->crowded && !hdst__engine_limits(d->engine)->by_key_partition_bits) hdst__aggregate_device_choose_partitions(d);
-}
-
 // Looks at a sample, unless the last run had the same records. *why: what the kernels cannot do, or NULL.
 static hdst_status choose(hdst__aggregate_device *d, const hdst__dataset_cache *cache, uint64_t version, const char **why, hdst_error *error)
 {
@@ -420,7 +414,7 @@ static hdst_status choose(hdst__aggregate_device *d, const hdst__dataset_cache *
     look_at_kernels(d, storage, why);
     if (*why) return HDST_OK;
     status = hdst__aggregate_device_prepare_text(d, storage, false, error);
-    if (same && status == HDST_OK) choose_again(d);
+    if (same && status == HDST_OK) hdst__aggregate_device_choose_again(d);
     if (same || status != HDST_OK) return status;
     status = hdst__aggregate_device_choose(d, cache, error);
     look_at_kernels(d, storage, why);
@@ -467,7 +461,8 @@ static hdst_status run_by_hash(hdst__aggregate_device *d, const hdst__aggregate_
 static hdst_status run_in_groups(hdst__aggregate_device *d, const hdst__aggregate_input *input, const char **why, hdst_error *error)
 {
     const hdst_status status = run_by_hash(d, input, why, error);
-    if (status != HDST_E_DRIVER || d->shape.many_lanes == d->shape.few_lanes) return status;
+    const bool asked_for_many = d->choice.high_bits > HDST__AGGREGATE_FEW_BITS && d->shape.many_lanes > d->shape.few_lanes;
+    if (status != HDST_E_DRIVER || !asked_for_many) return status;
     d->device->ops->finish(d->device);
     d->refuses_many = true;
     d->choice.of = NULL;

@@ -268,6 +268,16 @@ void hdst__aggregate_device_choose_partitions(hdst__aggregate_device *d)
     split_bits(d, forced && !c->known ? forced : bits);
 }
 
+// The last run counted the keys, of which the first one had an estimate when it decided about rounds. Where two rounds do not give as
+// many partitions as would be quicker, those that did stay.
+void hdst__aggregate_device_choose_again(hdst__aggregate_device *d)
+{
+    const hdst__aggregate_device_choice before = d->choice;
+    if (!before.counted || before.crowded || hdst__engine_limits(d->engine)->by_key_partition_bits) return;
+    hdst__aggregate_device_choose_partitions(d);
+    if (d->choice.low_bits > HDST__AGGREGATE_FEW_BITS) d->choice = before;
+}
+
 double hdst__aggregate_device_distinct_of(const uint64_t *map, double share)
 {
     uint64_t set = 0;

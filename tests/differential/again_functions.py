@@ -172,7 +172,7 @@ class Key:
 DIGEST = Record("digest", [("chain", "uint64_t", ()), ("first", "uint32_t", ()), ("last", "uint32_t", ()), ("count", "uint32_t", ())])
 PAIR = Record("pair", [("l", "uint32_t", ()), ("r", "uint32_t", ())])
 PAIR_TEXT = Record("pair_text", [("l", "uint32_t", ()), ("t", "text", ()), ("r", "uint32_t", ())])
-TODO = Record("todo", [("at", "uint32_t", ()), ("far", "uint32_t", ())])
+FRONT = Record("front", [("at", "uint32_t", ()), ("far", "uint32_t", ())])
 COUNTED = Record("counted", [("word", "text", ()), ("n", "uint64_t", ())])
 
 
@@ -190,7 +190,7 @@ class Module:
         self.window = Record("window", [("count", "uint32_t", ()), ("at", "uint32_t", ()), ("row", record, (3,))])
         self.moved = Record("moved", [("at", "uint32_t", ())] + record.fields) if "at" not in record.field_leaves else None
         self.looked = [i for i, leaf in enumerate(record.leaves) if leaf.kind in INTEGERS or leaf.kind in ("bool", "text")]
-        self.text = "".join(r.declaration() for r in [*nested, record, DIGEST, PAIR, PAIR_TEXT, TODO, COUNTED, self.zipped, self.window])
+        self.text = "".join(r.declaration() for r in [*nested, record, DIGEST, PAIR, PAIR_TEXT, FRONT, COUNTED, self.zipped, self.window])
         self.text += self.plain() + self.loops() + "".join(map(self.by_key, self.keys))
 
     def random_keys(self, dice):
@@ -277,21 +277,21 @@ map settled({T} r, lookup {T} s[], broadcast uint32_t turn, accum uint32_t left,
     acc_max(turns, turn + 1u);
     return q;
 }}
-map begun({T} r) -> todo {{ return (todo){{ .at = r.{n} % 50u, .far = 0u }}; }}
-flat_map reached(todo t, lookup {T} s[]) -> todo
+map begun({T} r) -> front {{ return (front){{ .at = r.{n} % 50u, .far = 0u }}; }}
+flat_map reached(front t, lookup {T} s[]) -> front
 {{
     for (uint32_t k = 0u; k < t.at % 4u; k++) {{
         uint32_t to = (uint32_t)((t.at * 7u + k * 5u + t.far) % len(s));
         if (s[to].{n} % 32u > t.far) emit(to, t.far + 1u);
     }}
 }}
-map keyed_todo(todo t) -> (key uint32_t at, uint32_t far) {{ return (t.at, t.far); }}
+map keyed_front(front t) -> (key uint32_t at, uint32_t far) {{ return (t.at, t.far); }}
 reduce nearer(uint32_t a, uint32_t b) {{ return min(a, b); }}
 """
         if self.moved and not self.record.texts:
             copies = " ".join(f"m.{leaf.path} = s[t.at].{leaf.path};" for leaf in self.record.leaves)
             text += self.moved.declaration()
-            text += f"map moving(todo t, lookup {T} s[]) -> moved {{ moved m; m.at = t.at; {copies} m.{n} = t.far * 3u; return m; }}\n"
+            text += f"map moving(front t, lookup {T} s[]) -> moved {{ moved m; m.at = t.at; {copies} m.{n} = t.far * 3u; return m; }}\n"
         return text
 
     def by_key(self, key):
@@ -387,9 +387,9 @@ reduce nearer(uint32_t a, uint32_t b) {{ return min(a, b); }}
     def begun(self, rows):
         return [(r[self.id] % 50, 0) for r in rows]
 
-    def reached(self, todo, state):
+    def reached(self, front, state):
         found = []
-        for at, far in todo:
+        for at, far in front:
             for k in range(at % 4):
                 if not state:
                     raise Fail
@@ -398,9 +398,9 @@ reduce nearer(uint32_t a, uint32_t b) {{ return min(a, b); }}
                     found.append((to, far + 1))
         return found
 
-    def moving(self, todo, state):
+    def moving(self, front, state):
         found = []
-        for at, far in todo:
+        for at, far in front:
             if at >= len(state):
                 raise Fail
             found.append((at, *self.record.canonical(self.with_id(state[at], far * 3))))

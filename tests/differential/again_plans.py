@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A random pipeline for again.py: sources, operators, loops and results, as commands of run_again.c and as what they come to. A node's rows are found anew
 whenever they are asked for, from what the sources and values hold at that moment."""
-from again_functions import DIGEST, TODO, Fail, Key, Law, order_of
+from again_functions import DIGEST, FRONT, Fail, Key, Law, order_of
 from again_records import FLOATS, INTEGERS, Record, is_nan, random_rows
 
 MOST_PAIRS = 60000
@@ -458,10 +458,10 @@ class Plans:
         case, dice, module = self.case, self.dice, self.module
         if not module.moved or module.record.texts:
             return self.loop(node)
-        state, work, limit = case.value(module.record.name, None), case.value("todo", None), dice.choice([1, 2, 3, 6])
+        state, work, limit = case.value(module.record.name, None), case.value("front", None), dice.choice([1, 2, 3, 6])
         case.do("value", state, module.record.name)
-        case.do("value", work, "todo")
-        first = self.unary("map", self.slice(case.other()), ["begun"], module.begun, TODO)
+        case.do("value", work, "front")
+        first = self.unary("map", self.slice(case.other()), ["begun"], module.begun, FRONT)
         reads, found, moves = case.new("dataset"), case.new("dataset"), case.new("dataset")
         case.do("read_value", reads, work)
         spec = case.new("spec")
@@ -471,7 +471,7 @@ class Plans:
         reduced = dice.random() < 0.6
         if reduced:
             by, keyed, found = found, case.new("dataset"), case.new("dataset")
-            case.do("map", keyed, by, "keyed_todo")
+            case.do("map", keyed, by, "keyed_front")
             case.do("reduce_by_key", found, keyed, "nearer")
         put = case.new("spec")
         case.do("spec", put, "moving")
@@ -484,7 +484,7 @@ class Plans:
         number = case.new("dataset")
         case.tell("delta", limit, "reduced" if reduced else "", "swapped" if swapped else "")
         case.do("delta", number, node.number, state, first.number, work, limit, "-", 0, *steps)
-        key = Key(98, TODO, ["at"])
+        key = Key(98, FRONT, ["at"])
 
         def next_work():
             reached = module.reached(case.values[work], case.values[state])

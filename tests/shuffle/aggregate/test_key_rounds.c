@@ -41,6 +41,17 @@ static void check_rows(const row *got, uint64_t got_count, uint64_t count, uint3
     }
 }
 
+// What explain says then.
+static const char *run_and_check(hdst_result *result, uint64_t records, uint32_t keys)
+{
+    uint64_t count;
+    RUN(result);
+    const row *got = hdst_result_rows(result, NULL, &count);
+    const char *how = hdst_explain(result, NULL);
+    check_rows(got, count, records, keys, how);
+    return how;
+}
+
 // told: in what explain says after the second run, which knows how many keys there are.
 static void check(const setting *s, uint64_t count, uint32_t keys, const char *told)
 {
@@ -53,12 +64,7 @@ static void check(const setting *s, uint64_t count, uint32_t keys, const char *t
     hdst_dataset *data = hdst_cache(hdst_read(hdst_source_from_memory(context, rows, count, sizeof(row)), module, "row"));
     hdst_result *result = hdst_result_create(hdst_reduce_by_key(data, module, "add"));
     make_rows(count, keys);
-    for (int run = 0; run < 2; run++) {
-        uint64_t got_count;
-        RUN(result);
-        const row *got = hdst_result_rows(result, NULL, &got_count);
-        check_rows(got, got_count, count, keys, hdst_explain(result, NULL));
-    }
+    for (int run = 0; run < 2; run++) run_and_check(result, count, keys);
     cr_assert(strstr(hdst_explain(result, NULL), told), "%llu records, %u keys: no \"%s\"\n%s", (unsigned long long)count, keys, told,
               hdst_explain(result, NULL));
     hdst_context_destroy(context);
@@ -197,11 +203,7 @@ Test(key_rounds, a_driver_that_refuses_large_work_groups)
         hdst_result *result = hdst_result_create(hdst_reduce_by_key(data, module, "add"));
         make_rows(N, IN_ONE_ROUND);
         for (int run = 0; run < 2; run++) {
-            uint64_t count;
-            RUN(result);
-            const row *got = hdst_result_rows(result, NULL, &count);
-            const char *how = hdst_explain(result, NULL);
-            check_rows(got, count, N, IN_ONE_ROUND, how);
+            const char *how = run_and_check(result, N, IN_ONE_ROUND);
             if (run) cr_assert(strstr(how, "1024 parts by hash in 2 rounds"), "%s", how);
             if (run) cr_assert(strstr(how, "no more than 512 parts in a round, as the driver refused work-groups for more"), "%s", how);
         }

@@ -257,6 +257,7 @@ hdst_status hdst__executor_finish_oldest(hdst__executor *executor, hdst__pass *p
         else if (pass->output && keep_output && !hdst__slot_has_failed(pass, slot, slot->skip, slot->count))
             status = hdst__executor_take_output(executor, slot, pass, error);
     }
+    if (status != HDST_OK) hdst__pass_note_broken(pass, pass->base + slot->segment->first + slot->skip);
     executor->oldest = (executor->oldest + 1) % executor->slots;
     executor->in_flight--;
     slot->segment->users--;
@@ -307,24 +308,33 @@ static hdst_status room_in_place(hdst__executor *executor, hdst__pass *pass, uin
     return status;
 }
 
-static hdst_status submit_records(hdst__executor *executor, hdst__pass *pass, hdst__segment *segment, uint64_t begin, uint64_t end, hdst_error *error)
+// From *at to the end; *at: so far it went.
+static hdst_status submit_slices(hdst__executor *executor, hdst__pass *pass, hdst__segment *segment, uint64_t *at, uint64_t end, hdst_error *error)
 {
-    for (uint64_t skip = begin; skip < end && !hdst__pass_stops(executor, pass);) {
+    while (*at < end && !hdst__pass_stops(executor, pass)) {
         while (executor->in_flight == executor->slots || awaits_limit(executor, pass)) {
             hdst_status status = hdst__executor_finish_oldest(executor, pass, true, error);
             if (status != HDST_OK) return status;
         }
         if (hdst__pass_stops(executor, pass)) break;
         uint64_t count = 0;
-        hdst_status status = slice_records(pass, end - skip, &count, error);
+        hdst_status status = slice_records(pass, end - *at, &count, error);
         uint64_t room = count;
         if (status == HDST_OK) status = room_in_place(executor, pass, count, &room, error);
         if (room < count) count = room;
-        if (status == HDST_OK) status = submit_slice(executor, pass, segment, skip, count, error);
+        if (status == HDST_OK) status = submit_slice(executor, pass, segment, *at, count, error);
         if (status != HDST_OK) return status;
-        skip += count;
+        *at += count;
     }
     return HDST_OK;
+}
+
+static hdst_status submit_records(hdst__executor *executor, hdst__pass *pass, hdst__segment *segment, uint64_t begin, uint64_t end, hdst_error *error)
+{
+    uint64_t at = begin;
+    const hdst_status status = submit_slices(executor, pass, segment, &at, end, error);
+    if (status != HDST_OK) hdst__pass_note_broken(pass, pass->base + segment->first + at);
+    return status;
 }
 
 // Records that nothing comes of: they are done.

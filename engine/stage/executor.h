@@ -113,6 +113,7 @@ typedef struct hdst__pass {
     hdst__chunk *chunk;                 // of the share in progress
     uint64_t at;                        //     and where that begins
     uint64_t failure;                   // out: UINT64_MAX, or the error word of the failing record with the smallest index
+    uint64_t broken_at;                 // the first record that an error kept from being looked at, or from being given on; UINT64_MAX: none was
 } hdst__pass;
 
 typedef struct hdst__slot_sizes {
@@ -141,6 +142,12 @@ static inline hdst_status hdst__pass_read_overflow_state(hdst__device *device, h
 
 // Runs all slices that the schedule gives this worker. When it returns nothing is in flight. HDST_OK also when a record failed: then `failure` says which.
 hdst_status hdst__execute(hdst__executor *executor, hdst__pass *pass, hdst_error *error);
+
+// An error met what begins at that record of the whole input.
+static inline void hdst__pass_note_broken(hdst__pass *pass, uint64_t at)
+{
+    if (at < pass->broken_at) pass->broken_at = at;
+}
 
 // executor_start.c: records [skip, skip + count) of the slot's segment begin. `alone`: nobody is told when they end; settling the slot's ticket waits.
 hdst_status hdst__executor_start(hdst__executor *executor, hdst__pass *pass, hdst__slot *slot, uint64_t skip, uint64_t count, bool alone, hdst_error *error);

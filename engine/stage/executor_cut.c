@@ -158,6 +158,8 @@ static hdst_status run_parts(hdst__executor *executor, hdst__pass *pass, hdst__s
         slot->segment = &parts;
         status = run_parts_of(executor, pass, slot, &parts, from, i, error);
         slot->segment = from;
+        slot->skip = i;
+        slot->count = 1;
         slot->is_part = false;
     }
     if (!hdst__given_up(executor->device)) hdst__segment_destroy(executor->device, &parts);

@@ -195,7 +195,10 @@ static hdst_status run_share(hdst__executor *executor, hdst__pass *pass, const h
         hdst__segment *segment;
         if (hdst__reader_filled(pass->reader, at, behind - at) == 0) break;
         status = next_segment(executor, pass, at, behind, &segment, error);
-        if (status != HDST_OK) break;
+        if (status != HDST_OK) {
+            hdst__pass_note_broken(pass, pass->base + at);
+            break;
+        }
         status = hdst__executor_submit(executor, pass, segment, share, error);
         at = segment->first + segment->count;
         segment->users--;
@@ -250,7 +253,9 @@ static bool stops_here(const hdst__executor *executor, const hdst__pass *pass)
 static hdst_status give_output(hdst__pass *pass, hdst_error *error)
 {
     hdst__assembly *assembly = pass->team ? pass->team->assembly : NULL;
-    return assembly && !pass->number ? hdst__assembly_give(assembly, false, error) : HDST_OK;
+    const hdst_status status = assembly && !pass->number ? hdst__assembly_give(assembly, false, error) : HDST_OK;
+    if (status != HDST_OK) hdst__pass_note_broken(pass, 0);     // none of what is given has failed, nor has what comes before it
+    return status;
 }
 
 // A policy that has nothing for this worker now may have once what is in flight has ended, for then it knows more.
@@ -275,6 +280,7 @@ static hdst_status run_shares(hdst__executor *executor, hdst__pass *pass, hdst_e
     while (next_share(executor, pass, &share, &status, error)) {
         status = check_share(pass, &share, error);
         if (status == HDST_OK) status = begin_chunk(executor, pass, &share, error);
+        if (status != HDST_OK) hdst__pass_note_broken(pass, pass->base + share.first);
         if (status == HDST_OK) status = run_share(executor, pass, &share, error);
         if (status == HDST_OK && pass->reader->open_end) cut_chunk(pass, &share);
         if (status == HDST_OK) status = give_output(pass, error);
@@ -333,7 +339,7 @@ static hdst_status run_all(hdst__executor *executor, hdst__pass *pass, hdst_erro
 
 hdst_status hdst__execute(hdst__executor *executor, hdst__pass *pass, hdst_error *error)
 {
-    pass->failure = UINT64_MAX;
+    pass->failure = pass->broken_at = UINT64_MAX;
     // Where records hold nothing there is nothing to fill meanwhile: whoever waits asks the device, which GPUs answer sooner than they tell.
     pass->streams = pass->reader->record->leaf_count && (!pass->cache || pass->cache->each || pass->cache->loaded < pass->cache->count);
     const bool own_schedule = !pass->schedule;
@@ -346,8 +352,8 @@ hdst_status hdst__execute(hdst__executor *executor, hdst__pass *pass, hdst_error
         hdst_status closed = hdst__window_close(pass->window, status == HDST_OK ? error : NULL);
         if (status == HDST_OK) status = closed;
     }
-    // A record that failed comes before whatever ended the submission of later ones.
-    if (pass->failure != UINT64_MAX && !hdst__given_up(executor->device)) return HDST_OK;
+    // What failed behind an error was in flight beside it: records between the two have not been looked at.
+    if (pass->failure != UINT64_MAX && pass->failure >> 16 < pass->broken_at && !hdst__given_up(executor->device)) return HDST_OK;
     return status == HDST_OK ? hdst__cancel_check(executor->device->runtime->cancel, pass->stats->device[0].records,
                                                    pass->reader->open_end ? 0 : pass->reader->records, error) : status;
 }

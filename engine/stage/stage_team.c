@@ -207,20 +207,22 @@ static hdst_status run_round(hdst__stage *stage, const hdst__stage_values *value
 }
 
 // What devices that failed in the last round were given: true when there is something, which those that are left do in another round, with new tables.
-// What they made so far is merged first.
+// What they made so far is merged first. Where a record failed, what comes before it is looked at alone.
 static bool others_do_lost(hdst__stage *stage, hdst__team *team, bool *merged, hdst_status *status, hdst_error *error)
 {
+    const uint64_t failure = atomic_load(&team->failure);
     bool any = false;
     if (!team->survives || hdst__stage_overflow_is_full(stage)) return false;
     for (uint32_t i = 0, number = 1; i < stage->other_count && *status == HDST_OK; i++) {
         const hdst__stage_worker *other = &stage->others[i];
         if (!other->plan) continue;
         const uint32_t in_schedule = number++;
-        if (!other->lost || !team->given[in_schedule].count) continue;
+        if (!other->lost || !team->given[in_schedule].count || team->given[in_schedule].range[0].first > failure >> 16) continue;
         any = true;
         if (!hdst__team_give_back(team, in_schedule)) *status = hdst__error_memory(error, "the shares of a device that failed");
     }
     if (!any || *status != HDST_OK) return false;
+    if (failure != UINT64_MAX) return true;
     *status = merge_tables(stage, stage->other_count, !*merged, false, error);
     *merged = true;
     return *status == HDST_OK;
@@ -247,7 +249,7 @@ static hdst_status run_team(hdst__stage *stage, const hdst__stage_values *values
     bool merged = false;
     begin_others(stage);
     do status = run_round(stage, values, team, failure, error);
-    while (status == HDST_OK && *failure == UINT64_MAX && others_do_lost(stage, team, &merged, &status, error));
+    while (status == HDST_OK && others_do_lost(stage, team, &merged, &status, error));
     if (!stays) end_schedule(stage, team);
     add_stats(stage);
     leave_out_lost(stage);

@@ -41,14 +41,21 @@ Test(progress, only_a_scan_is_told)
     cr_expect_eq(calls, 1, "behind the last");
 }
 
+// On a busy machine any of this may take longer than the time between two: by the clock there are as many as there may be.
+static void look_often(double since)
+{
+    for (int i = 0; i < 1000; i++) hdst__progress_look(&progress);
+    cr_expect_leq(calls, (hdst__now() - since) / 0.0999);
+}
+
 Test(progress, it_is_told_seldom)
 {
+    const double since = progress.told;         // when it was made
     hdst__progress_begin(&progress, "f", 0);
-    for (int i = 0; i < 1000; i++) hdst__progress_look(&progress);
-    cr_expect_eq(calls, 0, "not at once either");
+    look_often(since);          // not at once either
     look_later();
-    for (int i = 0; i < 1000; i++) hdst__progress_look(&progress);
-    cr_expect_eq(calls, 1);
+    cr_expect_geq(calls, 1);
+    look_often(since);
 }
 
 Test(progress, records_add_up_by_worker)

@@ -158,10 +158,20 @@ def start_long(path):
     return child
 
 
+def wait_for_work(child, seconds):
+    """Until it has had so much processor time more: on a busy machine it may have had next to none in any time."""
+    def had():
+        with open(f"/proc/{child.pid}/stat", encoding="utf-8") as file:
+            return sum(map(int, file.read().rpartition(")")[2].split()[11:13])) / os.sysconf("SC_CLK_TCK")
+    end = had() + seconds
+    while child.poll() is None and had() < end:
+        time.sleep(0.05)
+
+
 def a_cancelled_run_leaves_a_whole_file():
     write_npy("long.npy", 1000000, 2, [random.random() for _ in range(2000000)])
     child = start_long("cancelled.json")
-    time.sleep(0.5)
+    wait_for_work(child, 0.5)
     child.send_signal(signal.SIGINT)
     child.communicate()
     check(child.returncode == 130, f"code {child.returncode}")
@@ -171,7 +181,7 @@ def a_cancelled_run_leaves_a_whole_file():
 
 def a_killed_program_leaves_a_whole_file():
     child = start_long("killed.json")
-    time.sleep(0.5)
+    wait_for_work(child, 0.5)
     child.kill()
     child.communicate()
     check(events_of("killed.json") == [] or checked("killed.json"), "not whole")

@@ -144,7 +144,7 @@ static uint64_t most_turns(const tiler *t) { return t->ordered ? HDST__GPU_TILE_
 // How many turns are made at once: all of them, if there are few, or it is thought that there are; 0: the loop does not suit.
 static uint64_t turns_of(const tiler *t, const ir_stmt *loop)
 {
-    if (!hdst__is_plain_loop(loop) || hdst__scalar_size(loop->hi->kind) < 4 || hdst__ir_loop_exits(loop) || loop->hi->varying || !is_rows(loop->hi)) return 0;
+    if (!hdst__is_plain_loop(loop) || hdst__scalar_size(loop->hi->kind) < 4 || hdst__ir_loop_exits(loop) || !is_rows(loop->hi)) return 0;
     if (loop->hi->op == IR_CONST && loop->hi->bits <= most_turns(t)) return loop->hi->bits;
     const bool adds = !hdst__ir_visit_stmts((ir_block *)&loop->body, find_addition, NULL);       // how often is known of loops from 0 alone
     length_search s = {.limits = t->limits};

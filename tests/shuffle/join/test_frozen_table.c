@@ -110,6 +110,26 @@ Test(frozen_table, each_key_is_found_and_no_other)
         }
 }
 
+// Slots that nobody took were zeroes.
+Test(frozen_table, a_key_of_zeroes_is_found_only_where_it_is)
+{
+    for (uint32_t i = 0; i < MOST; i++) rows[i] = (row){.number = i + 1};
+    const row zeroes = {0};
+    for (uint64_t count = 1; count <= 64; count++) {
+        fixture f;
+        begin(&f, narrow, 1, count, HDST__FROZEN_ONLY, 64 << 20);
+        cr_assert_eq(make(&f, NULL), HDST_OK);
+        cr_assert_null(find(&f, &zeroes), "%d rows", (int)count);
+        end(&f);
+        rows[count / 2].number = 0;
+        begin(&f, narrow, 1, count, HDST__FROZEN_ONLY, 64 << 20);
+        each_is_found(&f);
+        cr_assert_not_null(find(&f, &zeroes));
+        end(&f);
+        rows[count / 2].number = (uint32_t)count / 2 + 1;
+    }
+}
+
 // A run has all rows of its key, in their order; the first one is what the other forms keep.
 Test(frozen_table, keys_that_are_there_more_than_once)
 {

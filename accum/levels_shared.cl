@@ -10,6 +10,16 @@
 #include "accum/levels_float.cl"
 // FAMILY_BELOW: by so many binades the sums in double reach lower than the two levels. FAMILY_MOVES: how often a family takes other binades in a strip.
 enum { FAMILY_BINADES = 20, FAMILY_BELOW = 5, FAMILY_PART = 256, FAMILY_MOVES = 64, FAMILY_LEAST = -100, FAMILY_GREATEST = 100, FAMILY_GROUPS = 8 };
+// Between two times that sums are emptied. Parts of blocks: each counts 2^22 units of the first level and 2^24 of the second at most, so 127 of them less than
+// 2^29 and 2^31. Additions to a lane of the sums in double, of 2^48 of the units that double_path_units counts: less than 2^53. A lane's count of those grows
+// by 2^29 * 2^26 + 2^31 * 2^5 + 2^53 < 2^56 each time, so it is less than 2^62 after FAMILY_EMPTIED, and so is what others leave there (2^53 each time, 256
+// times).
+// FAMILY_FULL: so many units of the first level may the sum of a lane's b be, from additions to its base that round. Where no b is negative it never gets less,
+// whatever they are: then it has left its binade at the end if it ever did, which shows, as do infinities and NaN (b of any sign). If it has not, each of 16
+// additions has rounded half a unit, so the b themselves come to 8 units more at most. What products of |a| <= 2^top come to in their units is no more, and
+// while they are added up 8 more are rounded: less than 2^22. FAMILY_OVER: one block of so many may be too great for one group without other binades.
+enum { FAMILY_FULL = (1 << 22) - 32, FAMILY_OVER = 64 };
+enum { FAMILY_PARTS = 127, FAMILY_ADDITIONS = 32, FAMILY_EMPTIED = 64 };
 typedef struct family_sum {
     float_levels *sum;
     volatile __global long *cell;
@@ -22,21 +32,24 @@ typedef struct family {
     family_sum *sums;               // of the first group: its products, then b; of the next
     float *aside;
     int *top;                       // of each b: what a lane's sum of |b| over a block is below, as exponent; of each a: what |a| is at most
+    int *wanted;                    // of each b: what its top has to be for the parts that were too great
     uint groups, products, count;   // count: sums of a group
     uint room, records;             // of a block
     uint held;                      // records put aside
     uint settled;                   // all sums are in double, in the binades that `top` says, and nobody else adds to them
-    uint turns;                     // additions to each lane since they were emptied
+    uint parts, additions;          // of blocks to the levels, to each lane of the sums in double, since they were emptied
+    uint over;                      // grows with parts of blocks that were too great for their group
     uint fails, pause, moves;       // blocks in a row that did not fit, and for how many nobody tries
     uint found;                     // records of this block that are put aside, and which
     ushort at[LEVELS_BLOCK];
 } family;
-inline void family_start(family *f, family_sum *sums, float *aside, int *top, uint groups, uint products, uint count, uint records)
+inline void family_start(family *f, family_sum *sums, float *aside, int *top, int *wanted, uint groups, uint products, uint count, uint records)
 {
-    f->sums = sums, f->aside = aside, f->top = top;
+    f->sums = sums, f->aside = aside, f->top = top, f->wanted = wanted;
     f->groups = groups, f->products = products, f->count = count;
     f->records = records, f->room = records + records / 8;
-    f->held = f->settled = f->turns = f->fails = f->pause = f->moves = f->found = 0;
+    f->held = f->settled = f->parts = f->additions = f->over = f->fails = f->pause = f->moves = f->found = 0;
+    for (uint g = 0; g < groups; g++) wanted[g] = INT_MIN;
 }
 // A fused multiply-add, or not: so that additions share out among the processor's ports.
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
@@ -53,24 +66,34 @@ inline int family_top(const family *f, uint group, uint i) { return f->top[group
 
 // --- What was put aside ---
 
-// Zeros are nothing to add; what is too small for the sum in double goes to the cell.
-inline void family_take_aside(const family_sum *to, const float *b, const float *a, uint records)
+// What a sum in double does not take: zeros, what is smaller than `least`, twice its bits, and what is too great.
+inline uint16 family_outside(float16 v, uint least) { return as_uint16((as_uint16(v) << 1) - least >= (uint)(FAMILY_BINADES + FAMILY_BELOW) << 24); }
+inline float16 family_product(const float *b, const float *a, uint r)
+{
+    const float16 factor = *(const packed_float16 *)(b + r);
+    return a ? factor * *(const packed_float16 *)(a + r) : factor;
+}
+// Any products. Zeros are nothing to add; what else the sum in double does not take goes to the cell.
+__attribute__((noinline)) void family_take_aside(const family_sum *to, const float *b, const float *a, uint records)
 {
     const uint least = (uint)(127 + to->sum->low) << 24;
+    double8 sum0 = to->sum->in_double[0], sum1 = to->sum->in_double[1];
+    uint16 any = 0;
     for (uint r = 0; r < records; r += 16) {
-        const float16 factor = *(const packed_float16 *)(b + r), v = a ? factor * *(const packed_float16 *)(a + r) : factor;
-        const uint16 magnitude = as_uint16(v) << 1, small = as_uint16(magnitude < (uint16)(least)) & magnitude;
-        const float16 held = as_float16(as_uint16(v) & ~as_uint16(magnitude < (uint16)(least)));
-        to->sum->in_double[0] += convert_double8(held.lo);
-        to->sum->in_double[1] += convert_double8(held.hi);
-        if (!any_bit_float(small)) continue;
-        for (uint n = r; n < r + 16; n++) {
-            const float one = a ? b[n] * a[n] : b[n];
-            if (one != 0 && as_uint(one) << 1 < least) levels_to_cell_float(to->cell, to->last, to->lowest, one);
-        }
+        const float16 v = family_product(b, a, r), held = as_float16(as_uint16(v) & ~family_outside(v, least));
+        sum0 += convert_double8(held.lo);
+        sum1 += convert_double8(held.hi);
+        any |= (as_uint16(v) ^ as_uint16(held)) << 1;
+    }
+    to->sum->in_double[0] = sum0;
+    to->sum->in_double[1] = sum1;
+    for (uint r = 0; any_bit_float(any) && r < records; r += 16) {
+        float16 v = family_product(b, a, r);
+        const uint16 outside = family_outside(v, least) & as_uint16(v) << 1;
+        for (uint n = 0; any_bit_float(outside) && n < 16; n++)
+            if (((const uint *)&outside)[n]) levels_to_cell_float(to->cell, to->last, to->lowest, ((const float *)&v)[n]);
     }
 }
-// Room for so many additions to each lane.
 __attribute__((noinline)) void family_empty(family *f)
 {
     for (uint i = 0; i < f->groups * f->count; i++) {
@@ -80,21 +103,24 @@ __attribute__((noinline)) void family_empty(family *f)
         to->sum->double_path_units[1] += (convert_long8(to->sum->units[0].hi) << 26) + (convert_long8(to->sum->units[1].hi) << 5);
         to->sum->units[0] = to->sum->units[1] = 0;
         levels_empty_float(to->sum);
-        if (to->sum->emptied >= 256) levels_publish_float(to->sum, to->cell, to->last, to->lowest);
+        if (to->sum->emptied >= FAMILY_EMPTIED) levels_publish_float(to->sum, to->cell, to->last, to->lowest);
     }
-    f->turns = 0;
+    f->parts = f->additions = 0;
 }
-inline void family_ready(family *f, uint turns)
+inline uint family_parts(uint records) { return (records + FAMILY_PART - 1) / FAMILY_PART; }
+// Room for so many more.
+inline void family_ready(family *f, uint parts, uint additions)
 {
-    if (f->turns + turns > LEVELS_BLOCK / 16) family_empty(f);
-    f->turns += turns;
+    if (f->parts + parts > FAMILY_PARTS || f->additions + additions > FAMILY_ADDITIONS) family_empty(f);
+    f->parts += parts;
+    f->additions += additions;
 }
 __attribute__((noinline)) void family_add_aside(family *f)
 {
     const uint taken = min(f->held, f->records), whole = (taken + 15) / 16 * 16, rows = f->groups + f->products;
     for (uint k = 0; taken < whole && k < rows; k++)
         for (uint r = taken; r < whole; r++) f->aside[k * f->room + r] = 0;
-    family_ready(f, whole / 16);
+    family_ready(f, 0, whole / 16);
     for (uint g = 0; g < f->groups; g++)
         for (uint i = 0; i < f->count; i++)
             family_take_aside(f->sums + g * f->count + i, f->aside + g * f->room, i < f->products ? f->aside + (f->groups + i) * f->room : 0, whole);
@@ -113,9 +139,18 @@ __attribute__((noinline)) void family_end(family *f)
 
 // --- Which binades ---
 
+inline uint family_most(uint16 of)
+{
+    const uint *lane = (const uint *)&of;
+    uint most = 0;
+    for (uint n = 0; n < 16; n++) most = max(most, lane[n]);
+    return most;
+}
+// Of what is not negative: 2^that is greater.
+inline int family_above(uint most) { return (int)(most >> 23) - 127 + 1; }
 inline bool family_choose(int *top, float most, bool grows)
 {
-    const int chosen = (int)(as_uint(most) >> 23) - 127 + 1;
+    const int chosen = family_above(as_uint(most));
     *top = grows ? max(*top, chosen) : chosen;
     return *top >= FAMILY_LEAST && *top <= FAMILY_GREATEST;
 }
@@ -123,18 +158,16 @@ inline bool family_choose(int *top, float most, bool grows)
 inline bool family_choose_all(family *f, const float *const *b, __global const float *const *a, bool grows)
 {
     for (uint g = 0; g < f->groups; g++) {
-        float most = 0;
-        for (uint n = 0; n < 16; n++) {
-            float sum = 0;
-            for (uint r = n; r < f->records; r += 16) sum += fabs(b[g][r]);
-            most = max(most, sum);
-        }
-        if (!family_choose(f->top + g, 1.25f * most, grows)) return false;
+        if (grows) f->top[g] = max(f->top[g], f->wanted[g]);
+        f->wanted[g] = INT_MIN;
+        float16 sum = 0;
+        for (uint r = 0; r < f->records; r += 16) sum += fabs(*(const packed_float16 *)(b[g] + r));
+        if (!family_choose(f->top + g, 1.25f * as_float(family_most(as_uint16(sum))), grows)) return false;
     }
     for (uint i = 0; i < f->products; i++) {
-        uint most = 0;
-        for (uint r = 0; r < f->records; r++) most = max(most, as_uint(a[i][r]) & 0x7fffffffu);
-        if (!family_choose(f->top + f->groups + i, as_float(most), grows)) return false;
+        uint16 most = 0;
+        for (uint r = 0; r < f->records; r += 16) most = max(most, as_uint16(*(__global const packed_float16 *)(a[i] + r)) & 0x7fffffffu);
+        if (!family_choose(f->top + f->groups + i, as_float(family_most(most)), grows)) return false;
     }
     return true;
 }
@@ -177,74 +210,119 @@ __attribute__((noinline)) bool family_settle(family *f, const float *const *b, _
         for (uint i = 0; i < f->count; i++) family_move(f->sums + g * f->count + i, family_top(f, g, i));
     family_empty(f);
     f->moves++;
+    f->over = 0;
     f->settled = 1;
     return true;
 }
 
 // --- A block ---
 
-// Whether the tops hold. aside: a bit for each record with a product that may be too small: of 16 records' lanes the bit of how many come before.
+// Of the other factors of 16 records: how far the least is below what they are at most. `over` is negative where one is greater than that. `products` is a
+// constant where this is called.
+inline __attribute__((always_inline)) int16 family_depth(int16 *over, __global const float *const *a, const int *top, uint r, const uint products)
+{
+    int16 depth = INT_MIN;
+#pragma unroll
+    for (uint i = 0; i < products; i++) {
+        const int16 below = top[i] - (as_int16(*(__global const packed_float16 *)(a[i] + r)) & 0x7fffffff);
+        depth = max(depth, below);
+        *over |= below;
+    }
+    return depth;
+}
+// Of 16 records a bit more: whether a product may be too small. least: the least b, above its top.
+inline uint16 family_small(uint16 small, int16 least, int16 depth)
+{
+    return small + small - as_uint16(least < depth - (FAMILY_BINADES << 23));
+}
+// Whether the tops hold. aside: a bit for each record with a product that may be too small: of 16 records' lanes the bit of how many come behind.
 // `products`, `groups` and `records` are constants where this is called.
 inline __attribute__((always_inline)) bool family_fits(const family *f, uint16 *aside, const float *const *b, __global const float *const *a,
     const uint products, const uint groups, const uint records)
 {
     int top[FAMILY_GROUPS + 4];
-    int16 most[4];
+    int16 over = 0;
     float16 sum[FAMILY_GROUPS];
-    uint16 outside = 0, small = 0, bit = 1;
+    uint16 small = 0;
 #pragma unroll
     for (uint k = 0; k < groups + products; k++) top[k] = family_bits(f->top[k]);
 #pragma unroll
     for (uint g = 0; g < groups; g++) sum[g] = 0;
-#pragma unroll
-    for (uint i = 0; i < products; i++) most[i] = 0;
-    for (uint r = 0; r < records; r += 16, bit += bit) {
-        int16 least_a = INT_MAX, least_b = INT_MAX;
-#pragma unroll
-        for (uint i = 0; i < products; i++) {
-            const int16 magnitude = as_int16(*(__global const packed_float16 *)(a[i] + r)) & 0x7fffffff;
-            least_a = min(least_a, magnitude - top[groups + i]);
-            most[i] = max(most[i], magnitude);
-        }
+    for (uint r = 0; r < records; r += 16) {
+        const int16 depth = family_depth(&over, a, top + groups, r, products);
+        int16 least = INT_MAX;
 #pragma unroll
         for (uint g = 0; g < groups; g++) {
             const int16 magnitude = as_int16(*(const packed_float16 *)(b[g] + r)) & 0x7fffffff;
-            least_b = min(least_b, magnitude - top[g]);
+            least = min(least, magnitude - top[g]);
             sum[g] += as_float16(magnitude);
         }
-        small |= as_uint16(least_b < -(FAMILY_BINADES << 23) - least_a) & bit;
+        small = family_small(small, least, depth);
     }
     // 0.99: what a float sum of 32 numbers rounds is far less. NaN is outside, too.
+    uint16 outside = as_uint16(over < 0);
 #pragma unroll
     for (uint g = 0; g < groups; g++) outside |= ~as_uint16(sum[g] <= 0.99f * as_float(top[g]));
-#pragma unroll
-    for (uint i = 0; i < products; i++) outside |= as_uint16(most[i] > top[groups + i]);
     *aside = small;
     return !any_bit_float(outside);
 }
+// The same where b is a sum and none has a sign but that of a NaN, which is put aside, as it is less than all else. Whether the b are too great the sums will
+// show.
+inline __attribute__((always_inline)) bool family_fits_plus(const family *f, uint16 *aside, const float *const *b, __global const float *const *a,
+    const uint products, const uint groups, const uint records)
+{
+    int top[FAMILY_GROUPS + 4];
+    int16 over = 0;
+    uint16 small = 0;
+#pragma unroll
+    for (uint k = 0; k < groups + products; k++) top[k] = family_bits(f->top[k]);
+    for (uint r = 0; r < records; r += 16) {
+        const int16 depth = family_depth(&over, a, top + groups, r, products);
+        int16 least = INT_MAX;
+#pragma unroll
+        for (uint g = 0; g < groups; g++) least = min(least, as_int16(*(const packed_float16 *)(b[g] + r)) - top[g]);
+        small = family_small(small, least, depth);
+    }
+    *aside = small;
+    return !any_bit_float(as_uint16(over < 0));
+}
 inline void family_find(family *f, uint16 aside)
 {
-    const ulong8 lanes = as_ulong8(aside);
-    const ulong *lane = (const ulong *)&lanes;
+    const uint last = f->records / 16 - 1;
+    ulong8 lanes = as_ulong8(aside);
+    ulong *lane = (ulong *)&lanes;
     uint found = 0;
-    for (uint n = 0; n < 8; n++)
-        for (ulong left = lane[n]; left; left &= left - 1) {
-            const uint bit = 63 - (uint)clz(left & -left);
-            f->at[found++] = (ushort)(bit % 32 * 16 + 2 * n + bit / 32);
-        }
+#pragma unroll
+    for (uint n = 0; n < 8; n++) found += (uint)popcount(lane[n]);
     f->found = found;
+    for (uint k = 0; k < found; k++) {
+        ulong left = lane[0];
+        uint at = 0;
+#pragma unroll
+        for (uint n = 1; n < 8; n++) {
+            at = left ? at : n;
+            left = left ? left : lane[n];
+        }
+        const uint bit = 63 - (uint)clz(left & -left);
+        lane[at] = left & (left - 1);
+        f->at[k] = (ushort)((last - bit % 32) * 16 + 2 * at + bit / 32);
+    }
 }
-// Their b become zeros, until family_restore.
-inline void family_put_aside(family *f, float *const *b, __global const float *const *a)
+// Their b become zeros, until family_restore. `products` and `groups` are constants where this is called.
+inline __attribute__((always_inline)) void family_put_aside(family *f, float *const *b, __global const float *const *a, const uint products,
+    const uint groups)
 {
+    const uint room = f->room;
     for (uint k = 0; k < f->found; k++) {
         const uint r = f->at[k];
         float *to = f->aside + f->held + k;
-        for (uint g = 0; g < f->groups; g++) {
-            to[g * f->room] = b[g][r];
+#pragma unroll
+        for (uint g = 0; g < groups; g++) {
+            to[g * room] = b[g][r];
             b[g][r] = 0;
         }
-        for (uint i = 0; i < f->products; i++) to[(f->groups + i) * f->room] = a[i][r];
+#pragma unroll
+        for (uint i = 0; i < products; i++) to[(groups + i) * room] = a[i][r];
     }
     f->held += f->found;
 }
@@ -257,23 +335,25 @@ inline void family_restore(family *f, float *const *b)
 }
 // Whether the tops hold: then `found` is set.
 inline __attribute__((always_inline)) bool family_look(family *f, const float *const *b, __global const float *const *a, const uint products,
-    const uint groups, const uint records)
+    const uint groups, const uint records, const bool plus)
 {
     uint16 aside;
-    if (!family_fits(f, &aside, b, a, products, groups, records)) return false;
+    if (plus ? !family_fits_plus(f, &aside, b, a, products, groups, records) : !family_fits(f, &aside, b, a, products, groups, records)) return false;
     family_find(f, aside);
     return true;
 }
-// Whether family_take may add the block. `products`, `groups` and `records` are constants where this is called.
+// Whether family_take may add the block. `products`, `groups`, `records` and `plus` are constants where this is called.
 inline __attribute__((always_inline)) bool family_holds(family *f, float *const *b, __global const float *const *a, const uint products,
-    const uint groups, const uint records)
+    const uint groups, const uint records, const bool plus)
 {
     const float *const *read_b = (const float *const *)b;
+    const bool raises = plus && f->settled && f->over > 4 * FAMILY_OVER;
     bool holds = false;
+    if (raises) family_end(f);
     // The second time with greater tops.
     for (uint turn = 0; turn < 2 && !holds; turn++) {
-        if (!f->settled && !family_settle(f, read_b, a, turn)) return false;
-        holds = family_look(f, read_b, a, products, groups, records);
+        if (!f->settled && !family_settle(f, read_b, a, raises || turn)) return false;
+        holds = family_look(f, read_b, a, products, groups, records, plus);
         if (!holds) family_end(f);
     }
     if (!holds || f->found > records / 8) {
@@ -282,13 +362,32 @@ inline __attribute__((always_inline)) bool family_holds(family *f, float *const 
         return false;
     }
     f->fails = 0;
-    family_ready(f, 1);
-    family_put_aside(f, b, a);
+    f->over -= f->over > 0;
+    family_ready(f, family_parts(records), 0);
+    family_put_aside(f, b, a, products, groups);
     return true;
 }
-// Adds all groups' products, and b where there is one sum more. `products`, `count` and `records` are constants where this is called.
-inline __attribute__((always_inline)) void family_take(const family *f, float *const *b, __global const float *const *a, const uint products,
-    const uint count, const uint records)
+// A part of a block that is too great for a group: its products go to the sums in double one by one.
+__attribute__((noinline)) void family_take_over(family *f, uint group, const float *b, __global const float *const *a, uint part)
+{
+    const uint records = min(f->records - part, (uint)FAMILY_PART);
+    float factors[FAMILY_PART];
+    float16 sum = 0;
+    family_ready(f, family_parts(f->records), records / 16);        // the parts once more: they may not be counted any longer
+    for (uint i = 0; i < f->count; i++) {
+        for (uint r = 0; i < f->products && r < records; r++) factors[r] = a[i][part + r];
+        family_take_aside(f->sums + group * f->count + i, b + part, i < f->products ? factors : 0, records);
+    }
+    for (uint r = 0; r < records; r += 16) sum += *(const packed_float16 *)(b + part + r);
+    const int above = family_above(family_most(as_uint16(sum)));
+    if (above > 127) return;        // infinities and NaN need no other binades
+    f->wanted[group] = max(f->wanted[group], above);
+    f->over += FAMILY_OVER;
+}
+// Adds all groups' products, and b where there is one sum more. `products`, `count`, `records` and `plus` are constants where this is called.
+// plus: b is a sum, and no b has a sign but that of a NaN. Then that sum tells whether the b of a lane are too many.
+inline __attribute__((always_inline)) void family_take(family *f, float *const *b, __global const float *const *a, const uint products,
+    const uint count, const uint records, const bool plus)
 {
     const float16 one = f->sums->sum->one;
     for (uint g = 0; g < f->groups; g++) {
@@ -310,6 +409,11 @@ inline __attribute__((always_inline)) void family_take(const family *f, float *c
                     second[i] += LESS(v, now - first[i]);
                     first[i] = now;
                 }
+            }
+            const uint16 own = as_uint16(as_int16(first[products % count]) - as_int(to[products % count].base));
+            if (plus && any_bit_float(as_uint16(own > (uint)FAMILY_FULL))) {
+                family_take_over(f, g, of, a, part);
+                continue;
             }
 #pragma unroll
             for (uint i = 0; i < count; i++) {

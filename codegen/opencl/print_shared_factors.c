@@ -15,6 +15,7 @@
 //             }
 //         }
 #include "codegen/opencl/print_shared_factors.h"
+#include "codegen/ir/sign.h"
 #include "codegen/ir/sum_loop.h"
 #include "codegen/opencl/print_expr.h"
 #include "codegen/opencl/print_unpack.h"
@@ -72,6 +73,21 @@ static family family_at(const hdst__printer *p, ir_stmt *const *stmts, size_t co
     return f;
 }
 
+// Sums of the factors themselves, none of which has a sign, tell whether these are too great.
+static bool is_plus(const hdst__printer *p, const family *f)
+{
+    bool plus = f->first.count > f->first.products;
+    const bool *vars = plus ? hdst__ir_plus_vars(p->func) : NULL;
+    for (size_t i = 0; plus && i < f->sums; i += f->first.count) plus = hdst__ir_is_plus(group_at(p, f->sum + i, f->first.count).factor, vars);
+    return plus;
+}
+
+// family_holds_4_8
+static const char *function_name(hdst__printer *p, const char *what, const family *f, size_t second)
+{
+    return hdst__arena_printf(p->arena, "family_%s%s_%zu_%zu", what, is_plus(p, f) ? "_plus" : "", f->first.products, second);
+}
+
 static const char *name_of(hdst__printer *p, const family *f) { return hdst__arena_printf(p->arena, "Family%" PRIu32, f->sum[0]->joint); }
 
 // --- Every family of the function ---
@@ -106,30 +122,30 @@ static void each_family(hdst__printer *p, void (*print)(hdst__printer *p, const 
 
 // --- Functions: of each number of products and factors one that looks, and one that adds, without or with the factor itself ---
 
+// By whether factors are plus.
 typedef struct functions {
-    uint64_t holds[HDST__SHARED_PRODUCTS + 1];      // bit n: with n factors
-    bool take[HDST__SHARED_PRODUCTS + 1][2];
+    uint64_t holds[2][HDST__SHARED_PRODUCTS + 1];   // bit n: with n factors
+    bool take[2][HDST__SHARED_PRODUCTS + 1][2];
 } functions;
+
+static void print_function(hdst__printer *p, const char *type, const char *what, const char *call, const family *f, size_t second, bool plus)
+{
+    hdst__write_line(&p->out, "__attribute__((noinline)) %s %s(family *f, float *const *b, __global const float *const *a)", type,
+        function_name(p, what, f, second));
+    hdst__write_line(&p->out, "{");
+    hdst__write_line(&p->out, "    %s(f, b, a, %zu, %zu, %" PRIu32 ", %s);", call, f->first.products, second, p->func->block, plus ? "true" : "false");
+    hdst__write_line(&p->out, "}");
+}
 
 static void print_functions(hdst__printer *p, const family *f, void *user)
 {
     functions *printed = user;
     const size_t products = f->first.products, count = f->first.count;
-    static const char head[] = "__attribute__((noinline))";
-    if (!(printed->holds[products] >> f->groups & 1)) {
-        hdst__write_line(&p->out, "%s bool family_holds_%zu_%zu(family *f, float *const *b, __global const float *const *a)", head, products, f->groups);
-        hdst__write_line(&p->out, "{");
-        hdst__write_line(&p->out, "    return family_holds(f, b, a, %zu, %zu, %" PRIu32 ");", products, f->groups, p->func->block);
-        hdst__write_line(&p->out, "}");
-    }
-    if (!printed->take[products][count - products]) {
-        hdst__write_line(&p->out, "%s void family_take_%zu_%zu(const family *f, float *const *b, __global const float *const *a)", head, products, count);
-        hdst__write_line(&p->out, "{");
-        hdst__write_line(&p->out, "    family_take(f, b, a, %zu, %zu, %" PRIu32 ");", products, count, p->func->block);
-        hdst__write_line(&p->out, "}");
-    }
-    printed->holds[products] |= (uint64_t)1 << f->groups;
-    printed->take[products][count - products] = true;
+    const bool plus = is_plus(p, f);
+    if (!(printed->holds[plus][products] >> f->groups & 1)) print_function(p, "bool", "holds", "return family_holds", f, f->groups, plus);
+    if (!printed->take[plus][products][count - products]) print_function(p, "void", "take", "family_take", f, count, plus);
+    printed->holds[plus][products] |= (uint64_t)1 << f->groups;
+    printed->take[plus][products][count - products] = true;
 }
 
 void hdst__print_shared_loops(hdst__printer *p)
@@ -150,9 +166,9 @@ static void print_start(hdst__printer *p, const family *f, void *user)
     for (size_t i = 0; i < f->sums; i++) hdst__write_line(&p->out, "    {&%s, %s},", texts->state(p, f->sum[i]), texts->cell(p, f->sum[i]));
     hdst__write_line(&p->out, "};");
     hdst__write_line(&p->out, "float %s_Aside[%zu * (BLOCK + BLOCK / 8)] ALIGNED;", name, rows);
-    hdst__write_line(&p->out, "int %s_Top[%zu];", name, rows);
+    hdst__write_line(&p->out, "int %s_Top[%zu], %s_Wanted[%zu];", name, rows, name, f->groups);
     hdst__write_line(&p->out, "family %s;", name);
-    hdst__write_line(&p->out, "family_start(&%s, %s_Sums, %s_Aside, %s_Top, %zu, %zu, %zu, BLOCK);", name, name, name, name, f->groups,
+    hdst__write_line(&p->out, "family_start(&%s, %s_Sums, %s_Aside, %s_Top, %s_Wanted, %zu, %zu, %zu, BLOCK);", name, name, name, name, name, f->groups,
         f->first.products, f->first.count);
 }
 
@@ -187,8 +203,8 @@ size_t hdst__print_shared_groups(hdst__printer *p, ir_stmt *const *stmts, size_t
     hdst__write_line(&p->out, "{");
     p->out.indent++;
     print_factors(p, &f);
-    hdst__write_line(&p->out, "if (family_holds_%zu_%zu(&%s, b, a)) {", f.first.products, f.groups, name);
-    hdst__write_line(&p->out, "    family_take_%zu_%zu(&%s, b, a);", f.first.products, f.first.count, name);
+    hdst__write_line(&p->out, "if (%s(&%s, b, a)) {", function_name(p, "holds", &f, f.groups), name);
+    hdst__write_line(&p->out, "    %s(&%s, b, a);", function_name(p, "take", &f, f.first.count), name);
     hdst__write_line(&p->out, "    family_restore(&%s, b);", name);
     hdst__write_line(&p->out, "} else {");
     p->out.indent++;

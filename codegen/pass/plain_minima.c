@@ -8,6 +8,7 @@
 //         share = div(least, d)                               share = div(least, d)
 //
 // With d a NaN least differs, and share is NaN as before; nothing else that the record loop leaves behind depends on least.
+#include "codegen/ir/sign.h"
 #include "codegen/pass/block_form.h"
 
 // What is known of a value of a record whose operand is a NaN, with the one form of the minimum and with the other.
@@ -15,31 +16,12 @@ typedef enum outcome { SAME, IS_NAN, IS_FALSE, IS_TRUE, MAY_DIFFER } outcome;
 
 typedef struct minima {
     ir_func *func;
-    bool *plus;                 // by variable: a NaN, or a number without a sign: at least +0
+    bool *plus;                 // by variable: codegen/ir/sign.h
     uint8_t *outcome;           // by variable, an outcome; SAME outside of a question
     uint64_t work;              // statements looked through
 } minima;
 
 enum { MOST_WORK = 1 << 20 };   // of a function: longer loops with many minima keep the rest as they are
-
-// --- Signs ---
-
-static bool is_plus(const minima *m, const ir_expr *e)
-{
-    const bool squares = e->a && e->b && hdst__ir_expr_equal(e->a, e->b);
-    switch (e->op) {
-    case IR_CONST: return !(e->bits >> (8 * hdst__scalar_size(e->kind) - 1));
-    case IR_VAR: return m->plus[e->var];
-    case IR_ABS: return true;
-    case IR_SQRT: return is_plus(m, e->a);
-    case IR_MUL: return squares || (is_plus(m, e->a) && is_plus(m, e->b));
-    case IR_ADD: case IR_DIV: case IR_MIN: case IR_MAX: return is_plus(m, e->a) && is_plus(m, e->b);
-    case IR_FMA: return (squares || (is_plus(m, e->a) && is_plus(m, e->b))) && is_plus(m, e->c);
-    case IR_SELECT: return is_plus(m, e->b) && is_plus(m, e->c);
-    case IR_CONVERT: return hdst__kind_is_float(e->a->kind) && is_plus(m, e->a);
-    default: return false;
-    }
-}
 
 // --- What a NaN leaves ---
 
@@ -129,7 +111,7 @@ static bool is_nan(const ir_expr *e)
 
 static bool zeros_do_not_matter(const minima *m, const ir_expr *a, const ir_expr *b)
 {
-    return (is_plus(m, a) && is_plus(m, b)) || (a->op == IR_CONST && !is_zero(a)) || (b->op == IR_CONST && !is_zero(b));
+    return (hdst__ir_is_plus(a, m->plus) && hdst__ir_is_plus(b, m->plus)) || (a->op == IR_CONST && !is_zero(a)) || (b->op == IR_CONST && !is_zero(b));
 }
 
 // Whether `first` may be the operand that is not taken where it is a NaN.
@@ -167,7 +149,7 @@ static bool take_records(ir_stmt *s, void *user)
     if (s->kind != IR_RECORDS || !only_sets(s)) return true;
     for (size_t i = 0; i < s->body.count; i++) {
         rewrite(m, &s->body, i);
-        m->plus[s->body.items[i]->var] = is_plus(m, s->body.items[i]->value);
+        m->plus[s->body.items[i]->var] = hdst__ir_is_plus(s->body.items[i]->value, m->plus);
     }
     for (size_t i = 0; i < s->body.count; i++) m->plus[s->body.items[i]->var] = false;
     return true;

@@ -2,6 +2,7 @@
 // Sums of products that share a factor, in printed kernels on PoCL (accum/levels_shared.cl), against exact cells on the host (which are tested against big
 // integers): b * a0, b * a1, b * a2, b * a3 and b of ten factors b, which are one number divided by 1, 3, 5 ..., of which the last may be another number, of
 // data that two levels of floats just hold, just do not hold, hold but for a few records, or hold after the sums have moved.
+#include "accum/reduce.h"
 #include "accum/representation.h"
 #include "codegen/pass/passes.h"
 #include "tests/support/ir_make.h"
@@ -29,8 +30,9 @@ static float divisor(uint32_t group) { return (float)(2 * group + 1); }
 typedef struct shape {
     uint32_t groups, factors;       // the groups' factors are the first ones again where there are fewer
     bool has_own;                   // sums of b itself
+    bool plus;                      // |b| in place of b, which the printer knows to have no sign
 } shape;
-static const shape many = {GROUPS, GROUPS, true}, two = {2, 2, true};
+static const shape many = {GROUPS, GROUPS, true, false}, two = {2, 2, true, false}, many_plus = {GROUPS, GROUPS, true, true}, two_plus = {2, 2, true, true};
 
 static ir_func *make_func(const shape *of)
 {
@@ -42,7 +44,8 @@ static ir_func *make_func(const shape *of)
     for (uint32_t g = 0; g < of->factors; g++) {
         const uint32_t leaf = g + 1 < of->factors ? 0 : OTHERS + 1;
         factor[g] = hdst__ir_add_var(f, "b", HDST__F32, 0);
-        ir_assign(f, &f->body, factor[g], ir_op2(f, IR_DIV, ir_read(f, IR_FIELD, 0, leaf, NULL, NULL), ir_number(f, HDST__F32, divisor(g))));
+        ir_expr *b = ir_op2(f, IR_DIV, ir_read(f, IR_FIELD, 0, leaf, NULL, NULL), ir_number(f, HDST__F32, divisor(g)));
+        ir_assign(f, &f->body, factor[g], of->plus ? hdst__ir_unary(f, IR_ABS, HDST__F32, b) : b);
     }
     for (uint32_t g = 0; g < of->groups; g++) {
         const uint32_t b = factor[g % of->factors];
@@ -198,6 +201,43 @@ static const struct { const char *name; maker make; } cases[] = {
     {"NaN as factor", nan_factor}, {"too full", too_full}, {"remainders", remainders}, {"highest", highest},
     {"one way", one_way},
 };
+// --- Data of factors without a sign ---
+
+// A lane's sum of b may be 2^22 - 32 units of 2^-17, by the first block. It is one more in a block, with products of the greatest others, or it is not.
+static factors units(uint64_t i, uint32_t more)
+{
+    const float up = 2 - 0x1p-23f;
+    if (i < BLOCK) return (factors){1, {1, -1, 1, 1}};
+    return (factors){i / 16 % 16 == 15 ? 2 - (float)(32 - more) * 0x1p-17f : 2, {up, -up, up, i % 32 < 16 ? up : -up}};
+}
+static factors units_full(uint64_t i, uint64_t *s) { (void)s; return units(i, 0); }
+static factors units_over(uint64_t i, uint64_t *s) { (void)s; return units(i, 1); }
+static factors units_far_over(uint64_t i, uint64_t *s) { (void)s; return units(i, i / BLOCK % 3 * 0x8000u); }
+// Records with a small product whose b is a NaN of either sign, an infinity, or greater than any sum may be.
+static factors aside_and(uint64_t i, uint64_t *s, float b)
+{
+    factors f = each_32nd(i, s, 0, 0);
+    if (i > 9 * BLOCK && i % BLOCK == 30) f = (factors){b, {1, 0x1p-60f, 0x1.8p-140f, 0}};
+    return f;
+}
+static factors nan_aside(uint64_t i, uint64_t *s) { return aside_and(i, s, NAN); }
+static factors negative_nan_aside(uint64_t i, uint64_t *s) { return aside_and(i, s, -NAN); }
+static factors infinity_aside(uint64_t i, uint64_t *s) { return aside_and(i, s, INFINITY); }
+static factors great_aside(uint64_t i, uint64_t *s) { return aside_and(i, s, ldexpf(1.5f, (int)(i % 100))); }
+// Blocks that grow, or of which each ninth is 2^9 times as great.
+static factors growing(uint64_t i, uint64_t *s)
+{
+    factors f = each_32nd(i, s, 0, 0);
+    f.b = ldexpf(f.b, (int)(i / (2 * BLOCK)));
+    return f;
+}
+static factors some_great(uint64_t i, uint64_t *s)
+{
+    factors f = each_32nd(i, s, 0, 0);
+    f.b = ldexpf(f.b, i / BLOCK % 9 == 8 ? 9 : 0);
+    return f;
+}
+
 // --- Data whose last group's factor is another number ---
 
 // It alone is too small for some records, or all others are.
@@ -262,11 +302,17 @@ static factors five_of_21(uint64_t i, uint64_t *s)
     return f;
 }
 
+static const struct { const char *name; maker make; } plus_cases[] = {
+    {"units full", units_full}, {"units over", units_over}, {"units far over", units_far_over}, {"NaN aside", nan_aside},
+    {"negative NaN aside", negative_nan_aside}, {"infinity aside", infinity_aside}, {"great aside", great_aside}, {"growing", growing},
+    {"some great", some_great},
+};
 static const struct { const char *name; maker make; shape of; uint64_t records; } own_cases[] = {
-    {"few of the last", few_of_last, {2, 2, true}, N}, {"few but of the last", few_but_last, {2, 2, true}, N},
-    {"few of the last of many", few_of_last, {GROUPS, GROUPS, true}, N}, {"few but of the last of many", few_but_last, {GROUPS, GROUPS, true}, N},
-    {"few of the last, twice", few_of_last, {4, 2, true}, N}, {"asides", asides, {2, 2, true}, 260 * BLOCK},
-    {"least factors", least_factors, {2, 2, false}, N}, {"greatest factors", greatest_factors, {2, 2, false}, N}, {"five of 21", five_of_21, {2, 2, true}, N},
+    {"few of the last", few_of_last, {2, 2, true, false}, N}, {"few but of the last", few_but_last, {2, 2, true, false}, N},
+    {"few of the last of many", few_of_last, {GROUPS, GROUPS, true, false}, N}, {"few but of the last of many", few_but_last, {GROUPS, GROUPS, true, false}, N},
+    {"few of the last, twice", few_of_last, {4, 2, true, false}, N}, {"asides", asides, {2, 2, true, false}, 260 * BLOCK},
+    {"least factors", least_factors, {2, 2, false, false}, N}, {"greatest factors", greatest_factors, {2, 2, false, false}, N},
+    {"five of 21", five_of_21, {2, 2, true, false}, N},
 };
 
 // --- Running ---
@@ -291,7 +337,7 @@ static void add_up(const hdst__accum *accum, const shape *of, const factors *f, 
 {
     for (uint32_t g = 0; g < of->groups; g++) {
         const uint32_t factor = g % of->factors;
-        const volatile float b = (factor + 1 < of->factors ? f->b : f->last) / divisor(factor);
+        const volatile float signed_b = (factor + 1 < of->factors ? f->b : f->last) / divisor(factor), b = of->plus ? fabsf(signed_b) : signed_b;
         for (uint32_t k = 0; k < OTHERS; k++) {
             const volatile float value = f->a[k] * b;
             add_one(accum, table, 0, g * OTHERS + k, value);
@@ -322,7 +368,7 @@ static void check_data(const char *name, maker make, bool has_last, const shape 
     const hdst__kernel_options options = {.facts = facts, .input = storage, .rows = rows};
     const hdst__kernel *kernel = hdst__kernel_make(&arena, func, &options, &diags);
     cr_assert_not_null(kernel);
-    cr_assert_not_null(strstr(kernel->source, "family_holds_4"), "the sums are no group");
+    cr_assert_not_null(strstr(kernel->source, of->plus && of->has_own ? "family_holds_plus_4" : "family_holds_4"), "the sums are no group");
     char *buffer = aligned_alloc(4096, (storage->buffer_bytes[0] + 4095) / 4096 * 4096);
     cr_assert_not_null(buffer);
     const uint64_t words = hdst__tables_device_words(kernel->tables, rows);
@@ -331,6 +377,8 @@ static void check_data(const char *name, maker make, bool has_last, const shape 
     for (uint64_t i = 0; i < records; i++) {
         factors f = make(i, &state);
         if (!has_last) f.last = f.b;
+        if (of->plus && signbit(f.b))
+            for (int k = 0; k < OTHERS; k++) f.a[k] = -f.a[k];       // the same products
         put(storage, buffer, i, &f);
         add_up(&kernel->tables->accum[0], of, &f, reference);
     }
@@ -379,4 +427,35 @@ Test(kernel_shared, exact_where_the_last_factor_is_another_one)
 {
     for (size_t i = 0; i < sizeof own_cases / sizeof *own_cases; i++)
         check_data(own_cases[i].name, own_cases[i].make, true, &own_cases[i].of, 1, HDST__SOA, own_cases[i].records);
+}
+
+static void check_plus(const shape *of, hdst__layout layout)
+{
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) check_case(i, of, layout, N);
+    for (size_t i = 0; i < sizeof plus_cases / sizeof *plus_cases; i++)
+        check_data(plus_cases[i].name, plus_cases[i].make, false, of, i % 2 + 1, layout, N);
+}
+
+Test(kernel_shared, exact_of_factors_without_a_sign) { check_plus(&many_plus, HDST__SOA); }
+Test(kernel_shared, exact_of_factors_without_a_sign_in_long_blocks) { check_plus(&two_plus, HDST__SOA); }
+
+Test(kernel_shared, exact_of_other_factors_without_a_sign)
+{
+    for (size_t i = 0; i < sizeof own_cases / sizeof *own_cases; i++) {
+        shape of = own_cases[i].of;
+        of.plus = true;
+        check_data(own_cases[i].name, own_cases[i].make, true, &of, 1, HDST__SOA, own_cases[i].records);
+    }
+}
+
+// Each part of a block leaves the greatest remainders, of one sign.
+static factors one_remainder(uint64_t i, uint64_t *s)
+{
+    (void)s;
+    return (factors){i < 2 * BLOCK ? 1 : 0x1.1ffffep-13f, {1, 1, 1, i / 16 % 16 == 3 ? 1 : -1}};
+}
+Test(kernel_shared, exact_of_the_same_remainders_over_many_blocks)
+{
+    check_data("one remainder", one_remainder, false, &two, 1, HDST__SOA, 300 * BLOCK);
+    check_data("one remainder", one_remainder, false, &two_plus, 1, HDST__SOA, 300 * BLOCK);
 }

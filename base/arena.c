@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALIGNMENT = 16, BLOCK_BYTES = 64 * 1024 };
+enum { ALIGNMENT = 16, FIRST_BLOCK_BYTES = 2 * 1024, BLOCK_BYTES = 64 * 1024 };
 
 struct hdst__arena_block {
     hdst__arena_block *next;
@@ -65,15 +65,23 @@ void hdst__arena_look(hdst__arena *arena)
     if (arena->out_of_memory && hdst__cancel_asked(arena->cancel)) fail(arena, HDST_E_CANCELLED);
 }
 
+// As much as there is so far: many arenas hold a few hundred bytes, and all of them count towards the memory budget.
+static size_t next_block_bytes(const hdst__arena *arena)
+{
+    size_t bytes = FIRST_BLOCK_BYTES;
+    while (bytes < BLOCK_BYTES && bytes <= arena->bytes) bytes *= 2;
+    return bytes;
+}
+
 static hdst__arena_block *add_block(hdst__arena *arena, size_t bytes)
 {
     // A large request gets a block of its own behind the current one, so that the current one stays in use.
-    size_t size = bytes > BLOCK_BYTES / 4 ? bytes : BLOCK_BYTES;
+    const size_t usual = next_block_bytes(arena), size = bytes > usual / 4 ? bytes : usual;
     hdst__arena_block *block = hdst__alloc(arena->allocator, HEADER + size);
     if (!block) fail(arena, HDST_E_MEMORY);
     block->used = 0;
     block->size = size;
-    if (size != BLOCK_BYTES && arena->blocks) {
+    if (size != usual && arena->blocks) {
         block->next = arena->blocks->next;
         arena->blocks->next = block;
     } else {

@@ -5,7 +5,8 @@
 #include <string.h>
 
 const hdst_error hdst__given_null = {.code = HDST_E_USAGE, .message = "NULL was given for an object"};
-hdst_error hdst__no_memory = {.code = HDST_E_MEMORY, .retriable = true, .message = "out of memory"};
+hdst_error hdst__no_memory = {
+    .code = HDST_E_MEMORY, .retriable = true, .message = "out of memory", .hint = "a larger budget (--memory) may do, if the machine has as much"};
 
 const hdst__allocator *hdst__owned_by(const hdst_context *context, hdst__owner owner)
 {
@@ -19,7 +20,7 @@ void hdst__lock(hdst_context *context)
     hdst__cancel_begin(&context->cancel);
     if (context->engine) hdst__engine_look_for_fork(context->engine);
     context->gave_back = false;
-    context->all_refusals = context->engine ? hdst__engine_all_refusals(context->engine) : 0;
+    if (context->engine) hdst__engine_forget_refusals(context->engine);
     context->refusals = context->engine ? hdst__engine_refusals(context->engine) : 0;
 }
 

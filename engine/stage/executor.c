@@ -24,6 +24,16 @@ static void on_done(void *user)
     pthread_mutex_unlock(&executor->mutex);
 }
 
+static void give_slot_memory_back(hdst__executor *executor, hdst__slot *slot)
+{
+    hdst__device *device = executor->device;
+    device->ops->release(device, slot->output);
+    if (slot == executor->slot || slot->places != executor->slot->places) device->ops->release(device, slot->places);
+    hdst__free(device->runtime->allocator, slot->readback);
+    slot->output = slot->places = NULL;
+    slot->readback = NULL;
+}
+
 static hdst_status take_slot_memory(hdst__executor *executor, hdst__slot *slot, const hdst__slot_sizes *sizes, hdst_error *error)
 {
     hdst__device *device = executor->device;
@@ -50,23 +60,38 @@ static hdst_status take_landing(hdst__executor *executor, const hdst__slot_sizes
     return device->ops->alloc(device, HDST__MEMORY_SHARED, HDST__OWNER_OUTPUT, bytes, "output records", &executor->landing, error);
 }
 
+// As many as there is memory for: with one of them nothing overlaps, and all is done.
+static hdst_status take_slots(hdst__executor *executor, const hdst__slot_sizes *sizes, hdst_error *error)
+{
+    for (uint32_t i = 0; i < sizes->slots; i++) {
+        hdst_error full = HDST_ERROR_INIT;
+        hdst__slot *slot = &executor->slot[i];
+        slot->executor = executor;
+        slot->ticket.done = on_done;
+        slot->ticket.user = slot;
+        hdst_status status = take_slot_memory(executor, slot, sizes, &full);
+        if (status == HDST_OK) {
+            executor->slots++;
+            continue;
+        }
+        give_slot_memory_back(executor, slot);
+        if (status == HDST_E_MEMORY && i) return HDST_OK;
+        if (error) *error = full;
+        return status;
+    }
+    return HDST_OK;
+}
+
 hdst_status hdst__executor_create(hdst__device *device, const hdst__slot_sizes *sizes, hdst__executor **out, hdst_error *error)
 {
     hdst__executor *executor = hdst__alloc_zero(device->runtime->allocator, sizeof *executor);
     if (!executor) return hdst__error_memory(error, "an executor");
     executor->device = device;
     executor->readback_words = sizes->readback_words;
-    executor->slots = sizes->slots;
     pthread_mutex_init(&executor->mutex, NULL);
     hdst__pieces_init(&executor->finished);
     hdst_status status = take_landing(executor, sizes, error);
-    for (uint32_t i = 0; i < executor->slots; i++) {
-        hdst__slot *slot = &executor->slot[i];
-        slot->executor = executor;
-        slot->ticket.done = on_done;
-        slot->ticket.user = slot;
-        if (status == HDST_OK) status = take_slot_memory(executor, slot, sizes, error);
-    }
+    if (status == HDST_OK) status = take_slots(executor, sizes, error);
     if (status == HDST_OK) *out = executor;
     else hdst__executor_destroy(executor);
     return status;
@@ -76,11 +101,7 @@ void hdst__executor_destroy(hdst__executor *executor)
 {
     if (!executor || hdst__given_up(executor->device)) return;      // the driver may still tell that a slice has ended
     hdst__device *device = executor->device;
-    for (uint32_t i = 0; i < executor->slots; i++) {
-        device->ops->release(device, executor->slot[i].output);
-        if (i == 0 || executor->slot[i].places != executor->slot[0].places) device->ops->release(device, executor->slot[i].places);
-        hdst__free(device->runtime->allocator, executor->slot[i].readback);
-    }
+    for (uint32_t i = executor->slots; i-- > 0;) give_slot_memory_back(executor, &executor->slot[i]);
     device->ops->release(device, executor->landing);
     pthread_cond_destroy(&executor->finished);
     pthread_mutex_destroy(&executor->mutex);

@@ -37,6 +37,7 @@ void hdst__budget_init(hdst__budget *budget, const char *name, const char *optio
     atomic_init(&budget->refused, 0);
     atomic_init(&budget->refused_bytes, 0);
     atomic_init(&budget->refused_left, 0);
+    atomic_init(&budget->lack, UINT64_MAX);
     atomic_init(&budget->keeps, false);
     atomic_init(&budget->evictable, 0);
     budget->evict = NULL;
@@ -61,9 +62,17 @@ static uint64_t over(const hdst__budget *budget)
 
 static uint64_t left_of(const hdst__budget *budget, uint64_t used) { return used < budget->limit ? budget->limit - used : 0; }
 
+static void note_lack(hdst__budget *budget, uint64_t bytes, uint64_t left)
+{
+    const uint64_t lack = bytes > left ? bytes - left : 1;
+    uint64_t least = atomic_load(&budget->lack);
+    while (lack < least && !atomic_compare_exchange_weak(&budget->lack, &least, lack)) {}
+}
+
 static bool refuse(hdst__budget *budget, uint64_t bytes, uint64_t left)
 {
     for (; budget; budget = budget->of) {
+        note_lack(budget, bytes, left);
         atomic_store(&budget->refused_bytes, bytes);
         atomic_store(&budget->refused_left, left);
         atomic_fetch_add(&budget->refused, 1);
@@ -137,6 +146,14 @@ void hdst__budget_evictable(hdst__budget *budget, int64_t bytes, bool (*evict)(h
     }
     atomic_fetch_add(&budget->evictable, (uint64_t)bytes);
 }
+
+uint64_t hdst__budget_lack(const hdst__budget *budget)
+{
+    const uint64_t lack = atomic_load(&budget->lack);
+    return lack == UINT64_MAX ? 0 : lack;
+}
+
+void hdst__budget_forget_lack(hdst__budget *budget) { atomic_store(&budget->lack, UINT64_MAX); }
 
 // --- Who has how much ---
 
@@ -363,7 +380,9 @@ static hdst_status error_with(const hdst__budget *budget, uint64_t bytes, uint64
 
 hdst_status hdst__budget_error(const hdst__budget *budget, uint64_t bytes, const char *what, hdst_error *error)
 {
-    return error_with(budget, bytes, hdst__budget_left(budget), what, error);
+    const uint64_t left = hdst__budget_left(budget);
+    note_lack((hdst__budget *)budget, bytes, left);     // who looked before asking for it is refused, too
+    return error_with(budget, bytes, left, what, error);
 }
 
 void hdst__budget_explain(hdst__budget *budget, uint64_t refused_before, hdst_error *error)

@@ -34,6 +34,7 @@ typedef struct hdst__budget {
     uint64_t allowance;         // of these, bytes that do not count
     _Atomic uint64_t refused, refused_bytes, refused_left;      // how often there was no room; the last time, what was asked for, and what was left
                                                                 // for whoever asked
+    _Atomic uint64_t lack;          // see hdst__budget_lack
     _Atomic bool keeps;             // see hdst__budget_keep
     _Atomic uint64_t evictable;     // bytes in use that go before anything is refused
     bool (*evict)(struct hdst__budget *budget, void *user);     // see hdst__budget_evictable
@@ -63,6 +64,9 @@ uint64_t hdst__budget_unused(const hdst__budget *budget);    // without it
 // refused for want of them `evict` is called until it helps. It gives some back, tells this function, and says whether it did. It is called from any
 // thread that wants memory, so it takes none, and no lock under which anybody does. A budget has one; it stays the same.
 void hdst__budget_evictable(hdst__budget *budget, int64_t bytes, bool (*evict)(hdst__budget *budget, void *user), void *user);
+// The least that was lacking where memory was refused, or hdst__budget_error called, since that was forgotten; 0: nothing was.
+uint64_t hdst__budget_lack(const hdst__budget *budget);
+void hdst__budget_forget_lack(hdst__budget *budget);
 uint64_t hdst__budget_block_bytes(const void *memory);       // that a block of the budget's allocator counts
 // An allocator whose blocks count. The budget outlives it and all of them; `inner` (NULL: malloc) outlives the budget. To be called once, before
 // anything is taken. Its blocks have no owner that has a name.

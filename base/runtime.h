@@ -28,6 +28,7 @@ typedef struct hdst__temporary_files {
 typedef struct hdst__partial_caches {
     pthread_mutex_t mutex;              // under which nobody takes memory
     struct hdst__dataset_cache *first, *whole;
+    struct hdst__dataset_cache *gave_way;       // those of which all did, until a run begins that has room for them
     bool (*evict)(struct hdst__budget *budget, void *runtime);     // for budgets in which any of them has memory; NULL: there was none yet
 } hdst__partial_caches;
 
@@ -43,8 +44,10 @@ typedef struct hdst__runtime {
     hdst__progress *progress;           // of the scan that runs; NULL: nobody asked
     hdst__timeline *timeline;           // of what is done; NULL: nobody asked for one
     const hdst__cancel *cancel;         // of the call in progress, which whoever works for long looks at; NULL: cannot be cancelled
+    struct hdst__stage *stages;         // all of them, under the mutex
     pthread_mutex_t mutex;
-    bool lean;                          // a run had no memory for what it cannot do without: what it could, takes little of what is left from then on
+    bool lean;                          // the run had no memory for what it cannot do without: what it could, takes little of what is left (engine.h)
+    uint64_t runs;                      // that began so far
     _Atomic bool given_up;              // a device was (engine/device/give_up.h): what it may still touch is never freed
     _Atomic uint64_t caches;            // of datasets, that were made or laid out so far: the next one may lie where an earlier one did
 } hdst__runtime;

@@ -158,16 +158,6 @@ hdst__ring *hdst__engine_ring(hdst__engine *engine) { return &engine->worker[0].
 bool hdst__engine_given_up(const hdst__engine *engine) { return engine->runtime.given_up; }
 uint64_t hdst__engine_refusals(const hdst__engine *engine) { return atomic_load(&engine->runtime.memory.refused); }
 
-uint64_t hdst__engine_all_refusals(const hdst__engine *engine)
-{
-    uint64_t all = hdst__engine_refusals(engine);
-    for (uint32_t i = 0; i < HDST__MOST_WORKERS; i++) {
-        const hdst__device *device = atomic_load(&engine->opened[i]);
-        if (device) all += atomic_load(&device->budget.refused);
-    }
-    return all;
-}
-
 void hdst__engine_explain_memory(hdst__engine *engine, uint64_t refusals, hdst_error *error)
 {
     hdst__budget_explain(&engine->runtime.memory, refusals, error);
@@ -292,27 +282,6 @@ void hdst__engine_set_alone(hdst__engine *engine, bool alone)
         if (engine->worker[i].device) hdst__ring_destroy(&engine->worker[i].ring, engine->worker[i].device);
     engine->alone = alone;
     hdst__engine_unlock(engine);
-}
-
-static bool give_rings_back(hdst__engine *engine)
-{
-    bool some = false;
-    hdst__engine_lock(engine);
-    for (uint32_t i = 0; i < engine->workers; i++) {
-        hdst__device_worker *worker = &engine->worker[i];
-        some |= worker->ring.count > 0;
-        if (worker->device) hdst__ring_destroy(&worker->ring, worker->device);
-    }
-    hdst__engine_unlock(engine);
-    return some;
-}
-
-bool hdst__engine_give_back(hdst__engine *engine, const hdst_error *cause)
-{
-    if (engine->runtime.given_up) return false;
-    const bool rings = give_rings_back(engine), caches = hdst__whole_caches_stream(&engine->runtime, cause);
-    engine->runtime.lean = true;
-    return rings || caches;
 }
 
 bool hdst__engine_has_others(const hdst__engine *engine)

@@ -62,12 +62,21 @@ void hdst__engine_unlock(const hdst__engine *engine);
 const hdst__engine_options *hdst__engine_settings(const hdst__engine *engine);  // the options, resolved
 hdst__limits *hdst__engine_limits(const hdst__engine *engine);
 
+// A run begins. Lean: it had no memory for what it cannot do without when it had all that is there only so that runs are quicker; that is given back, and
+// takes little from now on. Else cached datasets that were given back for such a run, and for which there is room now, are kept again.
+void hdst__engine_begin_run(hdst__engine *engine, bool lean);
 // Behind a run, or the making of a plan, that came to no end for want of memory: what is there only so that runs are quicker is given back: segments through
-// which inputs stream, and cached datasets, which are read again in every run from now on, for `cause`. While nothing runs. False: there was nothing.
+// which inputs stream, and cached datasets, which are read again in every run, for `cause`. The run goes on as a lean one. While nothing runs. False: there
+// was nothing that makes a difference.
 bool hdst__engine_give_back(hdst__engine *engine, const hdst_error *cause);
+// Before: whether a budget refused anything since that was forgotten, and what was lacking is not more than all that is in use now, behind the run. Else
+// nothing helps that could be given back.
+bool hdst__engine_lacks_what_is_used(const hdst__engine *engine);
+void hdst__engine_forget_refusals(const hdst__engine *engine);
+// Bytes in use, in all budgets together, for what stays when that was given back.
+uint64_t hdst__engine_needed_bytes(const hdst__engine *engine);
 // How often the budget refused memory so far; and of an error for memory after that, why, and which budget would do.
 uint64_t hdst__engine_refusals(const hdst__engine *engine);
-uint64_t hdst__engine_all_refusals(const hdst__engine *engine);     // those of the devices' budgets, too
 void hdst__engine_explain_memory(hdst__engine *engine, uint64_t refusals, hdst_error *error);
 
 #endif

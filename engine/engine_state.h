@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an engine consists of. For engine.c, and for tests; all others have engine.h, or the parts that they are handed.
+// What an engine consists of. For engine.c, lean_run.c and tests; all others have engine.h, or the parts that they are handed.
 #ifndef HDST_ENGINE_ENGINE_STATE_H
 #define HDST_ENGINE_ENGINE_STATE_H
 

@@ -22,23 +22,31 @@ static hdst_status make_and_run(hdst__arena *arena, hdst_dataset *dataset, hdst_
     return *made ? hdst__plan_run(plan, error) : status;
 }
 
+static void forget(hdst__arena *arena, hdst__plan *plan)
+{
+    hdst__plan_release(plan);
+    hdst__arena_destroy(arena);
+    *plan = (hdst__plan){.may_run_again = true};
+}
+
 static hdst_status run_locked(hdst_dataset *dataset, plan_user use, void *user, hdst_error *error)
 {
     hdst__plan plan = {.may_run_again = true};
     hdst__arena arena;
-    bool made;
+    bool made, goes_on = true;
     hdst__arena_init(&arena, HDST__ALLOCATOR(dataset), NULL);
+    hdst__plan_begin_run(dataset->object.context, 0);
     hdst_status status = make_and_run(&arena, dataset, &plan, &made, error);
-    while (status != HDST_OK && ((made && hdst__plan_runs_otherwise(&plan, status)) || hdst__plan_has_more_memory(dataset->object.context, status, error))) {
-        hdst__plan_release(&plan);
-        hdst__arena_destroy(&arena);
-        hdst__arena_init(&arena, HDST__ALLOCATOR(dataset), NULL);
+    while (status != HDST_OK && goes_on) {
+        goes_on = made && hdst__plan_runs_otherwise(&plan, status);
+        forget(&arena, &plan);
+        goes_on = goes_on || hdst__plan_has_more_memory(dataset->object.context, status, NULL, error);
+        if (!goes_on) break;
         *error = (hdst_error)HDST_ERROR_INIT;
         status = make_and_run(&arena, dataset, &plan, &made, error);
     }
     if (status == HDST_OK) status = use(&plan, &plan.target->reader, user, error);
-    hdst__plan_release(&plan);
-    hdst__arena_destroy(&arena);
+    forget(&arena, &plan);
     return status;
 }
 

@@ -211,9 +211,13 @@ static void note_memory(hdst_result *result)
 static bool goes_on(hdst_result *result, hdst_status status, hdst_error *error)
 {
     if (status == HDST_OK) return false;
-    if (result->planned && hdst__plan_runs_otherwise(&result->plan, status)) drop_plan(result);
-    else if (!hdst__plan_has_more_memory(result->object.context, status, error)) return false;
-    else if (result->planned) hdst__plan_release(&result->plan);
+    if (result->planned && hdst__plan_runs_otherwise(&result->plan, status)) {
+        drop_plan(result);
+    } else {
+        forget_run(result);
+        if (!hdst__plan_has_more_memory(result->object.context, status, &result->lean_at, error)) return false;
+    }
+    forget_rows(result);
     *error = (hdst_error)HDST_ERROR_INIT;
     return true;
 }
@@ -221,8 +225,9 @@ static bool goes_on(hdst_result *result, hdst_status status, hdst_error *error)
 static hdst_status run_plan(hdst_result *result, hdst_error *error)
 {
     hdst_status status;
+    forget_rows(result);
+    hdst__plan_begin_run(result->object.context, result->lean_at);
     do {
-        forget_rows(result);
         status = hdst__result_plan(result, error);
         if (status == HDST_OK) status = hdst__plan_run(&result->plan, error);
         if (status == HDST_OK) status = add_tables(result, &result->plan, NULL, error);

@@ -35,6 +35,7 @@ struct hdst_result {
     hdst__rows read;                // records that no stage computed, or that stayed on the device until they were asked for
     char *explanation;
     hdst__memory_usage memory;      // of the last run
+    uint64_t lean_at;               // plan/run_memory.c: its runs had no memory for cached datasets in whole
     hdst_error view_error;          // why the last view was NULL
 };
 

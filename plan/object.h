@@ -40,8 +40,9 @@ struct hdst_context {
     size_t mapped_count;
     struct hdst_job *jobs;      // runs on threads of their own that nobody has destroyed yet (hdst/job_object.c); guarded by the lock
     uint64_t refusals;          // of the budget, when the lock was taken
-    uint64_t all_refusals;      // the same, with those of the devices' budgets
-    bool gave_back;             // what runs can do without was given back, in the call that holds the lock (plan/plan.h)
+    bool gave_back;             // what runs can do without was given back, in the call that holds the lock (plan/run_memory.c)
+    uint64_t needed;            // bytes that were in use for other things when the last run began
+    uint32_t lean_runs, times_lean;     // that many of the next ones are lean; how often one became it
     uint64_t datasets, plans;   // made so far: numbers for the next ones
     bool closing;               // the context is being destroyed: references no longer count
     char *device, *cache_dir, *replay_dir;      // copies of the options

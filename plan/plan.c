@@ -140,14 +140,6 @@ bool hdst__plan_runs_otherwise(hdst__plan *plan, hdst_status status)
     return otherwise;
 }
 
-bool hdst__plan_has_more_memory(hdst_context *context, hdst_status status, hdst_error *error)
-{
-    if (status != HDST_E_MEMORY || context->gave_back || hdst__engine_all_refusals(context->engine) == context->all_refusals) return false;
-    context->gave_back = true;
-    hdst__explain_memory(context, error);
-    return hdst__engine_give_back(context->engine, error);
-}
-
 // Several devices need more memory than one: what ends for want of it is tried once more with one.
 hdst_status hdst__plan_run(hdst__plan *plan, hdst_error *error)
 {

@@ -94,9 +94,12 @@ void hdst__plan_release(hdst__plan *plan);
 hdst_status hdst__plan_run(hdst__plan *plan, hdst_error *error);
 // Behind a run that failed: whether a new plan may end otherwise, for it needs less memory, or goes another way. It says so a limited number of times.
 bool hdst__plan_runs_otherwise(hdst__plan *plan, hdst_status status);
+// run_memory.c: before a plan is made or run by a call. lean_at: what the next function noted of the same result before; 0: nothing.
+void hdst__plan_begin_run(hdst_context *context, uint64_t lean_at);
 // Behind a run, or the making of a plan, that ended for want of memory in a budget, which the error tells: whether there is more now, as what is there only
-// so that runs are quicker was given back. It says so once in a call. The plan, if there is one, is to be released, and may run again.
-bool hdst__plan_has_more_memory(hdst_context *context, hdst_status status, hdst_error *error);
+// so that runs are quicker was given back. It says so once in a call, and notes at *lean_at (which may be NULL) that this is so. The plan, if there is one,
+// is to be released, and may run again.
+bool hdst__plan_has_more_memory(hdst_context *context, hdst_status status, uint64_t *lean_at, hdst_error *error);
 hdst_status hdst__plan_explain(hdst__plan *plan, hdst__buffer *out, hdst_error *error);
 void hdst__plan_add_stats(hdst__run_stats *to, const hdst__run_stats *from);
 

@@ -24,5 +24,8 @@ void hdst__dataset_cache_destroy(hdst__dataset_cache *cache);
 // whole_cache.c: no dataset has to be in memory as a whole, so those that are give way where a run came to no end for want of it: they are read again in
 // every run from now on, for `cause`, as if there had been no room to begin with. While nothing runs. False: there was none.
 bool hdst__whole_caches_stream(hdst__runtime *runtime, const hdst_error *cause);
+// Those that gave way, and for which there is room now, if they get that of the segments through which inputs stream: the next run that reads one keeps all
+// of it again. While nothing runs. False: there is none.
+bool hdst__whole_caches_return(hdst__runtime *runtime);
 
 #endif

@@ -99,29 +99,33 @@ hdst__reader hdst__dataset_cache_reader(hdst__dataset_cache *cache)
 
 // --- Giving back ---
 
-// Those that are there in whole (whole_cache.c).
-static void list_whole(hdst__dataset_cache *cache)
+void hdst__dataset_cache_list(hdst__dataset_cache *cache, hdst__dataset_cache **list)
 {
-    hdst__partial_caches *all = &cache->runtime->partial;
-    pthread_mutex_lock(&all->mutex);
-    cache->next_whole = all->whole;
-    all->whole = cache;
-    pthread_mutex_unlock(&all->mutex);
+    pthread_mutex_lock(&cache->runtime->partial.mutex);
+    cache->next_whole = *list;
+    *list = cache;
+    pthread_mutex_unlock(&cache->runtime->partial.mutex);
 }
 
-static void unlist_whole(hdst__dataset_cache *cache)
+static bool take_off(hdst__dataset_cache **list, const hdst__dataset_cache *cache)
+{
+    while (*list && *list != cache) list = &(*list)->next_whole;
+    if (!*list) return false;
+    *list = cache->next_whole;
+    return true;
+}
+
+static void unlist(hdst__dataset_cache *cache)
 {
     hdst__partial_caches *all = &cache->runtime->partial;
     pthread_mutex_lock(&all->mutex);
-    hdst__dataset_cache **at = &all->whole;
-    while (*at && *at != cache) at = &(*at)->next_whole;
-    if (*at) *at = cache->next_whole;
+    if (!take_off(&all->whole, cache)) take_off(&all->gave_way, cache);
     pthread_mutex_unlock(&all->mutex);
 }
 
 void hdst__dataset_cache_release(hdst__dataset_cache *cache)
 {
-    unlist_whole(cache);
+    unlist(cache);
     hdst__partial_cache_release(cache);
     for (uint64_t i = 0; cache->segment && i < cache->count; i++) hdst__segment_destroy(cache->device, &cache->segment[i]);
     hdst__free(cache->runtime->allocator, cache->segment);
@@ -212,10 +216,12 @@ static uint64_t records_per_segment(const hdst__dataset_cache *cache)
     return (each + unit - 1) / unit * unit;
 }
 
-// Three quarters of what is left: tables, results and the staging of copies need room too. Less where that did not do once.
+// Three quarters of what is left: tables, results and the staging of copies need room too. Less in a run for which that did not do.
 static bool fits(const hdst__dataset_cache *cache, const hdst__budget *budget, uint64_t bytes)
 {
-    const uint64_t left = hdst__budget_left(budget);
+    uint64_t left = hdst__budget_left(budget);
+    if (cache->streamed) left += atomic_load(&budget->owned[HDST__OWNER_SEGMENTS].now);        // through which it streams
+    if (left > budget->limit) left = budget->limit;
     return bytes <= (cache->runtime->lean ? left / HDST__HOST_LEAN_SHARE : left / 4 * 3);
 }
 
@@ -231,6 +237,8 @@ static hdst_status check_budgets(const hdst__dataset_cache *cache, uint64_t each
     if (!fits(cache, device, bytes)) return hdst__budget_error(device, bytes, "a cached dataset, and room beside it,", error);
     return HDST_OK;
 }
+
+bool hdst__dataset_cache_has_room(const hdst__dataset_cache *cache) { return check_budgets(cache, records_per_segment(cache), NULL) == HDST_OK; }
 
 static hdst_status make_segments(hdst__dataset_cache *cache, hdst_error *error)
 {
@@ -275,7 +283,7 @@ hdst_status hdst__dataset_cache_prepare(hdst__dataset_cache *cache, hdst__device
     hdst_error cause = HDST_ERROR_INIT;
     hdst_status status = make_segments(cache, &cause);
     cache->arena.out_of_memory = NULL;
-    if (status == HDST_OK) list_whole(cache);
+    if (status == HDST_OK) hdst__dataset_cache_list(cache, &cache->runtime->partial.whole);
     if (status == HDST_OK) return HDST_OK;
     if (status == HDST_E_MEMORY) {
         hdst__dataset_cache_stream(cache, &cause);

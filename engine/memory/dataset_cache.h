@@ -29,7 +29,8 @@ struct hdst__dataset_cache {
     bool pins_nothing;          // the device could not pin one
     struct hdst__host_copy *copies;         // by segment: of those that do not stay, on the host (host_copies.h); NULL: of none
     struct hdst__dataset_cache *next_partial;               // under the mutex of the runtime's partial caches
-    struct hdst__dataset_cache *next_whole;                 // the same, of those that are there in whole (whole_cache.c)
+    struct hdst__dataset_cache *next_whole;                 // the same, of those that are there in whole, or gave way (whole_cache.c)
+    uint32_t returns;           // how often it gave way and was there again
     // Spread over several devices (spread_cache.c): runs of the records, each a cache of its own. Those who know nothing of it take it for streamed.
     struct hdst__dataset_cache **part;      // NULL: it is not
     uint32_t parts;
@@ -47,6 +48,7 @@ hdst_status hdst__dataset_cache_prepare(hdst__dataset_cache *cache, hdst__device
 // Whether a stage finds segments there, of all of it or of a part. NULL: no.
 static inline bool hdst__dataset_cache_stays(const hdst__dataset_cache *cache) { return cache && (!cache->streamed || cache->each); }
 
+bool hdst__dataset_cache_has_room(const hdst__dataset_cache *cache);       // one that is streamed: whether all of it fits now, in place of what streams it
 void hdst__dataset_cache_release(hdst__dataset_cache *cache);      // the segments' memory
 void hdst__dataset_cache_end(hdst__dataset_cache *cache);          // hdst__dataset_cache_destroy for who holds the runtime's mutex
 
@@ -88,5 +90,7 @@ static inline uint64_t hdst__partial_cache_records(const hdst__dataset_cache *ca
 }
 void hdst__partial_cache_release(hdst__dataset_cache *cache);       // from now on it is streamed as a whole
 bool hdst__partial_caches_release(hdst__runtime *runtime);          // all that nobody uses at the moment; false: there was none
+
+void hdst__dataset_cache_list(hdst__dataset_cache *cache, hdst__dataset_cache **list);     // of the runtime's: `whole` or `gave_way`, until it is released
 
 #endif

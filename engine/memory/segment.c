@@ -105,6 +105,7 @@ hdst_status hdst__ring_prepare(hdst__ring *ring, hdst__device *device, const hds
         if (status != HDST_OK && error) *error = full;
         if (status != HDST_OK) return status;
         ring->count++;
+        ring->of_run = device->runtime->runs;
     }
     return HDST_OK;
 }

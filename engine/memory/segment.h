@@ -33,6 +33,7 @@ typedef struct hdst__ring {         // made at first use, kept for all runs of a
     hdst__segment segment[HDST__HOST_RING_SEGMENTS];
     uint32_t count, next;
     uint32_t told;                  // of how few segments somebody was told
+    uint64_t of_run;                // the last one that made one of them (hdst__runtime.runs)
 } hdst__ring;
 
 // Bytes that a record takes in any layout, padding of arrays and blocks aside.

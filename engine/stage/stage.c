@@ -34,7 +34,19 @@ hdst__stage *hdst__stage_create(hdst__engine *engine, const hdst__stage_spec *sp
     hdst__output_has_texts(&stage->partial, runtime, output);
     hdst__store_init(&stage->store, runtime, output);
     hdst__stage_spill_init(stage);
+    pthread_mutex_lock(&runtime->mutex);
+    stage->next = runtime->stages;
+    if (stage->next) stage->next->previous = stage;
+    runtime->stages = stage;
+    pthread_mutex_unlock(&runtime->mutex);
     return stage;
+}
+
+static void unlist(const hdst__stage *stage)
+{
+    if (stage->previous) stage->previous->next = stage->next;
+    else stage->runtime->stages = stage->next;
+    if (stage->next) stage->next->previous = stage->previous;
 }
 
 void hdst__stage_forget(hdst__stage *stage)
@@ -58,11 +70,25 @@ void hdst__stage_forget_plan(hdst__stage *stage)
     pthread_mutex_unlock(&stage->runtime->mutex);
 }
 
+bool hdst__stages_forget_plans(hdst__runtime *runtime)
+{
+    bool some = false;
+    if (runtime->given_up) return false;
+    pthread_mutex_lock(&runtime->mutex);
+    for (hdst__stage *stage = runtime->stages; stage; stage = stage->next) {
+        some |= stage->plan != NULL;
+        hdst__stage_drop_plans(stage);
+    }
+    pthread_mutex_unlock(&runtime->mutex);
+    return some;
+}
+
 void hdst__stage_destroy(hdst__stage *stage)
 {
     if (!stage) return;
     hdst__runtime *runtime = stage->runtime;
     pthread_mutex_lock(&runtime->mutex);
+    unlist(stage);
     hdst__stage_drop_plans(stage);
     if (stage->input.reader.fill) hdst__shared_reader_destroy(&stage->input);
     if (stage->spec.separate && !runtime->given_up) hdst__callback_destroy(&stage->callback);

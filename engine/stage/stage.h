@@ -48,6 +48,7 @@ enum { HDST__FOLD_LEVELS = 11 };        // 64^11 > 2^64 records
 struct hdst__stage {
     hdst__engine *engine;
     hdst__runtime *runtime;             // the engine's
+    hdst__stage *next, *previous;       // all of the runtime's
     hdst__stage_spec spec;
     hdst__reader reader;                // the cache's, or the spec's
     hdst__device *device;               // NULL before the first run

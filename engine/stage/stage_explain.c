@@ -40,7 +40,8 @@ static void explain_input(const hdst__stage *stage, hdst__buffer *out)
     else if (cache && cache->part) hdst__buffer_printf(out, ", resident on %" PRIu32 " devices, a part with each\n", cache->parts);
     else if (cache && cache->each) explain_partial(cache, out);
     else if (cache && cache->streamed) hdst__buffer_printf(out, ", read again in every run (%s)\n", cache->why);
-    else if (cache) hdst__buffer_printf(out, ", resident in %" PRIu64 " segment%s\n", cache->count, cache->count == 1 ? "" : "s");
+    else if (cache) hdst__buffer_printf(out, ", resident in %" PRIu64 " segment%s%s\n", cache->count, cache->count == 1 ? "" : "s",
+                                        cache->returns ? ", again since memory was short" : "");
     else if (stage->plan) hdst__buffer_printf(out, ", streamed through segments of %" PRIu64 " records (%s)\n", stage->plan->piece->capacity,
                                               hdst__bytes_text(hdst__storage_bytes(stage->plan->piece), bytes));
     else hdst__buffer_puts(out, ", streamed\n");

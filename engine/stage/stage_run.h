@@ -66,6 +66,7 @@ typedef struct hdst__stage_output { // owned by the stage, valid until its next 
 hdst__stage *hdst__stage_create(hdst__engine *engine, const hdst__stage_spec *spec);
 void hdst__stage_forget(hdst__stage *stage);        // gives the records of the last run back; rows of accumulators stay
 void hdst__stage_forget_plan(hdst__stage *stage);   // gives back what it works with, which the next run makes again; the records stay
+bool hdst__stages_forget_plans(hdst__runtime *runtime);             // the same of all stages, while none runs; false: none had anything
 void hdst__stage_destroy(hdst__stage *stage);
 // Another input of the same record, layout and block, of any number of records: nothing is compiled again.
 hdst_status hdst__stage_set_input(hdst__stage *stage, const hdst__reader *reader, hdst__dataset_cache *cache, hdst_error *error);

@@ -6,7 +6,7 @@ loops, caches, runs that are cancelled and allocations that fail between, budget
 usage: again.py PROGRAM FIRST-SEED COUNT [KERNELS]
 
 Each seed runs in the interpreter, and so many of the first ones (0: none) in one other form each. SECONDS@ in place of COUNT: as many as begin in that time.
-HDST_DIFF_FORMS names the other forms, HDST_DIFF_SHOW=1 tells all cases, HDST_DIFF_KEEP=FOLDER keeps the commands and files of those that are wrong."""
+HDST_DIFF_FORMS names the other forms, HDST_DIFF_NUMBERS says how many cases are of numbers (again_numbers.py; 0 to 1), HDST_DIFF_SHOW=1 tells all cases, HDST_DIFF_KEEP=FOLDER keeps the commands and files of those that are wrong."""
 import os
 import random
 import shutil
@@ -18,12 +18,14 @@ import time
 
 from again_files import MODULE, Files
 from again_functions import Fail, Module
+from again_numbers import Numbers, Pipelines
 from again_plans import Empty, Plans, Source, TooMany
 from again_records import random_record, random_rows
 
 USAGE, MEMORY, RECORD, CANCELLED = 2, 8, 11, 13
 FORMS = ["cpu", "gpu", "team", "two"]
-TYPES = 60                              # random types; kernels of each are compiled for each form, which takes longest
+TYPES, TYPES_OF_NUMBERS = 60, 40        # random types; kernels of each are compiled for each form, which takes longest
+OF_NUMBERS = float(os.environ.get("HDST_DIFF_NUMBERS", 0.25))        # of cases that are not of files
 
 
 class Died(Exception):
@@ -52,6 +54,13 @@ class Driver:
             self.died()
         return answer.rstrip("\n")
 
+    def more(self):
+        """One more line of an answer that has several."""
+        answer = self.process.stdout.readline()
+        if not answer:
+            self.died()
+        return answer.rstrip("\n")
+
     def died(self):
         status, self.process = self.process.wait(), None
         raise Died(f"the program ended with status {status}")
@@ -73,7 +82,12 @@ class Case:
         type_dice = random.Random(self.dice.randrange(TYPES))
         self.module = Module(type_dice, *random_record(type_dice))
         self.of_files = self.dice.random() < 0.2
-        self.most = min(20000, 400000 // self.module.record.size)
+        numbers = random.Random(seed + 0.5)
+        self.of_numbers = numbers.random() < OF_NUMBERS and not self.of_files
+        self.skips = self.of_numbers and numbers.random() < 0.6
+        if self.of_numbers:
+            self.module = Numbers(random.Random(numbers.randrange(TYPES_OF_NUMBERS)))
+        self.most = min(3000 if self.of_numbers else 20000, 400000 // self.module.record.size)
         self.context(form)
 
     def do(self, *words):
@@ -129,7 +143,7 @@ class Case:
         if form in ("team", "two"):
             chosen.append("share_bytes=0")
         self.form = f"{form} memory {self.memory} device {device} {' '.join(chosen)}"
-        self.do("context", form, self.memory, device, *chosen)
+        self.do("context", form, self.memory, device, *(["skip"] if self.skips else []), *chosen)
         path = f"{self.folder}/m.hk"
         with open(path, "w") as file:
             file.write(MODULE if self.of_files else self.module.text)
@@ -252,6 +266,8 @@ class Case:
     def go(self):
         if self.of_files:
             Files(self).go()
+        elif self.of_numbers:
+            Pipelines(self).go()
         else:
             self.pipelines()
         _, blocks, used, peak = self.ask("end").split()

@@ -260,13 +260,20 @@ static diff_shape random_shape(gen *g)
 }
 
 // All themes in turn, and no dice: all other programs are as they would be without themes.
-static void choose_theme(diff_program *p, int percent)
+static void choose_theme(diff_program *p, const diff_options *options)
 {
-    const uint64_t share = (uint64_t)percent, turn = p->seed * share / 100;
+    const uint64_t share = (uint64_t)options->themes, turn = p->seed * share / 100;
+    if (options->arrays) {
+        static const diff_shape shapes[] = {DIFF_ACCUMULATING_MAP, DIFF_ACCUMULATING_MAP, DIFF_MAP, DIFF_ACCUMULATING_MAP, DIFF_FLAT_MAP, DIFF_MAP};
+        p->theme = (diff_theme)(DIFF_IN_TURN + p->seed % (DIFF_THEMES - DIFF_IN_TURN));
+        p->turn = p->seed / (DIFF_THEMES - DIFF_IN_TURN);
+        p->shape = shapes[p->turn * 5 / 2 % 6];
+        return;
+    }
     if (p->seed * share % 100 >= share) return;
     p->shape = DIFF_ACCUMULATING_MAP;
-    p->theme = (diff_theme)(1 + turn % (DIFF_THEMES - 1));
-    p->turn = turn / (DIFF_THEMES - 1);
+    p->theme = (diff_theme)(1 + turn % (DIFF_IN_TURN - 1));
+    p->turn = turn / (DIFF_IN_TURN - 1);
 }
 
 static void make_params(gen *g)
@@ -328,7 +335,7 @@ diff_program *diff_generate(hdst__arena *arena, uint64_t seed, const diff_option
     hdst__buffer_init(&g.yaml, NULL);
     p->seed = seed;
     p->shape = g.options.only_map ? DIFF_MAP : random_shape(&g);
-    choose_theme(p, g.options.themes);
+    choose_theme(p, &g.options);
     const bool reduces = p->shape == DIFF_REDUCE || p->shape == DIFF_FOLD;
     g.floating = gen_chance(&g, 40);
     p->may_fail = !reduces && !g.options.no_faults && gen_chance(&g, 15);

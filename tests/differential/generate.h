@@ -20,7 +20,10 @@ typedef enum diff_theme {
     DIFF_NEAREST,           // such an array is added to a row of a table
     DIFF_BY_KEY,            // a few numbers for each of many rows
     DIFF_TOTALS,            // sums of all records
-    DIFF_THEMES
+    DIFF_WEIGHTS,           // shares of each record in all rows, by quotients; products that share these as factors
+    DIFF_NEST,              // loops in one another over arrays of the record, of the function and of the sums
+    DIFF_THEMES,
+    DIFF_IN_TURN = DIFF_WEIGHTS     // those before it come in turn, the others when asked for
 } diff_theme;
 
 typedef struct diff_param {             // as in the function's parameter list; 0 is the record
@@ -37,6 +40,7 @@ typedef struct diff_options {
     bool no_double;                     // for devices without double
     bool only_map;                      // one map, without accumulators; its records are declared in the kernel
     int themes;                         // percent of programs that have one
+    bool arrays;                        // all have one of those that do not come in turn
     int statements;                     // of the function's outermost block; 0: the default
     bool plain_names;                   // f0, v1 ...: for tests of something else
     const char *const *words;           // more words to name things by; they change the names alone

@@ -14,7 +14,9 @@
 //     loop D START STATE LIMIT UNTIL THRESHOLD STEPS..., delta D START STATE FIRST WORK LIMIT UNTIL THRESHOLD STEPS...     a step: DATASET:TABLE:VALUE
 //     uncache D
 //     result R DATASET ROW-BYTES TABLE [TEXT-OFFSET...]; drop R
-//     run R PATH [cancel MICROSECONDS | fail NUMBER | late NUMBER]    writes the rows; "ok ROWS FAILED" or "error CODE FAILED RECORD words"
+//     run R PATH [cancel MICROSECONDS | fail NUMBER | late NUMBER]    writes the rows; "ok ROWS FAILED SKIPPED" or "error CODE FAILED RECORD words"
+//     also R TABLE ROW-BYTES PATH                 the rows of another table of the last run; answers as a run
+//     together CANCELLED MICROSECONDS R PATH...   a job for each, of which number CANCELLED (-1: none) is cancelled; answers as so many runs
 //     explain R                                   in one line
 //     peak                                        bytes in use, at most, and now
 //     end                                         of the context: "end BLOCKS BYTES PEAK": not given back, and in use at most
@@ -33,7 +35,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST = 256, MOST_WORDS = 160, LONGEST_LINE = 16384, MOST_TEXTS = 120 };
+enum { MOST = 256, MOST_JOBS = 8, MOST_WORDS = 160, LONGEST_LINE = 16384, MOST_TEXTS = 120 };
 
 static void give_up(const char *why, const char *what)
 {
@@ -464,6 +466,18 @@ static void tell_error(const hdst_error *error)
     printf("error %d %d %" PRIu64 " %s\n", (int)error->code, (int)heap.failed, error->record, text);
 }
 
+// What a run came to.
+static void tell_rows(const answer *a, hdst_status status, hdst_error *error, const char *path)
+{
+    uint64_t count = 0;
+    const char *table = strcmp(a->table, "-") ? a->table : NULL;
+    const void *data = status == HDST_OK ? hdst_result_rows(a->result, table, &count) : NULL;
+    if (status == HDST_OK && !data) status = hdst_result_status(a->result, error);
+    if (status != HDST_OK) { tell_error(error); return; }
+    write_rows(a, data, count, path);
+    printf("ok %" PRIu64 " %d %" PRIu64 "\n", count, (int)heap.failed, hdst_result_stats(a->result).records_skipped);
+}
+
 static void do_run(char **w)
 {
     answer *a = &all.answer[number(w[1])];
@@ -484,13 +498,36 @@ static void do_run(char **w)
         run_is_over = true;
         pthread_join(canceller, NULL);
     }
-    uint64_t count = 0;
-    const char *table = strcmp(a->table, "-") ? a->table : NULL;
-    const void *data = status == HDST_OK ? hdst_result_rows(a->result, table, &count) : NULL;
-    if (status == HDST_OK && !data) status = hdst_result_status(a->result, &error);
-    if (status != HDST_OK) { tell_error(&error); return; }
-    write_rows(a, data, count, w[2]);
-    printf("ok %" PRIu64 " %d\n", count, (int)heap.failed);
+    tell_rows(a, status, &error, w[2]);
+}
+
+static void do_also(char **w)
+{
+    answer other = {.result = all.answer[number(w[1])].result, .row_bytes = amount(w[3])};
+    hdst_error error = HDST_ERROR_INIT;
+    snprintf(other.table, sizeof other.table, "%s", w[2]);
+    tell_rows(&other, HDST_OK, &error, w[4]);
+}
+
+static void do_together(char **w)
+{
+    const long cancelled = strtol(w[1], NULL, 10);
+    hdst_job *job[MOST_JOBS];
+    long jobs = 0;
+    heap.failed = false;
+    for (; w[3 + 2 * jobs] && jobs < MOST_JOBS; jobs++) job[jobs] = hdst_run_async(all.answer[number(w[3 + 2 * jobs])].result);
+    if (cancelled >= 0 && cancelled < jobs) {
+        usleep((useconds_t)amount(w[2]));
+        hdst_job_cancel(job[cancelled]);
+    }
+    hdst_status status[MOST_JOBS];
+    hdst_error error[MOST_JOBS];
+    for (long i = 0; i < jobs; i++) {
+        error[i] = (hdst_error)HDST_ERROR_INIT;
+        status[i] = hdst_job_wait(job[i], -1, NULL, &error[i]);
+        hdst_job_destroy(job[i]);
+    }
+    for (long i = 0; i < jobs; i++) tell_rows(&all.answer[number(w[3 + 2 * i])], status[i], &error[i], w[4 + 2 * i]);
 }
 
 static void do_explain(char **w)
@@ -517,7 +554,7 @@ static const struct { const char *name; void (*obey)(char **w); size_t words; } 
     {"raw", do_file, 3}, {"lines", do_file, 3}, {"text", do_file, 3}, {"change", do_change, 3}, {"value", do_value, 3}, {"set", do_set, 4},
     {"read", do_read, 4}, {"read_value", do_read_value, 3}, {"spec", do_spec, 3}, {"bind_value", do_bind_value, 4}, {"bind_lookup", do_bind_lookup, 5},
     {"bind_accum", do_bind_accum, 4}, {"loop", do_loop, 8}, {"delta", do_loop, 10}, {"uncache", do_uncache, 2}, {"result", do_result, 5},
-    {"drop", do_drop, 2}, {"run", do_run, 3}, {"explain", do_explain, 2}, {"peak", do_peak, 1}, {"end", do_end, 1},
+    {"drop", do_drop, 2}, {"run", do_run, 3}, {"also", do_also, 5}, {"together", do_together, 5}, {"explain", do_explain, 2}, {"peak", do_peak, 1}, {"end", do_end, 1},
 };
 
 static void obey(char **w, size_t words)

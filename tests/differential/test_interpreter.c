@@ -100,14 +100,14 @@ static void run_program(const diff_library *library, tally *t, const diff_progra
     hdst__arena_destroy(&arena);
 }
 
-static void run_batch(uint64_t first, int count, tally *t)
+static void run_batch(uint64_t first, int count, bool arrays, tally *t)
 {
     hdst__arena arena;
     jmp_buf out_of_memory;
     hdst__arena_init(&arena, NULL, &out_of_memory);
     if (setjmp(out_of_memory)) cr_assert_fail("out of memory");
     diff_program *programs[BATCH];
-    const diff_options options = {.themes = (int)setting("HDST_DIFF_THEMES", THEMES)};
+    const diff_options options = {.themes = (int)setting("HDST_DIFF_THEMES", THEMES), .arrays = arrays};
     for (int i = 0; i < count; i++) programs[i] = diff_generate(&arena, first + (uint64_t)i, &options);
     if (getenv("HDST_DIFF_TEXT")) programs[0]->hk = diff_text_of(&arena, getenv("HDST_DIFF_TEXT"));
     for (int i = 0; i < count && getenv("HDST_DIFF_SHOW"); i++) printf("%s", programs[i]->hk);
@@ -118,12 +118,12 @@ static void run_batch(uint64_t first, int count, tally *t)
     hdst__arena_destroy(&arena);
 }
 
-Test(differential, random_programs_give_the_bits_of_their_c_translations)
+static tally run_programs(uint64_t count, bool arrays)
 {
-    const uint64_t count = setting("HDST_DIFF_PROGRAMS", 400), first = setting("HDST_DIFF_SEED", 1);
+    const uint64_t first = setting("HDST_DIFF_SEED", 1);
     tally t = {0};
     for (uint64_t done = 0; done < count; done += BATCH) {
-        run_batch(first + done, count - done < BATCH ? (int)(count - done) : BATCH, &t);
+        run_batch(first + done, count - done < BATCH ? (int)(count - done) : BATCH, arrays, &t);
         if (count > PROGRESS && (done + BATCH) % PROGRESS == 0) fprintf(stderr, "%d of %" PRIu64 " programs, %d differ\n", t.programs, count, t.different);
     }
     fprintf(stderr,
@@ -132,6 +132,19 @@ Test(differential, random_programs_give_the_bits_of_their_c_translations)
             t.programs, first, t.failing, t.endless, t.too_large);
     cr_expect_leq(t.too_large, 2 + t.programs / 100, "%d programs are too large", t.too_large);
     cr_expect_eq(t.different, 0, "%d programs differ", t.different);
+    return t;
+}
+
+Test(differential, random_programs_give_the_bits_of_their_c_translations)
+{
+    const uint64_t count = setting("HDST_DIFF_PROGRAMS", 400);
+    const tally t = run_programs(count, false);
     if (count >= 100) cr_expect(t.failing > 0 && t.failing < t.programs / 4, "%d of %d programs fail: they say little", t.failing, t.programs);
     if (count >= 100) cr_expect(t.endless < 5 + t.programs / 20, "%d programs besides %d have no data: they say nothing", t.endless, t.programs);
+}
+
+Test(differential, programs_of_loops_over_arrays_give_the_bits_of_their_c_translations)
+{
+    const tally t = run_programs(setting("HDST_DIFF_PROGRAMS", 400) / 4, true);
+    cr_expect_gt(t.programs, t.endless, "%d programs have no data", t.endless);
 }

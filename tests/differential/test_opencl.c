@@ -5,7 +5,7 @@
 // their roundings allow. A random layout each. Every kernel costs the driver's compiler about half a second, so there
 // are few.
 //
-// HDST_DIFF_KERNELS: how many (24 unless given); HDST_DIFF_SEED: the first seed (1); HDST_DIFF_THEMES: how many of a
+// HDST_DIFF_KERNELS: how many (24 unless given), and a third as many of loops over arrays; HDST_DIFF_SEED: the first seed (1); HDST_DIFF_THEMES: how many of a
 // hundred have a theme (50); HDST_DIFF_FORM: all in one form (its number in `forms`); HDST_DIFF_SHOW: writes the
 // programs too.
 #include "harness.h"
@@ -24,6 +24,10 @@
 #include <stdlib.h>
 
 enum { BATCH = 100, RECORDS = 1300, THEMES = 50 /* percent */ };
+
+// Numbers of records where blocks, vectors, groups and tiles end, and one more or one less.
+static const uint64_t edges[] = {1300, 0, 1, 15, 16, 17, 31, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 383, 511, 512, 513, 767, 769, 1023, 1024, 1025, 1537, 2047, 2048,
+                                 2049, 4097};
 
 static uint64_t setting(const char *name, uint64_t otherwise)
 {
@@ -217,6 +221,8 @@ static const int turns[DIFF_THEMES][TURN] = {
                     CPU_NONE},
     [DIFF_NEAREST] = {GPU_16K, GPU_4K, CPU, GPU, GPU_4K, GPU_16K, GPU_8K, CPU, GPU_4K, GPU_512, CPU_FAST, GPU_16K, GPU_NANS, GPU_4K, CPU, GPU_NONE},
     [DIFF_BY_KEY] = {GPU_8K, GPU_8K, GPU_512, GPU_8K, CPU, GPU_4K, GPU_8K, GPU_16K, GPU_8K, CPU, GPU_4K, GPU, GPU_8K, CPU_NONE, GPU_8K, GPU_NONE},
+    [DIFF_WEIGHTS] = {CPU, GPU, CPU, GPU_512, CPU, CPU_NANS, GPU_16K, CPU, GPU_2K, CPU_FAST, CPU, GPU_NONE, CPU_NONE, GPU_NANS, CPU, GPU_FAST},
+    [DIFF_NEST] = {CPU, GPU, GPU_512, CPU, GPU_16K, CPU_NANS, CPU, GPU, CPU_NONE, GPU_2K, CPU, GPU_NONE, CPU_FAST, GPU_NANS, CPU, GPU_4K},
     [DIFF_TOTALS] = {CPU_FAST, GPU_FAST, CPU_FAST, CPU, CPU_FAST, GPU, CPU_FAST, CPU, CPU_FAST, GPU_16K, CPU_NANS, GPU_FAST, CPU, GPU_512, CPU_FAST, GPU_NANS},
 };
 
@@ -228,6 +234,12 @@ static int form_of(const diff_program *program)
     return turns[program->theme][(program->theme ? program->turn : dice(program)) % TURN];
 }
 
+static uint64_t records_of(const diff_program *program)
+{
+    const uint64_t records = setting("HDST_DIFF_RECORDS", UINT64_MAX);
+    return records != UINT64_MAX ? records : program->theme < DIFF_IN_TURN ? RECORDS : edges[dice(program) / 7 % (sizeof edges / sizeof *edges)];
+}
+
 static bool run_program(hdst__engine *engine, int form, const diff_library *library, const diff_program *program)
 {
     hdst__arena arena;
@@ -237,8 +249,9 @@ static bool run_program(hdst__engine *engine, int form, const diff_library *libr
     diff_watch(program->seed);
     const diff_exports *exports = diff_library_find(library, program);
     cr_assert_not_null(exports);
-    diff_data data = diff_make_data(&arena, program, exports, RECORDS, true);   // a stage's input begins at record 0
-    if (!data.count) {
+    const uint64_t records = records_of(program);
+    diff_data data = diff_make_data(&arena, program, exports, records, true);   // a stage's input begins at record 0
+    if (data.count < records) {
         hdst__arena_destroy(&arena);
         return true;
     }
@@ -254,14 +267,14 @@ static bool run_program(hdst__engine *engine, int form, const diff_library *libr
 }
 
 // Programs are translated by the hundred: one call of the C compiler for each lot. Returns how many differ.
-static int run_batch(hdst__engine *const *engines, uint64_t first, int count)
+static int run_batch(hdst__engine *const *engines, uint64_t first, int count, bool arrays)
 {
     hdst__arena arena;
     jmp_buf out_of_memory;
     hdst__arena_init(&arena, NULL, &out_of_memory);
     if (setjmp(out_of_memory)) cr_assert_fail("out of memory");
     diff_program *programs[BATCH];
-    const diff_options options = {.themes = (int)setting("HDST_DIFF_THEMES", THEMES)};
+    const diff_options options = {.themes = (int)setting("HDST_DIFF_THEMES", THEMES), .arrays = arrays};
     for (int i = 0; i < count; i++) programs[i] = diff_generate(&arena, first + (uint64_t)i, &options);
     if (getenv("HDST_DIFF_TEXT")) programs[0]->hk = diff_text_of(&arena, getenv("HDST_DIFF_TEXT"));
     for (int i = 0; i < count && getenv("HDST_DIFF_SHOW"); i++) printf("%s", programs[i]->hk);
@@ -277,9 +290,9 @@ static int run_batch(hdst__engine *const *engines, uint64_t first, int count)
     return different;
 }
 
-Test(differential, kernels_in_both_forms_give_the_bits_of_their_c_translations)
+static void run_kernels(uint64_t count, bool arrays)
 {
-    const uint64_t count = setting("HDST_DIFF_KERNELS", 24), first = setting("HDST_DIFF_SEED", 1);
+    const uint64_t first = setting("HDST_DIFF_SEED", 1);
     hdst__engine *engines[FORMS];
     for (int form = 0; form < FORMS; form++) {
         hdst__engine_options options = forms[form].options;
@@ -292,9 +305,13 @@ Test(differential, kernels_in_both_forms_give_the_bits_of_their_c_translations)
     int different = 0;
     for (uint64_t done = 0; done < count; done += BATCH) {
         if (done) fprintf(stderr, "%" PRIu64 " of %" PRIu64 " kernels, %d differ\n", done, count, different);
-        different += run_batch(engines, first + done, count - done < BATCH ? (int)(count - done) : BATCH);
+        different += run_batch(engines, first + done, count - done < BATCH ? (int)(count - done) : BATCH, arrays);
     }
     fprintf(stderr, "%" PRIu64 " kernels from seed %" PRIu64 "\n", count, first);
     cr_expect_eq(different, 0, "%d of %" PRIu64 " kernels differ", different, count);
     for (int form = 0; form < FORMS; form++) hdst__engine_destroy(engines[form]);
 }
+
+Test(differential, kernels_in_both_forms_give_the_bits_of_their_c_translations) { run_kernels(setting("HDST_DIFF_KERNELS", 24), false); }
+
+Test(differential, kernels_of_loops_over_arrays_give_the_bits_of_their_c_translations) { run_kernels(setting("HDST_DIFF_KERNELS", 24) / 3, true); }

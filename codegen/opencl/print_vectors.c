@@ -80,20 +80,34 @@ static bool suits(const hdst__printer *p, const ir_expr *e)
     return p->options->input->layout == HDST__AOS && e->param >= p->first_read_input && !(p->word_count && p->word_count[e->param]);
 }
 
-// first + lane, where first is a multiple of four.
-static bool is_from_multiple(const hdst__printer *p, const ir_expr *index, uint32_t lane)
+// first + lane, where first is a multiple of four. Some lanes may read nothing: their elements must be there all the same.
+static bool is_from_multiple(const hdst__printer *p, const ir_expr *index, const ir_stmt *loop, const hdst__leaf *leaf)
 {
-    if (!index || index->op != IR_ADD || index->b->op != IR_VAR || index->b->var != lane) return false;
-    if (index->a->op == IR_CONST) return index->a->bits % WIDTH == 0;
+    if (!index || index->op != IR_ADD || index->b->op != IR_VAR || index->b->var != loop->var) return false;
+    if (index->a->op == IR_CONST) return index->a->bits % WIDTH == 0 && index->a->bits + loop->hi->bits <= leaf->elements;
     return index->a->op == IR_VAR && index->a->var < p->vectors->counters && p->vectors->by_fours[index->a->var];
+}
+
+static bool is_from_before(ir_expr **slot, void *user)
+{
+    const ir_expr *e = *slot;
+    const ir_stmt *loop = user;
+    return (e->op != IR_VAR && e->op != IR_ELEM) || (e->var != loop->var && !hdst__ir_block_writes(&loop->body, e->var));
+}
+
+// A row of a table is another one in each turn where the loop works out which.
+static bool is_one_row(const ir_expr *row, const ir_stmt *loop)
+{
+    return !row || hdst__ir_visit_expr((ir_expr **)&row, is_from_before, (void *)loop);
 }
 
 static bool find_lane_read(ir_expr **slot, void *user)
 {
     const lane_search *s = user;
     const ir_expr *e = *slot, *index = e->op == IR_FIELD ? e->a : e->op == IR_BROADCAST ? e->b : NULL;
-    if (!index || !is_from_multiple(s->p, index, s->loop->var) || !suits(s->p, e)) return true;
-    if (e->op == IR_BROADCAST && e->a && hdst__ir_expr_reads(e->a, s->loop->var)) return true;
+    if (!index || !suits(s->p, e)) return true;
+    if (!is_from_multiple(s->p, index, s->loop, &s->p->func->params[e->param].record->leaves[e->leaf])) return true;
+    if (e->op == IR_BROADCAST && !is_one_row(e->a, s->loop)) return true;
     vector_read *v = note(s->p, e);
     if (v) v->lane = s->loop->var;
     return true;

@@ -12,10 +12,15 @@ void hdst__pass_note_failure(hdst__pass *pass, uint64_t word)
     if (pass->team && pass->team->assembly && word != UINT64_MAX) hdst__assembly_end(pass->team->assembly);       // who waits for its output waits in vain
 }
 
-// The error word holds the least record of all slices so far, so the last slice's is enough; others are asked for where it may save long work in vain.
+// Behind a record that failed nothing was written, and what lay there before is no text, whose bytes somebody could read.
+static bool has_texts(const hdst__pass *pass) { return pass->built || (pass->output && pass->output->texts_of); }
+
+// The error word holds the least record of all slices so far, so the last slice's is enough; others are asked for where it may save long work in vain, or
+// what they wrote has to be right.
 static bool asks_for_errors(const hdst__slot *slot, const hdst__pass *pass, bool last)
 {
-    return pass->checks && (last || pass->limit || pass->streams || pass->power->kernel * (double)slot->count > HDST__HOST_ASK_SECONDS);
+    return pass->checks &&
+           (last || pass->limit || pass->streams || has_texts(pass) || pass->power->kernel * (double)slot->count > HDST__HOST_ASK_SECONDS);
 }
 
 // The table at the end (or rows on the device, made of it), and the error word with it if both are in one memory: a copy less to wait for.

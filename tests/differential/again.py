@@ -6,7 +6,8 @@ loops, caches, runs that are cancelled and allocations that fail between, budget
 usage: again.py PROGRAM FIRST-SEED COUNT [KERNELS]
 
 Each seed runs in the interpreter, and so many of the first ones (0: none) in one other form each. SECONDS@ in place of COUNT: as many as begin in that time.
-HDST_DIFF_FORMS names the other forms, HDST_DIFF_NUMBERS says how many cases are of numbers (again_numbers.py; 0 to 1), HDST_DIFF_SHOW=1 tells all cases, HDST_DIFF_KEEP=FOLDER keeps the commands and files of those that are wrong."""
+HDST_DIFF_FORMS names the other forms, HDST_DIFF_NUMBERS says how many cases are of numbers (0 to 1), HDST_DIFF_SHOW=1 tells all cases,
+HDST_DIFF_KEEP=FOLDER keeps the commands and files of those that are wrong."""
 import os
 import random
 import shutil

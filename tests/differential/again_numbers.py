@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pipelines of numbers for again.py: weights by quotients, sums of products that share them as factors, loops in one another over arrays, in one function that gives
-records, sums and extremes at once; records that fail, and are left out where the context says so; texts beside the numbers and as keys; several results that run
-at once. Their arithmetic is Python's: floats of 32 bits by way of doubles, sums by math.fsum."""
+"""Pipelines of numbers for again.py: weights by quotients, sums of products that share them as factors, loops in one another over arrays, in one function that
+gives records, sums and extremes at once; records that fail, and are left out where the context says so; texts beside the numbers and as keys; several results
+that run at once. Their arithmetic is Python's: floats of 32 bits by way of doubles, sums by math.fsum."""
 import ctypes
 import math
 import os
@@ -74,7 +74,8 @@ class Numbers:
         self.D, self.K = dice.choice([1, 2, 3, 4, 5, 8, 9]), dice.choice([1, 2, 3, 4, 8, 9])
         self.A, self.B = dice.choice([1, 3, 4, 6]), dice.choice([2, 3, 8])
         self.table, self.share, self.norm = dice.random() < 0.4, dice.randrange(4), dice.randrange(2)
-        self.fails, self.every, self.late, self.triangle = dice.choice([0, 1, 2]), dice.choice(EVERY), dice.random() < 0.5, dice.random() < 0.5
+        self.fails, self.every, self.late = dice.choice([0, 1, 2]), dice.choice(EVERY), dice.random() < 0.5
+        self.triangle = dice.random() < 0.5
         self.double, self.with_text = dice.random() < 0.3, dice.random() < 0.5
         fields = [("id", "uint32_t", ()), ("x", "float", (self.D,)), ("m", "float", (self.A, self.B)), ("k", "int32_t", ()), ("y", "float", ())]
         if self.with_text:
@@ -89,7 +90,8 @@ class Numbers:
         key = [("t", "text", ())] if self.with_text else []
         self.degrees = Record("degrees", [("id", "uint32_t", ()), ("u", "float", (K,)), ("h", "float", (self.A,)), *key])
         self.piece = Record("piece", [("id", "uint32_t", ()), ("j", "uint32_t", ()), ("q", "float", ())])
-        self.keyed = Record("keyed_weight", [("key", "text" if self.with_text else "int32_t", ()), ("w", "float", ()), ("v", "double", ()), ("n", "uint64_t", ())])
+        kind = "text" if self.with_text else "int32_t"
+        self.keyed = Record("keyed_weight", [("key", kind, ()), ("w", "float", ()), ("v", "double", ()), ("n", "uint64_t", ())])
         self.by_key = Key(0, self.keyed, ["key"])
         self.text = self.written()
 
@@ -279,7 +281,8 @@ class Pipelines:
         if self.dice.random() < 0.6:            # numbers of which sums are not all NaN
             floats = [i for i, leaf in enumerate(self.module.record.leaves) if leaf.kind == "float"]
             scale, odd_ones = self.dice.choice([1, 1, 1e-3, 1e4]), self.dice.choice([0, 0, 0.002, 0.05])
-            rows = [tuple(bits(f32(self.dice.gauss(0, scale))) if i in floats and self.dice.random() >= odd_ones else v for i, v in enumerate(row)) for row in rows]
+            tame = lambda i, v: bits(f32(self.dice.gauss(0, scale))) if i in floats and self.dice.random() >= odd_ones else v
+            rows = [tuple(tame(i, v) for i, v in enumerate(row)) for row in rows]
         return rows
 
     def source(self):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops in one another over arrays: of the record (of one dimension and two), of the function and of the sums. Inner bounds may be an outer counter or come from
-// the data, indices may be shifted, turned round or made of two counters, loops may be left early; what is read and written in them is anything in sight.
+// Loops in one another over arrays: of the record (of one dimension and two), of the function and of the sums. Inner bounds may be an outer counter or come
+// from the data, indices may be shifted, turned round or made of two counters, loops may be left early; what is read and written in them is anything in sight.
 #include "gen_theme.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions as fuzzy c-means has them: how near a record is to each of a few rows, quotients of that, and sums of many products that have one of these weights as
-// a factor. Distances, quotients and sums are each in one of several forms; records may fail before, between and behind them.
+// Functions as fuzzy c-means has them: how near a record is to each of a few rows, quotients of that, and sums of many products that have one of these weights
+// as a factor. Distances, quotients and sums are each in one of several forms; records may fail before, between and behind them.
 #include "gen_theme.h"
 
 #include <inttypes.h>
@@ -183,11 +183,13 @@ static gen_value share(gen *g, const weights *w, theme_loop row, int form)
     case 0: {
         const char *name = gen_name(g, "t"), *type = gen_c_type(d.kind);
         gen_c(g, "%s %s; if (%s == %s) %s = 1; else %s = %s / %s;", type, name, d.c, w->least.c, name, name, w->least.c, d.c);
-        return (gen_value){.hk = gen_print(g, "%s == %s ? 1 : %s / %s", d.hk, w->least.hk, w->least.hk, d.hk), .c = name, .level = LEVEL_TERNARY, .kind = d.kind};
+        const char *hk = gen_print(g, "%s == %s ? 1 : %s / %s", d.hk, w->least.hk, w->least.hk, d.hk);
+        return (gen_value){.hk = hk, .c = name, .level = LEVEL_TERNARY, .kind = d.kind};
     }
     case 1: return quotient(g, w->least, d);
     case 2: {
-        const gen_value below = {.hk = gen_print(g, "%s + 0.5f", d.hk), .c = gen_typed(g, d.kind, gen_print(g, "%s + 0.5f", d.c)), .level = LEVEL_ADD, .kind = d.kind};
+        const char *sum = gen_typed(g, d.kind, gen_print(g, "%s + 0.5f", d.c));
+        const gen_value below = {.hk = gen_print(g, "%s + 0.5f", d.hk), .c = sum, .level = LEVEL_ADD, .kind = d.kind};
         return quotient(g, theme_value("1", "1", K_I32), below);
     }
     case 3: {

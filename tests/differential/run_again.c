@@ -554,7 +554,8 @@ static const struct { const char *name; void (*obey)(char **w); size_t words; } 
     {"raw", do_file, 3}, {"lines", do_file, 3}, {"text", do_file, 3}, {"change", do_change, 3}, {"value", do_value, 3}, {"set", do_set, 4},
     {"read", do_read, 4}, {"read_value", do_read_value, 3}, {"spec", do_spec, 3}, {"bind_value", do_bind_value, 4}, {"bind_lookup", do_bind_lookup, 5},
     {"bind_accum", do_bind_accum, 4}, {"loop", do_loop, 8}, {"delta", do_loop, 10}, {"uncache", do_uncache, 2}, {"result", do_result, 5},
-    {"drop", do_drop, 2}, {"run", do_run, 3}, {"also", do_also, 5}, {"together", do_together, 5}, {"explain", do_explain, 2}, {"peak", do_peak, 1}, {"end", do_end, 1},
+    {"drop", do_drop, 2}, {"run", do_run, 3}, {"also", do_also, 5}, {"together", do_together, 5},
+    {"explain", do_explain, 2}, {"peak", do_peak, 1}, {"end", do_end, 1},
 };
 
 static void obey(char **w, size_t words)

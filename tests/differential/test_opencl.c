@@ -26,8 +26,8 @@
 enum { BATCH = 100, RECORDS = 1300, THEMES = 50 /* percent */ };
 
 // Numbers of records where blocks, vectors, groups and tiles end, and one more or one less.
-static const uint64_t edges[] = {1300, 0, 1, 15, 16, 17, 31, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 383, 511, 512, 513, 767, 769, 1023, 1024, 1025, 1537, 2047, 2048,
-                                 2049, 4097};
+static const uint64_t edges[] = {1300, 0, 1, 15, 16, 17, 31, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 383, 511, 512, 513, 767, 769, 1023, 1024, 1025, 1537,
+                                 2047, 2048, 2049, 4097};
 
 static uint64_t setting(const char *name, uint64_t otherwise)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The record that is told of a run is the first of the input that fails, also where memory, or a device, ends before it was looked at while a later one was
-// in flight.
+// in flight; and nobody looks at what lies where records that fail would have gone.
 #include "partition/policy.h"
 #include "tests/hdst/support.h"
 
@@ -90,6 +90,92 @@ Test(first_failure, memory_that_ends_on_a_cpu)
 Test(first_failure, memory_that_ends_in_the_gpu_form)
 {
     if (has_cpu()) check_memory_ends("gpu form");
+}
+
+// --- What was not written ---
+
+typedef struct word { hdst_text_span t; uint32_t k, n; } word;
+
+enum { WORDS = 6000, SLICE = 1024, BAD = 3, PARTS = 7 };
+
+static const char word_kernels[] =
+    "struct word { text t; uint32_t k; uint32_t n; };\n"
+    "struct digest { uint64_t n; };\n"
+    "map named(word w) -> word { const uint32_t c[5] = {1, 2, 3, 4, 5}; word v = w; v.n = c[w.k]; return v; }\n"
+    "map count(word w, accum uint64_t n) { n += (uint64_t)w.k; }\n"
+    "map part_of(word w) -> uint32_t { return w.n; }\n"
+    "group told(key text t, stream word v) -> digest { digest d = (digest){ .n = 0ul }; for (word w : v) d.n += (uint64_t)w.n; return d; }\n"
+    "struct plain { uint32_t n; uint32_t k; };\n"
+    "map bare(word w) -> plain { const uint32_t c[5] = {1, 2, 3, 4, 5}; return (plain){ .n = c[w.k], .k = w.k }; }\n"
+    "map bare_part(plain p) -> uint32_t { return p.n; }\n"
+    "map numbered(word w) -> (key uint32_t k, uint32_t n) { const uint32_t c[5] = {1, 2, 3, 4, 5}; return (c[w.k], 1u); }\n"
+    "map keyed(word w) -> (key text t, uint32_t n) { return (w.t, w.n); }\n"
+    "reduce add(uint32_t a, uint32_t b) { return a + b; }\n";
+
+// Memory as it may be: texts without end at no address, parts that there are not.
+static void *give_used(size_t bytes, void *user)
+{
+    (void)user;
+    void *p = malloc(bytes ? bytes : 1);
+    return p ? memset(p, 0xff, bytes) : NULL;
+}
+
+static void *give_more(void *old, size_t bytes, void *user) { return (void)user, realloc(old, bytes ? bytes : 1); }
+static void take_back(void *p, void *user) { (void)user, free(p); }
+
+static void expect_bad(hdst_dataset *dataset, const char *form, const char *what)
+{
+    hdst_error error = HDST_ERROR_INIT;
+    hdst_result *r = hdst_result_create(dataset);
+    for (int times = 0; times < 2; times++) {
+        const hdst_status status = hdst_run(r, &error);
+        cr_expect(status == HDST_E_RECORD && error.record == BAD, "%s, %s: %d, record %llu: %s", form, what, (int)status, (unsigned long long)error.record,
+                  error.message);
+        cr_expect_not_null(strstr(error.message, "out of range"), "%s, %s: %s", form, what, error.message);
+    }
+    hdst_result_destroy(r);
+}
+
+static void check_not_written(const char *form)
+{
+    static word words[WORDS];
+    static const char text[] = "a text that does not fit its span";
+    hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
+    options.device = strcmp(form, "gpu form") ? form : "cpu";
+    options.allocator = (hdst_allocator){give_used, give_more, take_back, NULL};
+    hdst_context *context = hdst_context_create(&options);
+    cr_assert_not_null(context->engine);
+    context->engine->options.gpu_form_on_cpu = !strcmp(form, "gpu form");
+    hdst__engine_limits(context->engine)->slice_records = SLICE;    // the failing one lies in the first, whose output nothing has gone to before
+    hdst_module *m = module_of(context, word_kernels);
+    for (uint32_t i = 0; i < WORDS; i++) words[i] = (word){hdst_text_span_of(text, (uint32_t)sizeof text - 1 - i % 9), i == BAD ? ROWS : i % ROWS, 0};
+    // Of a cache: who reads on meanwhile asks for failures anyway.
+    hdst_dataset *in = hdst_cache(hdst_read(hdst_source_from_memory(context, words, WORDS, sizeof *words), m, "word"));
+    cr_assert_eq(hdst_run(hdst_result_create(hdst_map_function(in, m, "count")), NULL), HDST_OK);
+    hdst_dataset *named = hdst_map_function(in, m, "named");
+    expect_bad(named, form, "records");
+    expect_bad(hdst_partition(named, m, "part_of", PARTS), form, "parts");
+    expect_bad(hdst_sort(named, "t, n"), form, "a sort");
+    expect_bad(hdst_group_function(named, "t", m, "told"), form, "groups");
+    expect_bad(hdst_reduce_by_key(hdst_map_function(named, m, "keyed"), m, "add"), form, "a reduction");
+    expect_bad(hdst_distinct(named), form, "distinct records");
+    expect_bad(hdst_top(named, 5, "n"), form, "the largest");
+    expect_bad(hdst_cache(named), form, "a cache");
+    hdst_dataset *bare = hdst_map_function(in, m, "bare");
+    expect_bad(hdst_partition(bare, m, "bare_part", PARTS), form, "parts of numbers");
+    expect_bad(hdst_sort(bare, "n"), form, "a sort of numbers");
+    expect_bad(hdst_reduce_dense(hdst_map_function(in, m, "numbered"), m, "add", PARTS), form, "a dense reduction");
+    hdst_context_destroy(context);
+}
+
+Test(first_failure, what_was_not_written_in_the_interpreter) { check_not_written("interp"); }
+Test(first_failure, what_was_not_written_on_a_cpu)
+{
+    if (has_cpu()) check_not_written("cpu");
+}
+Test(first_failure, what_was_not_written_in_the_gpu_form)
+{
+    if (has_cpu()) check_not_written("gpu form");
 }
 
 // --- A device that ends ---

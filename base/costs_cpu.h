@@ -59,6 +59,8 @@ enum {
                                                 // prefetching loses the thread (KMeans 1.2 times slower)
     HDST__CPU_AHEAD_BYTES = 2 << 10,            // of C structs, that are asked for ahead of a block of them
     HDST__CPU_AHEAD_BLOCK_BYTES = 4 << 10,      //     of no more bytes: more at once hold up what is to be read now
+    HDST__CPU_AHEAD_KEPT_BYTES = 128,           //     on a processor that asks for structs by itself: where more is kept of a record, and so much is done
+                                                //     with a block before the next one is read that it has stopped asking
     HDST__CPU_LOOKUP_BATCH = 16,                // rows of a hash table that a loop asks for before it reads the first: as many as a core waits for at a time
     HDST__CPU_STRIP_STEP = 64,                  // records: strips begin at a multiple of it, or of a block
     HDST__CPU_FEW_STEP = 4,                     //     of few wide records: as many as dots are computed of at once; a strip has

@@ -17,6 +17,7 @@ typedef struct hdst__target_facts {     // of the device, from queries
     bool has_double, has_int64_atomics;
     bool portable;                      // no compiler built-ins or pragmas beyond OpenCL C 1.2 (Oclgrind)
     bool no_vectors;                    // CPU kernels take records one by one, to measure what blocks of them gain
+    bool follows_structs;               // a CPU that asks memory by itself in time for structs that are read one after another
     bool foreign_nans;                  // tests: operations give NaNs that no processor makes, so that whoever shows which one it is is found out
 } hdst__target_facts;
 

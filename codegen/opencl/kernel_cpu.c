@@ -259,7 +259,7 @@ static hdst__printer *create_printer(hdst__arena *arena, const ir_func *func, co
     hdst__text_copies_begin(p, func);
     hdst__unpacking_create(p);
     p->unpacking->prefetches = forms->reads_ahead;
-    p->unpacking->prefetches_structs = forms->reads_most;
+    p->unpacking->prefetches_structs = forms->reads_most && (forms->reads_apart || !options->facts.follows_structs);
     if (forms->block->block) hdst__plan_unpack(p, forms->block);
     if (forms->row_sums.count) p->row_sums = (hdst__row_sums *)&forms->row_sums;
     return p;

@@ -10,7 +10,7 @@ typedef struct hdst__unpacking {    // by param and leaf; NULL by param: none of
     bool **from_word;           // AoS: vector loops take it from the word that the struct is, through NAME_Part
     bool **has_part;            // NAME_Part is needed: by this form of the function or another one of the kernel
     bool prefetches;            // AoSoA: asks for what lies ahead, where memory is what counts
-    bool prefetches_structs;    // AoS: the same
+    bool prefetches_structs;    // AoS: the same, and the processor does not ask by itself in time
 } hdst__unpacking;
 
 void hdst__unpacking_create(hdst__printer *p);                  // in p->unpacking: nothing is copied; parts and prefetching as they were

@@ -9,6 +9,7 @@
 #include "base/costs_cpu.h"
 #include "codegen/ir/accum_tables.h"
 #include "codegen/pass/arranged_rows.h"
+#include "codegen/pass/block_form.h"
 #include "codegen/pass/passes.h"
 #include "codegen/pass/sum_loops.h"
 
@@ -71,6 +72,7 @@ static const char *make_block(const ir_func *func, hdst__tables *tables, const h
     const bool split = !wrong && !singly && with_row_sums(func, tables, limits, forms, &wrong);
     if (wrong) return wrong;
     forms->reads_ahead = forms->block->block > HDST__CPU_LAYOUT_BLOCK / 2;     // blocks of many records: little is kept for each
+    forms->reads_apart = hdst__block_bytes_per_record(forms->block) > HDST__CPU_AHEAD_KEPT_BYTES;
     forms->reads_most = reads_most(func);
     follow_layout(forms->block, limits->input);
     forms->strip_step = forms->block->block > HDST__CPU_STRIP_STEP ? forms->block->block : HDST__CPU_STRIP_STEP;

@@ -25,6 +25,7 @@ typedef struct hdst__cpu_forms {        // of one function; they share placement
     uint32_t strip_step;                // records: strips begin at a multiple of so many
     uint32_t few_step;                  // the same where a slice has fewer than that for each strip
     bool reads_ahead;                   // little is computed for a record, so memory is what counts
+    bool reads_apart;                   // much is kept of a record, so a block is read at once, and the next one much later
     bool reads_most;                    // far more is read than comes out: totals, or some of the records
 } hdst__cpu_forms;
 

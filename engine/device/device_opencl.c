@@ -100,7 +100,7 @@ static hdst__target_facts facts_of(const hdst__device_info *info, const hdst__en
         .target = gpu ? HDST__TARGET_GPU : HDST__TARGET_CPU, .max_group = info->max_group, .compute_units = info->compute_units,
         .local_bytes = local_bytes(info, options),
         .correctly_rounded = info->correctly_rounded, .has_double = info->has_double, .has_int64_atomics = info->has_int64_atomics,
-        .foreign_nans = options->foreign_nans, .no_vectors = options->no_vectors,
+        .follows_structs = !gpu && hdst__processor_follows_structs(info->name), .foreign_nans = options->foreign_nans, .no_vectors = options->no_vectors,
         .portable = options->portable_kernels || !strcmp(info->platform, "Oclgrind"),     // which has no compiler built-ins
     };
 }

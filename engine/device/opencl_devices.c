@@ -99,6 +99,8 @@ static void describe(const hdst__opencl *cl, const char *platform, cl_device_id 
 
 bool hdst__platform_is_pocl(const char *platform) { return strstr(platform, "Portable Computing Language") != NULL; }
 
+bool hdst__processor_follows_structs(const char *name) { return strstr(name, "AMD ") != NULL; }
+
 // A driver that is there and gives no device is the likeliest cause of trouble, so it is named.
 static void note_empty_platform(hdst__device_list *list, const char *name, cl_int code)
 {

@@ -18,4 +18,8 @@ void hdst__opencl_forget(const hdst__allocator *allocator, void *own);
 
 bool hdst__platform_is_pocl(const char *platform);
 
+// Of a CPU device by its name: whether its own prefetching keeps up with a loop over structs, as that of AMD's Zen does. No macro of the driver's compiler
+// tells: Debian's PoCL compiles for a Zen 4 as for a Skylake with AVX-512.
+bool hdst__processor_follows_structs(const char *name);
+
 #endif

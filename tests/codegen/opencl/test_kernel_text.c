@@ -305,6 +305,9 @@ Test(kernel_text, records_are_read_where_they_lie_unless_a_loop_reads_them_again
         const hdst__kernel *aos = make(funcs[i], 0, hdst__storage_make(&arena, record, HDST__AOS, 0, 1000), rows);
         cr_expect_eq(count_of(aos->source, arrays[i]), expected[i], "%d: %s", i, aos->source);
         cr_expect_eq(count_of(aos->source, "PREFETCH_BYTES(p_At + i * "), ahead[i], "%d: %s", i, aos->source);
+        hdst__kernel_options follows = {.facts = facts_of(0), .input = hdst__storage_make(&arena, record, HDST__AOS, 0, 1000), .rows = rows};
+        follows.facts.follows_structs = true;
+        cr_expect_eq(count_of(hdst__kernel_make(&arena, funcs[i], &follows, &diags)->source, "PREFETCH_BYTES(p_At"), 0, "%d: the processor asks", i);
         const hdst__kernel *aosoa = make(funcs[i], 0, hdst__storage_make(&arena, record, HDST__AOSOA, 256, 1000), rows);
         cr_expect_eq(count_of(aosoa->source, arrays[i]), 0);
         cr_expect_eq(count_of(aosoa->source, "#define BLOCK 256"), aosoa->count_name ? 2 : 1, "a block of the layout at a time");
@@ -381,6 +384,49 @@ Test(kernel_text, a_device_without_double_is_named_as_such)
     cr_expect_null(hdst__kernel_make(&arena, f, &options, &diags));
     cr_assert_eq(diags.errors, 1);
     cr_expect_neq(count_of(diags.items[0].message, "needs double"), 0, "%s", diags.items[0].message);
+}
+
+// Of each record so many floats are kept while all records of a block go through a loop.
+static ir_func *make_kept(uint32_t floats)
+{
+    ir_func *f = ir_new(&arena, "kept");
+    ir_param_add(f, IR_INPUT, "p", ir_record(&arena, "pair", 0, (ir_field[]){{"x", HDST__F32, 0}, {"y", HDST__F32, 0}}, 2), false);
+    const uint32_t c = ir_param_add(f, IR_BROADCAST_TABLE, "c", ir_record(&arena, "center", 0, (ir_field[]){{"x", HDST__F32, 0}}, 1), true);
+    const uint32_t sum = ir_param_add(f, IR_ACCUM_TABLE, "sum", ir_record(&arena, "sum", 0, (ir_field[]){{"x", HDST__F32, 0}}, 1), false);
+    const uint32_t j = hdst__ir_add_var(f, "j", HDST__U32, 0), first = hdst__ir_add_var(f, "v", HDST__F32, 0);
+    for (uint32_t v = 1; v < floats; v++) hdst__ir_add_var(f, "v", HDST__F32, 0);
+    for (uint32_t v = 0; v < floats; v++)
+        ir_assign(f, &f->body, first + v, ir_op2(f, IR_MUL, ir_read(f, IR_FIELD, 0, v % 2, NULL, NULL), ir_number(f, HDST__F32, v)));
+    ir_stmt *loop = ir_add(f, &f->body, IR_FOR);
+    loop->var = j;
+    loop->lo = ir_number(f, HDST__U32, 0);
+    loop->hi = hdst__ir_convert(f, HDST__U32, ir_length(f, c));
+    loop->step = 1;
+    for (uint32_t v = 0; v < floats; v++) {
+        ir_expr *center = ir_read(f, IR_BROADCAST, c, 0, hdst__ir_var(f, j), NULL);
+        ir_assign(f, &loop->body, first + v, ir_op2(f, IR_MUL, hdst__ir_var(f, first + v), ir_op2(f, IR_ADD, hdst__ir_var(f, first + v), center)));
+    }
+    ir_expr *all = hdst__ir_var(f, first);
+    for (uint32_t v = 1; v < floats; v++) all = ir_op2(f, IR_ADD, all, hdst__ir_var(f, first + v));
+    ir_accumulate(f, &f->body, sum, 0, NULL, NULL, all);
+    return f;
+}
+
+// A block's structs are read at once there, and the next block's much later: no processor has asked for those by itself.
+Test(kernel_text, structs_of_which_much_is_kept_are_asked_for_on_all_processors)
+{
+    static const struct { uint32_t floats; bool follows; size_t asked; const char *kept; } cases[] = {
+        {31, false, 1, " 128 bytes kept"}, {31, true, 0, " 128 bytes kept"}, {32, false, 1, " 132 bytes kept"}, {32, true, 1, " 132 bytes kept"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ir_func *f = make_kept(cases[i].floats);
+        cr_assert_null(hdst__passes_scalar(f));
+        const uint64_t rows[] = {0, 50, 1};
+        hdst__kernel_options options = {.facts = facts_of(0), .input = hdst__storage_make(&arena, f->params[0].record, HDST__AOS, 0, 1000), .rows = rows};
+        options.facts.follows_structs = cases[i].follows;
+        const hdst__kernel *kernel = hdst__kernel_make(&arena, f, &options, &diags);
+        cr_assert_eq(count_of(kernel->why, cases[i].kept), 1, "these and their sum: %s", kernel->why);
+        cr_expect_eq(count_of(kernel->source, "PREFETCH_BYTES(p_At + i * 8 + 2048, 1024)"), cases[i].asked, "%zu", i);
+    }
 }
 
 // Records of C structs that meet in a table of the core: what comes next is asked for there, or by a block where the table is not used. Wide ones, and

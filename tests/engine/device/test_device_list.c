@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The order of devices, and what users ask for among those of a machine that is made up.
 #include "engine/device/device_list.h"
+#include "engine/device/opencl_devices.h"
 #include "engine/engine.h"
 #include "engine/common/options.h"
 
@@ -207,4 +208,14 @@ Test(device_list, indices_count_from_0_and_the_interpreter_is_last)
     }
     cr_assert_eq(note == NULL, count > 1);
     hdst__engine_destroy(engine);
+}
+
+// The driver names the processor behind what it compiles for.
+Test(device_list, which_processors_ask_for_structs_by_themselves)
+{
+    static const struct { const char *name; bool follows; } cases[] = {
+        {"pthread-skylake-avx512-AMD EPYC", true}, {"pthread-AMD Ryzen 7 5800X 8-Core Processor", true}, {"cpu-znver4-AMD EPYC 9R14 96-Core Processor", true},
+        {"pthread-skylake-avx512-Intel(R) Xeon(R) Processor", false}, {"pthread-cortex-a72", false}, {"", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        cr_expect_eq(hdst__processor_follows_structs(cases[i].name), cases[i].follows, "%s", cases[i].name);
 }

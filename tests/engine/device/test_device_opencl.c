@@ -3,6 +3,7 @@
 #define _GNU_SOURCE     // nftw
 #include "engine/device/device_opencl.h"
 #include "engine/device/driver_gate.h"
+#include "engine/device/opencl_devices.h"
 #include "engine/engine_state.h"
 #include "tests/engine/fixture.h"
 
@@ -32,6 +33,20 @@ static void tear_down(void)
 }
 
 TestSuite(device_opencl, .init = set_up, .fini = tear_down);
+
+// --- What is known of it ---
+
+Test(device_opencl, which_processor_asks_for_structs_by_itself)
+{
+    for (int gpu_form = 0; gpu_form < 2; gpu_form++) {
+        hdst__engine *engine = hdst__engine_create(&(hdst__engine_options){.device = "cpu", .gpu_form_on_cpu = gpu_form, .cache_dir = root});
+        hdst__device *device;
+        hdst_error error = HDST_ERROR_INIT;
+        cr_assert_eq(hdst__engine_open(engine, &device, &error), HDST_OK, "%s", error.message);
+        cr_expect_eq(device->facts.follows_structs, !gpu_form && hdst__processor_follows_structs(device->info->name), "%s", device->info->name);
+        hdst__engine_destroy(engine);
+    }
+}
 
 // --- Memory ---
 

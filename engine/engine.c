@@ -271,6 +271,8 @@ hdst__device_worker *hdst__engine_worker(hdst__engine *engine, uint32_t number, 
     return ready(engine, worker, error) == HDST_OK ? worker : NULL;
 }
 
+const hdst__device *hdst__engine_opened(const hdst__engine *engine) { return atomic_load(&engine->opened[0]); }
+
 uint32_t hdst__engine_workers(const hdst__engine *engine) { return engine->workers; }
 
 bool hdst__engine_alone(const hdst__engine *engine) { return engine->alone; }

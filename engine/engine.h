@@ -36,6 +36,7 @@ bool hdst__engine_runs_kernels(hdst__engine *engine);
 hdst_status hdst__engine_has_device(hdst__engine *engine, hdst_error *error);
 // Opens that device at first use. With the mutex held.
 hdst_status hdst__engine_open(hdst__engine *engine, struct hdst__device **device, hdst_error *error);
+const struct hdst__device *hdst__engine_opened(const hdst__engine *engine);       // the first worker's, if it is open; NULL. Without the mutex
 // The devices that were asked for, as workers (worker.h), once one of them was: number 0 is the one above. A worker's device is opened at first use;
 // NULL: it cannot be. With the mutex held.
 uint32_t hdst__engine_workers(const hdst__engine *engine);

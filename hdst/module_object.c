@@ -131,13 +131,22 @@ static hdst_status check_options(const hdst_context *context, const char *call, 
     return status;
 }
 
-static hdst_module *parse_locked(hdst_context *context, const char *name, const char *text, const hdst_module_options *options)
+static hdst_module *parse_once(hdst_context *context, const char *name, const char *text, const hdst_module_options *options)
 {
     hdst_module *module = hdst__object_create(context, sizeof *module, release_module, &no_module);
     if (module->object.error) return module;
     if (!keep_schemas(module, options)) hdst__object_fail(&module->object, &hdst__no_memory);
     if (!module->object.error) finish(module, name, text, options);
     return module;
+}
+
+static hdst_module *parse_locked(hdst_context *context, const char *name, const char *text, const hdst_module_options *options)
+{
+    hdst_error error;
+    hdst_module *module = parse_once(context, name, text, options);
+    if (!hdst__call_has_more_memory(context, hdst__object_status(&module->object, &error), &error)) return module;
+    hdst__object_drop(&module->object);
+    return parse_once(context, name, text, options);
 }
 
 static hdst_module *fail_locked(hdst_context *context, const hdst_error *error)

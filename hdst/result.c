@@ -322,27 +322,29 @@ bool hdst__result_find_block(hdst_result *result, const char *table, hdst__row_b
 }
 
 // Reading for a view is no part of the run, nor of its statistics.
-static bool read_resident(hdst_result *result)
+static hdst_status read_resident(hdst_result *result)
 {
     hdst__run_stats ignored = {0};
-    if (hdst__rows_read_all(hdst__engine_runtime(result->object.context->engine), &result->plan.target->reader, false, &result->read, &ignored,
-                              &result->view_error) != HDST_OK)
-        return false;
-    result->records = result->read.records;
-    return true;
+    hdst_status status = hdst__rows_read_all(hdst__engine_runtime(result->object.context->engine), &result->plan.target->reader, false, &result->read, &ignored,
+                                             &result->view_error);
+    if (status == HDST_OK) result->records = result->read.records;
+    return status;
+}
+
+static hdst_status read_once(hdst_result *result, hdst__result_table *table, hdst__row_block *block)
+{
+    const hdst_status status = table ? read_table(result, table, &result->view_error) : read_resident(result);
+    if (status == HDST_OK) block->rows = table ? table->rows : result->records;
+    return status;
 }
 
 static bool read_block(hdst_result *result, const char *table, hdst__row_block *block)
 {
-    if (!table) {
-        if (!read_resident(result)) return false;
-        block->rows = result->records;
-        return true;
-    }
-    hdst__result_table *found = (hdst__result_table *)find_table(result, table);
-    if (read_table(result, found, &result->view_error) != HDST_OK) return false;
-    block->rows = found->rows;
-    return true;
+    hdst__result_table *found = table ? (hdst__result_table *)find_table(result, table) : NULL;
+    hdst_status status = read_once(result, found, block);
+    if (!hdst__call_has_more_memory(result->object.context, status, &result->view_error)) return status == HDST_OK;
+    result->view_error = (hdst_error)HDST_ERROR_INIT;
+    return read_once(result, found, block) == HDST_OK;
 }
 
 bool hdst__result_find_rows(hdst_result *result, const char *table, hdst__row_block *block)

@@ -30,7 +30,13 @@ static hdst_source *adopt(hdst_context *context, hdst__source *opened, const hds
         HDST__NEEDS(hdst_source, context, "context");                                                                   \
         hdst__lock(context);                                                                                            \
         const bool given = hdst__check_pointer(__func__, name, pointer, &error) == HDST_OK;                             \
-        hdst_source *source = adopt(context, given && !context->object.error ? call : NULL, &error);                    \
+        const bool opens = given && !context->object.error;                                                             \
+        hdst__source *opened = opens ? call : NULL;                                                                     \
+        if (opens && !opened && hdst__call_has_more_memory(context, error.code, &error)) {                              \
+            error = (hdst_error)HDST_ERROR_INIT;                                                                        \
+            opened = call;                                                                                              \
+        }                                                                                                               \
+        hdst_source *source = adopt(context, opened, &error);                                                           \
         hdst__unlock(context);                                                                                          \
         return source;                                                                                                  \
     } while (0)

@@ -73,6 +73,9 @@ const hdst__allocator *hdst__owned_by(const hdst_context *context, hdst__owner o
 void hdst__lock(hdst_context *context);
 // An error that says "out of memory" also says so of the budget, where that refused memory since the lock was taken: what for, and which budget would do.
 void hdst__explain_memory(const hdst_context *context, hdst_error *error);
+// run_memory.c: behind a part of a call that is no run and ended for want of memory, and that can be done again: whether there is more now, as what is there
+// only so that runs are quicker was given back. Once in a call.
+bool hdst__call_has_more_memory(hdst_context *context, hdst_status status, hdst_error *error);
 void hdst__unlock(hdst_context *context);
 
 // --- What a call is given. The caller's objects may be NULL, of another context, in error or stand-ins ---

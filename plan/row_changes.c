@@ -138,15 +138,11 @@ static void put(const hdst__row_changes *changes, const hdst_value *value, const
 
 // --- On a device ---
 
-// Where the device works in the host's memory there is nothing to tell.
+// Where the device works in the host's memory, or was not asked for so far, there is nothing to tell.
 static const char *why_on_host(const hdst_value *value)
 {
-    hdst__engine *engine = value->object.context->engine;
-    hdst__device *device = NULL;
-    hdst__engine_lock(engine);
-    const bool apart = hdst__engine_open(engine, &device, NULL) == HDST_OK && !device->unified;
-    hdst__engine_unlock(engine);
-    return apart ? "they lie in the host's memory" : "";
+    const hdst__device *device = hdst__engine_opened(value->object.context->engine);
+    return device && !device->unified ? "they lie in the host's memory" : "";
 }
 
 static hdst_status put_there(hdst__row_changes *changes, hdst_value *value, const hdst__row_change_records *records, bool *done, bool *stray, hdst_error *error)

@@ -20,6 +20,21 @@ void hdst__plan_begin_run(hdst_context *context, uint64_t lean_at)
     hdst__engine_begin_run(context->engine, known || waits);
 }
 
+static bool gives_back(hdst_context *context, hdst_status status, hdst_error *error)
+{
+    if (status != HDST_E_MEMORY || context->gave_back) return false;
+    context->gave_back = true;
+    hdst__explain_memory(context, error);
+    if (!hdst__engine_lacks_what_is_used(context->engine)) return false;
+    const bool plans = hdst__stages_forget_plans(hdst__engine_runtime(context->engine));
+    return hdst__engine_give_back(context->engine, error) || plans;
+}
+
+bool hdst__call_has_more_memory(hdst_context *context, hdst_status status, hdst_error *error)
+{
+    return context->engine && gives_back(context, status, error);
+}
+
 static void gave_way(hdst_context *context)
 {
     if (context->times_lean < MOST_TIMES) context->times_lean++;
@@ -28,12 +43,7 @@ static void gave_way(hdst_context *context)
 
 bool hdst__plan_has_more_memory(hdst_context *context, hdst_status status, uint64_t *lean_at, hdst_error *error)
 {
-    if (status != HDST_E_MEMORY || context->gave_back) return false;
-    context->gave_back = true;
-    hdst__explain_memory(context, error);
-    if (!hdst__engine_lacks_what_is_used(context->engine)) return false;
-    const bool plans = hdst__stages_forget_plans(hdst__engine_runtime(context->engine));
-    if (!hdst__engine_give_back(context->engine, error) && !plans) return false;
+    if (!gives_back(context, status, error)) return false;
     gave_way(context);
     if (lean_at) *lean_at = context->needed;
     return true;

@@ -154,3 +154,34 @@ Test(caches_come_back, what_is_larger_than_the_budget_takes_none_away)
     cr_expect_eq(reads_of(&j, small), 0, "all of it stays");
     hdst_context_destroy(j.context);
 }
+
+// --- Calls that are no runs ---
+
+enum { FUNCTIONS = 750, LENGTH = 160 };
+
+static const char *long_text(void)
+{
+    static char text[FUNCTIONS * LENGTH];
+    size_t at = 0;
+    for (int i = 0; i < FUNCTIONS; i++)
+        at += (size_t)snprintf(text + at, sizeof text - at, "map f%d(float x, accum double p) { p += ((double)x * %d.5 + (double)x) * (double)x; }\n", i, i);
+    return text;
+}
+
+// What is compiled has no room beside the dataset.
+Test(caches_come_back, a_module_has_the_memory_of_a_dataset)
+{
+    job j;
+    open_job(&j, "interp");
+    hdst_result *small = totals_of(&j);
+    hdst_error error;
+    cr_assert(comes_to_stay(&j, small));
+    hdst_module *module = hdst_module_parse(j.context, "long.hk", long_text(), NULL);
+    cr_expect_eq(hdst_module_status(module, &error), HDST_OK, "%s", error.message);
+    cr_expect_geq(reads_of(&j, small), COUNT, "it gave way");
+    cr_expect_eq(j.context->times_lean, 0, "no run did");
+    hdst_module_destroy(module);
+    cr_expect(comes_to_stay(&j, small));
+    expect_totals(small);
+    hdst_context_destroy(j.context);
+}

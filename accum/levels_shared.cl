@@ -27,6 +27,15 @@ typedef struct family_sum {
     int lowest;
     float base, up;             // what its first level starts from; units of the second in 1
 } family_sum;
+// Elsewhere there are no registers for a vector of records and the running sums (family_wait).
+#if defined(__AVX512F__)
+enum { FAMILY_WAITS = 1 };
+// What has this stays in its place among others that have it: else compilers put all quotients side by side, and all additions.
+#define IN_PLACE(x) __asm__ volatile("" : "+v"(x));
+#else
+enum { FAMILY_WAITS = 0 };
+#define IN_PLACE(x)
+#endif
 // Arrays are the kernel's. What is put aside takes rows of `room` numbers: a row for each b, then for each a.
 typedef struct family {
     family_sum *sums;               // of the first group: its products, then b; of the next
@@ -40,6 +49,8 @@ typedef struct family {
     uint parts, additions;          // of blocks to the levels, to each lane of the sums in double, since they were emptied
     uint over;                      // grows with parts of blocks that were too great for their group
     uint fails, pause, moves;       // blocks in a row that did not fit, and for how many nobody tries
+    uint waits;                     // a block was looked at, and is added beside the next one's records: its parts are counted already
+    __global const float *others[4];    // its a
     uint found;                     // records of this block that are put aside, and which
     ushort at[LEVELS_BLOCK];
 } family;
@@ -48,7 +59,7 @@ inline void family_start(family *f, family_sum *sums, float *aside, int *top, in
     f->sums = sums, f->aside = aside, f->top = top, f->wanted = wanted;
     f->groups = groups, f->products = products, f->count = count;
     f->records = records, f->room = records + records / 8;
-    f->held = f->settled = f->parts = f->additions = f->over = f->fails = f->pause = f->moves = f->found = 0;
+    f->held = f->settled = f->parts = f->additions = f->over = f->fails = f->pause = f->moves = f->found = f->waits = 0;
     for (uint g = 0; g < groups; g++) wanted[g] = INT_MIN;
 }
 // A fused multiply-add, or not: so that additions share out among the processor's ports.
@@ -94,6 +105,7 @@ __attribute__((noinline)) void family_take_aside(const family_sum *to, const flo
             if (((const uint *)&outside)[n]) levels_to_cell_float(to->cell, to->last, to->lowest, ((const float *)&v)[n]);
     }
 }
+inline uint family_parts(uint records) { return (records + FAMILY_PART - 1) / FAMILY_PART; }
 __attribute__((noinline)) void family_empty(family *f)
 {
     for (uint i = 0; i < f->groups * f->count; i++) {
@@ -105,9 +117,9 @@ __attribute__((noinline)) void family_empty(family *f)
         levels_empty_float(to->sum);
         if (to->sum->emptied >= FAMILY_EMPTIED) levels_publish_float(to->sum, to->cell, to->last, to->lowest);
     }
-    f->parts = f->additions = 0;
+    f->parts = f->waits ? family_parts(f->records) : 0;
+    f->additions = 0;
 }
-inline uint family_parts(uint records) { return (records + FAMILY_PART - 1) / FAMILY_PART; }
 // Room for so many more.
 inline void family_ready(family *f, uint parts, uint additions)
 {
@@ -384,42 +396,78 @@ __attribute__((noinline)) void family_take_over(family *f, uint group, const flo
     f->wanted[group] = max(f->wanted[group], above);
     f->over += FAMILY_OVER;
 }
-// Adds all groups' products, and b where there is one sum more. `products`, `count`, `records` and `plus` are constants where this is called.
+// The two levels of a group's sums while a part of a block is added, in registers. `products`, `count` and `plus` are constants where these are called.
+typedef struct family_run {
+    float16 first[5], second[5];
+    float16 one;
+    uint group, part;
+} family_run;
+inline __attribute__((always_inline)) void family_begin(family_run *run, const family *f, uint group, uint part, const uint count)
+{
+    run->one = f->sums->sum->one;
+    run->group = group;
+    run->part = part;
+#pragma unroll
+    for (uint i = 0; i < count; i++) {
+        run->first[i] = f->sums[group * count + i].base;
+        run->second[i] = 0;
+    }
+}
+inline __attribute__((always_inline)) void family_step(family_run *run, const float *b, __global const float *const *a, uint r, const uint products,
+    const uint count)
+{
+    const float16 factor = *(const packed_float16 *)(b + r), one = run->one;
+#pragma unroll
+    for (uint i = 0; i < count; i++) {
+        const float16 v = i < products ? factor * *(__global const packed_float16 *)(a[i] + r) : factor;
+        const float16 now = i % 2 == 0 ? PLUS_FUSED(run->first[i], v) : run->first[i] + v;
+        run->second[i] += LESS(v, now - run->first[i]);
+        run->first[i] = now;
+    }
+}
+// A step that stays in its place.
+inline __attribute__((always_inline)) void family_step_beside(family_run *run, const float *b, __global const float *const *a, uint r, const uint products,
+    const uint count)
+{
+    family_step(run, b, a, r, products, count);
+#pragma unroll
+    for (uint i = 0; i < count; i++) {
+        IN_PLACE(run->first[i])
+    }
+}
 // plus: b is a sum, and no b has a sign but that of a NaN. Then that sum tells whether the b of a lane are too many.
+inline __attribute__((always_inline)) void family_finish(family *f, const family_run *run, const float *b, __global const float *const *a,
+    const uint products, const uint count, const bool plus)
+{
+    const family_sum *to = f->sums + run->group * count;
+    const uint16 own = as_uint16(as_int16(run->first[products % count]) - as_int(to[products % count].base));
+    if (plus && any_bit_float(as_uint16(own > (uint)FAMILY_FULL))) {
+        family_take_over(f, run->group, b, a, run->part);
+        return;
+    }
+#pragma unroll
+    for (uint i = 0; i < count; i++) {
+        to[i].sum->units[0] += as_int16(run->first[i]) - as_int(to[i].base);
+        to[i].sum->units[1] += convert_int16(run->second[i] * to[i].up);
+    }
+}
+// Adds all groups' products, and b where there is one sum more. `records` is a constant where this is called, too.
 inline __attribute__((always_inline)) void family_take(family *f, float *const *b, __global const float *const *a, const uint products,
     const uint count, const uint records, const bool plus)
 {
-    const float16 one = f->sums->sum->one;
     for (uint g = 0; g < f->groups; g++) {
-        const family_sum *to = f->sums + g * count;
-        const float *const of = b[g];
         for (uint part = 0; part < records; part += FAMILY_PART) {
-            float16 first[5], second[5];
-#pragma unroll
-            for (uint i = 0; i < count; i++) {
-                first[i] = to[i].base;
-                second[i] = 0;
-            }
-            for (uint r = part; r < records && r < part + FAMILY_PART; r += 16) {
-                const float16 factor = *(const packed_float16 *)(of + r);
-#pragma unroll
-                for (uint i = 0; i < count; i++) {
-                    const float16 v = i < products ? factor * *(__global const packed_float16 *)(a[i] + r) : factor;
-                    const float16 now = i % 2 == 0 ? PLUS_FUSED(first[i], v) : first[i] + v;
-                    second[i] += LESS(v, now - first[i]);
-                    first[i] = now;
-                }
-            }
-            const uint16 own = as_uint16(as_int16(first[products % count]) - as_int(to[products % count].base));
-            if (plus && any_bit_float(as_uint16(own > (uint)FAMILY_FULL))) {
-                family_take_over(f, g, of, a, part);
-                continue;
-            }
-#pragma unroll
-            for (uint i = 0; i < count; i++) {
-                to[i].sum->units[0] += as_int16(first[i]) - as_int(to[i].base);
-                to[i].sum->units[1] += convert_int16(second[i] * to[i].up);
-            }
+            family_run run;
+            family_begin(&run, f, g, part, count);
+            for (uint r = part; r < records && r < part + FAMILY_PART; r += 16) family_step(&run, b[g], a, r, products, count);
+            family_finish(f, &run, b[g], a, products, count, plus);
         }
     }
+}
+// The block that was looked at stays where it is, with the zeros in place of what was put aside, until the kernel has added it beside the next block's records.
+inline void family_wait(family *f, __global const float *const *a)
+{
+    for (uint i = 0; i < f->products; i++) f->others[i] = a[i];
+    f->waits = 1;
+    if (f->held >= f->records) family_add_aside(f);
 }

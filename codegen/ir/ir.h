@@ -186,7 +186,8 @@ struct ir_stmt {
     ir_home home;                   // IR_ACCUM of a work-group's loop
     uint32_t home_register;         // IR_HOME_REGISTER: the first
     uint32_t joint;                 // IR_ACCUM, GPU form: those with one number follow one another and share a test (joint_additions.c); 0: by itself.
-                                    // IR_ACCUM_BLOCK: those with one number share a factor (shared_factors.c)
+                                    // IR_ACCUM_BLOCK: those with one number share a factor (shared_factors.c). IR_RECORDS: it makes the factors of the
+                                    // family whose first group has the number, which is added while it runs for the next block (software_pipelining.c)
 };
 
 // What may go wrong at one place. The message is made when it happens, by running the record again in the interpreter, which knows the values (IR_CHECK's index

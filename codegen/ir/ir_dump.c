@@ -331,6 +331,7 @@ static void dump_stmt(dumper *d, const ir_stmt *s)
         line(d, s->vectorize ? "records vectorize" : "records");
         if (s->vectorize && s->lanes) hdst__buffer_printf(d->out, " %" PRIu32 " by %" PRIu32, s->lanes, s->interleave);
         if (!s->vectorize && s->scalar_why) hdst__buffer_printf(d->out, " (%s)", s->scalar_why);
+        if (s->joint) hdst__buffer_printf(d->out, " beside joint %" PRIu32, s->joint);
         dump_body(d, &s->body);
         break;
     default: line(d, hdst__ir_stmt_name(s->kind));

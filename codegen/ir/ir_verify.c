@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The verifier: is a function well formed? It runs after every pass, so that a pass that breaks a rule of codegen/ir/ir.h is named at once.
+#include "codegen/ir/shared_family.h"
 #include "codegen/ir/sum_loop.h"
 #include "codegen/ir/text_value.h"
 
@@ -313,6 +314,7 @@ static bool records_ok(verifier *v, const ir_stmt *s, const char *where)
                     (kind == IR_EMIT && v->func->counts),
                 "a vectorised record loop holds", hdst__ir_stmt_name(kind));
     }
+    REQUIRE(!s->joint || hdst__shared_family_of(v->func, s->joint).groups, "beside sums that are no family", where);
     return ok;
 }
 

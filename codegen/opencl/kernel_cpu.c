@@ -13,6 +13,7 @@
 #include "codegen/opencl/print_input.h"
 #include "codegen/opencl/print_levels.h"
 #include "codegen/opencl/print_output.h"
+#include "codegen/opencl/print_pipelined_records.h"
 #include "codegen/opencl/print_row_sums.h"
 #include "codegen/opencl/print_run_totals.h"
 #include "codegen/opencl/print_stmt.h"
@@ -40,16 +41,20 @@ static size_t print_accum_blocks(hdst__printer *p, ir_stmt *const *stmts, size_t
 
 static const char *read_of_block(hdst__printer *p, const ir_expr *e)
 {
+    if (p->lanes && (e->op == IR_FIELD || e->op == IR_BROADCAST)) return hdst__pipelined_read_text(p, e);
     return e->op == IR_FIELD && p->in_block ? hdst__block_field_text(p, e) : NULL;
 }
 
-// Factors of a block of records, which the sums behind them read.
-static bool keeps_for_row_sums(const hdst__printer *p, uint32_t var) { return p->row_sums && p->func->vars[var].per_record; }
+// Factors of a block of records, which the sums behind them read, or are added beside the next block.
+static bool is_kept(const hdst__printer *p, uint32_t var)
+{
+    return (p->row_sums && p->func->vars[var].per_record) || hdst__is_pipelined_factor(p, var);
+}
 
 static const hdst__form cpu_form = {
     .read = read_of_block,
-    .run = {[IR_ACCUM_WORDS] = hdst__print_accum_row, [IR_ACCUM_BLOCK] = print_accum_blocks},
-    .keeps = keeps_for_row_sums,
+    .run = {[IR_ACCUM_WORDS] = hdst__print_accum_row, [IR_ACCUM_BLOCK] = print_accum_blocks, [IR_RECORDS] = hdst__print_pipelined_records},
+    .keeps = is_kept,
 };
 
 // --- Sections ---
@@ -248,7 +253,8 @@ static hdst__cpu_limits limits_of(const hdst__kernel_options *options)
     const hdst__place_limits place = {.rows = options->rows, .fast_sums = options->fast_sums, .no_blocks = options->no_blocks,
                                       .first_level = options->first_level, .writes_rows = options->writes_rows && options->facts.has_double};
     const bool combines = options->combining && options->combining->in_rows && options->facts.has_double && !options->texts_apart;
-    return (hdst__cpu_limits){.place = place, .input = options->input, .has_double = options->facts.has_double, .no_vectors = options->facts.no_vectors,
+    return (hdst__cpu_limits){.place = place, .input = options->input, .has_double = options->facts.has_double,
+                              .correctly_rounded = options->facts.correctly_rounded, .no_vectors = options->facts.no_vectors,
                               .counts_output = options->counts_output, .passes_on = options->passes_on, .combines = combines};
 }
 

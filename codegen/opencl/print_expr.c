@@ -202,10 +202,10 @@ static void print_bitcast(hdst__printer *p, const ir_expr *expr)
     }
 }
 
-// A ternary where both sides cost nothing; else a function, so that no side is skipped by a branch.
+// A ternary where both sides cost nothing, and of vectors; else a function, so that no side is skipped by a branch.
 static void print_select(hdst__printer *p, const ir_expr *expr)
 {
-    const bool cheap = (expr->b->op == IR_VAR || expr->b->op == IR_CONST) && (expr->c->op == IR_VAR || expr->c->op == IR_CONST);
+    const bool cheap = p->lanes || ((expr->b->op == IR_VAR || expr->b->op == IR_CONST) && (expr->c->op == IR_VAR || expr->c->op == IR_CONST));
     if (!cheap) {
         hdst__write(&p->out, "pick_%s(", hdst__cl_name(expr->kind));
     }

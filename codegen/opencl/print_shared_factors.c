@@ -15,6 +15,7 @@
 //             }
 //         }
 #include "codegen/opencl/print_shared_factors.h"
+#include "codegen/ir/shared_family.h"
 #include "codegen/ir/sign.h"
 #include "codegen/ir/sum_loop.h"
 #include "codegen/opencl/print_expr.h"
@@ -22,78 +23,27 @@
 
 #include <inttypes.h>
 
-typedef struct group {
-    ir_stmt *const *sum;
-    size_t count, products;
-    const ir_expr *factor;
-} group;
-
-typedef struct family {
-    ir_stmt *const *sum;
-    group first;
-    size_t groups, sums;        // sums: of all groups
-} family;
-
-static group group_at(const hdst__printer *p, ir_stmt *const *stmts, size_t count)
-{
-    group g = {.sum = stmts, .count = hdst__shared_count(stmts, count)};
-    g.factor = hdst__shared_factor(p->func, stmts, g.count);
-    g.products = g.count - (stmts[g.count - 1]->value->op != IR_MUL);
-    return g;
-}
-
-static const ir_expr *other(const group *g, size_t product) { return hdst__other_factor(g->sum[product]->value, g->factor); }
-
-static bool is_same_family(const group *a, const group *b)
-{
-    bool same = a->count == b->count && a->products == b->products;
-    for (size_t i = 0; same && i < a->products; i++) same = hdst__ir_expr_equal(other(a, i), other(b, i));
-    return same;
-}
-
-static bool has_factor(const hdst__printer *p, const family *f, const ir_expr *factor)
-{
-    for (size_t i = 0; i < f->sums; i += f->first.count) {
-        const group g = group_at(p, f->sum + i, f->first.count);
-        if (hdst__ir_expr_equal(g.factor, factor)) return true;
-    }
-    return false;
-}
-
-// Of the groups at the front, each with another factor. More of them would put more records aside, as any group does that for all.
-enum { MOST_GROUPS = 8 };
-static family family_at(const hdst__printer *p, ir_stmt *const *stmts, size_t count)
-{
-    family f = {.sum = stmts, .first = group_at(p, stmts, count), .groups = 1};
-    for (f.sums = f.first.count; f.groups < MOST_GROUPS && f.sums < count && stmts[f.sums]->kind == IR_ACCUM_BLOCK && stmts[f.sums]->joint; f.groups++) {
-        const group g = group_at(p, stmts + f.sums, count - f.sums);
-        if (!is_same_family(&f.first, &g) || has_factor(p, &f, g.factor)) break;
-        f.sums += g.count;
-    }
-    return f;
-}
-
 // Sums of the factors themselves, none of which has a sign, tell whether these are too great.
-static bool is_plus(const hdst__printer *p, const family *f)
+bool hdst__family_is_plus(const hdst__printer *p, const hdst__shared_family *f)
 {
     bool plus = f->first.count > f->first.products;
     const bool *vars = plus ? hdst__ir_plus_vars(p->func) : NULL;
-    for (size_t i = 0; plus && i < f->sums; i += f->first.count) plus = hdst__ir_is_plus(group_at(p, f->sum + i, f->first.count).factor, vars);
+    for (size_t g = 0; plus && g < f->groups; g++) plus = hdst__ir_is_plus(hdst__shared_family_factor(p->func, f, g), vars);
     return plus;
 }
 
 // family_holds_4_8
-static const char *function_name(hdst__printer *p, const char *what, const family *f, size_t second)
+static const char *function_name(hdst__printer *p, const char *what, const hdst__shared_family *f, size_t second)
 {
-    return hdst__arena_printf(p->arena, "family_%s%s_%zu_%zu", what, is_plus(p, f) ? "_plus" : "", f->first.products, second);
+    return hdst__arena_printf(p->arena, "family_%s%s_%zu_%zu", what, hdst__family_is_plus(p, f) ? "_plus" : "", f->first.products, second);
 }
 
-static const char *name_of(hdst__printer *p, const family *f) { return hdst__arena_printf(p->arena, "Family%" PRIu32, f->sum[0]->joint); }
+const char *hdst__family_name(hdst__printer *p, const hdst__shared_family *f) { return hdst__arena_printf(p->arena, "Family%" PRIu32, f->sum[0]->joint); }
 
 // --- Every family of the function ---
 
 typedef struct each {
-    void (*print)(hdst__printer *p, const family *f, void *user);
+    void (*print)(hdst__printer *p, const hdst__shared_family *f, void *user);
     void *user;
 } each;
 
@@ -104,13 +54,13 @@ static void each_in(hdst__printer *p, ir_block *block, const each *e)
         ir_block *nested[HDST__IR_NESTED];
         for (int k = 0, count = hdst__ir_nested(s, nested); k < count; k++) each_in(p, nested[k], e);
         if (s->kind != IR_ACCUM_BLOCK || !s->joint) continue;
-        const family f = family_at(p, block->items + i, block->count - i);
+        const hdst__shared_family f = hdst__shared_family_at(p->func, block->items + i, block->count - i);
         e->print(p, &f, e->user);
         i += f.sums - 1;
     }
 }
 
-static void each_family(hdst__printer *p, void (*print)(hdst__printer *p, const family *f, void *user), void *user)
+static void each_family(hdst__printer *p, void (*print)(hdst__printer *p, const hdst__shared_family *f, void *user), void *user)
 {
     const each e = {print, user};
     if (!p->block_form) return;
@@ -128,7 +78,7 @@ typedef struct functions {
     bool take[2][HDST__SHARED_PRODUCTS + 1][2];
 } functions;
 
-static void print_function(hdst__printer *p, const char *type, const char *what, const char *call, const family *f, size_t second, bool plus)
+static void print_function(hdst__printer *p, const char *type, const char *what, const char *call, const hdst__shared_family *f, size_t second, bool plus)
 {
     hdst__write_line(&p->out, "__attribute__((noinline)) %s %s(family *f, float *const *b, __global const float *const *a)", type,
         function_name(p, what, f, second));
@@ -137,11 +87,11 @@ static void print_function(hdst__printer *p, const char *type, const char *what,
     hdst__write_line(&p->out, "}");
 }
 
-static void print_functions(hdst__printer *p, const family *f, void *user)
+static void print_functions(hdst__printer *p, const hdst__shared_family *f, void *user)
 {
     functions *printed = user;
     const size_t products = f->first.products, count = f->first.count;
-    const bool plus = is_plus(p, f);
+    const bool plus = hdst__family_is_plus(p, f);
     if (!(printed->holds[plus][products] >> f->groups & 1)) print_function(p, "bool", "holds", "return family_holds", f, f->groups, plus);
     if (!printed->take[plus][products][count - products]) print_function(p, "void", "take", "family_take", f, count, plus);
     printed->holds[plus][products] |= (uint64_t)1 << f->groups;
@@ -157,10 +107,10 @@ void hdst__print_shared_loops(hdst__printer *p)
 
 // --- A strip's start and end ---
 
-static void print_start(hdst__printer *p, const family *f, void *user)
+static void print_start(hdst__printer *p, const hdst__shared_family *f, void *user)
 {
     const hdst__shared_texts *texts = user;
-    const char *name = name_of(p, f);
+    const char *name = hdst__family_name(p, f);
     const size_t rows = f->groups + f->first.products;
     hdst__write_line(&p->out, "family_sum %s_Sums[] = {", name);
     for (size_t i = 0; i < f->sums; i++) hdst__write_line(&p->out, "    {&%s, %s},", texts->state(p, f->sum[i]), texts->cell(p, f->sum[i]));
@@ -170,12 +120,29 @@ static void print_start(hdst__printer *p, const family *f, void *user)
     hdst__write_line(&p->out, "family %s;", name);
     hdst__write_line(&p->out, "family_start(&%s, %s_Sums, %s_Aside, %s_Top, %s_Wanted, %zu, %zu, %zu, BLOCK);", name, name, name, name, name, f->groups,
         f->first.products, f->first.count);
+    if (!hdst__shared_family_waits(p->func, f)) return;
+    hdst__write_line(&p->out, "float %s_Factors[2][%zu][BLOCK] ALIGNED;", name, f->groups);
+    hdst__write_line(&p->out, "uint %s_Turn = 0;     // which of them this block has", name);
 }
 
-static void print_end(hdst__printer *p, const family *f, void *user)
+// What no block came behind.
+static void print_last(hdst__printer *p, const hdst__shared_family *f, const char *name)
 {
+    hdst__write_line(&p->out, "if (%s.waits) {", name);
+    hdst__write_line(&p->out, "    float *const b[] = {");
+    for (size_t g = 0; g < f->groups; g++) hdst__write_line(&p->out, "        %s_Factors[%s_Turn ^ 1][%zu],", name, name, g);
+    hdst__write_line(&p->out, "    };");
+    hdst__write_line(&p->out, "    %s(&%s, b, %s.others);", function_name(p, "take", f, f->first.count), name, name);
+    hdst__write_line(&p->out, "    %s.waits = 0;", name);
+    hdst__write_line(&p->out, "}");
+}
+
+static void print_end(hdst__printer *p, const hdst__shared_family *f, void *user)
+{
+    const char *name = hdst__family_name(p, f);
     (void)user;
-    hdst__write_line(&p->out, "family_end(&%s);", name_of(p, f));
+    if (hdst__shared_family_waits(p->func, f)) print_last(p, f, name);
+    hdst__write_line(&p->out, "family_end(&%s);", name);
 }
 
 void hdst__print_shared_starts(hdst__printer *p, const hdst__shared_texts *texts) { each_family(p, print_start, (void *)texts); }
@@ -183,29 +150,49 @@ void hdst__print_shared_ends(hdst__printer *p) { each_family(p, print_end, NULL)
 
 // --- A block ---
 
-static void print_factors(hdst__printer *p, const family *f)
+static void print_factors(hdst__printer *p, const hdst__shared_family *f)
 {
     hdst__write_line(&p->out, "float *const b[] = {");
     for (size_t g = 0; g < f->groups; g++) {
-        const group at = group_at(p, f->sum + g * f->first.count, f->first.count);
-        hdst__write_line(&p->out, "    %s,", hdst__block_pointer_text(p, at.factor));
+        hdst__write_line(&p->out, "    %s,", hdst__block_pointer_text(p, hdst__shared_family_factor(p->func, f, g)));
     }
     hdst__write_line(&p->out, "};");
     hdst__write_line(&p->out, "__global const float *const a[] = {");
-    for (size_t i = 0; i < f->first.products; i++) hdst__write_line(&p->out, "    %s,", hdst__block_pointer_text(p, other(&f->first, i)));
+    for (size_t i = 0; i < f->first.products; i++) hdst__write_line(&p->out, "    %s,", hdst__block_pointer_text(p, hdst__shared_other(&f->first, i)));
     hdst__write_line(&p->out, "};");
+}
+
+// What a block does that was looked at.
+static void print_held(hdst__printer *p, const hdst__shared_family *f)
+{
+    const char *name = hdst__family_name(p, f);
+    const bool waits = hdst__shared_family_waits(p->func, f);
+    p->out.indent++;
+    if (waits) {
+        hdst__write_line(&p->out, "if (FAMILY_WAITS) {");
+        hdst__write_line(&p->out, "    family_wait(&%s, a);", name);
+        hdst__write_line(&p->out, "    %s_Turn ^= 1;", name);
+        hdst__write_line(&p->out, "} else {");
+        p->out.indent++;
+    }
+    hdst__write_line(&p->out, "%s(&%s, b, a);", function_name(p, "take", f, f->first.count), name);
+    hdst__write_line(&p->out, "family_restore(&%s, b);", name);
+    if (waits) {
+        p->out.indent--;
+        hdst__write_line(&p->out, "}");
+    }
+    p->out.indent--;
 }
 
 size_t hdst__print_shared_groups(hdst__printer *p, ir_stmt *const *stmts, size_t count, const hdst__shared_texts *texts)
 {
-    const family f = family_at(p, stmts, count);
-    const char *name = name_of(p, &f);
+    const hdst__shared_family f = hdst__shared_family_at(p->func, stmts, count);
+    const char *name = hdst__family_name(p, &f);
     hdst__write_line(&p->out, "{");
     p->out.indent++;
     print_factors(p, &f);
     hdst__write_line(&p->out, "if (%s(&%s, b, a)) {", function_name(p, "holds", &f, f.groups), name);
-    hdst__write_line(&p->out, "    %s(&%s, b, a);", function_name(p, "take", &f, f.first.count), name);
-    hdst__write_line(&p->out, "    family_restore(&%s, b);", name);
+    print_held(p, &f);
     hdst__write_line(&p->out, "} else {");
     p->out.indent++;
     for (size_t i = 0; i < f.sums; i++) texts->alone(p, f.sum[i]);

@@ -22,8 +22,8 @@ static uint64_t bytes_of(const ir_func *func, const ir_var *var)
 // Levels of sums over a block (accum/levels.cl): their state, which for floats has room for sums in double, and a block
 // of values where the rare way begins.
 // Families of sums that share factors (accum/levels_shared.cl) put records of a block and an eighth aside, with a number for each factor: there are fewer of
-// these than sums.
-enum { FLOAT_LEVEL_BYTES = 704, DOUBLE_LEVEL_BYTES = 448, LEVEL_VALUES = 512 * 8, ASIDE_BYTES = (512 + 512 / 8) * 4 };
+// these than sums. A block of their factors waits until the next one has its own (print_pipelined_records.c).
+enum { FLOAT_LEVEL_BYTES = 704, DOUBLE_LEVEL_BYTES = 448, LEVEL_VALUES = 512 * 8, ASIDE_BYTES = (512 + 512 / 8) * 4, FACTOR_BYTES = 8 * 512 * 4 };
 
 typedef struct level_bytes {
     hdst__printer *p;
@@ -42,6 +42,7 @@ static size_t number_of_leaf(const ir_func *func, const ir_stmt *stmt)
 static bool add_level_bytes(ir_stmt *stmt, void *user)
 {
     level_bytes *all = user;
+    if (stmt->kind == IR_RECORDS && stmt->joint) all->bytes += FACTOR_BYTES;
     if (stmt->kind != IR_ACCUM_BLOCK) return true;
     const hdst__cell *cell = hdst__find_cell(all->p, stmt->param, stmt->leaf);
     const bool is_double = stmt->value->kind == HDST__F64;

@@ -82,6 +82,7 @@ static const char *make_block(const ir_func *func, hdst__tables *tables, const h
     hdst__pass_accumulator_placement_cpu(forms->block, func, tables, &place);
     hdst__pass_sum_loops(forms->block, limits->has_double);
     hdst__pass_shared_factors(forms->block);
+    if (limits->correctly_rounded) hdst__pass_software_pipelining(forms->block);
     if (split && !has_output(func)) hdst__pass_batch_sums(forms->block, tables, &forms->row_sums);
     return NULL;
 }

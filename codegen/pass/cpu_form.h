@@ -11,6 +11,7 @@ typedef struct hdst__cpu_limits {       // what the form goes by: the device, an
     hdst__place_limits place;
     const hdst__storage *input;         // where its records lie
     bool has_double;                    // the device has
+    bool correctly_rounded;             // its own float division is
     bool counts_output;                 // output is counted before it is written, also where the most that may come is known
     bool passes_on;                     // output goes to who takes it in runs: it is moved anyway
     bool combines;                      // records may leave the output again (accum/combining.h, in rows)

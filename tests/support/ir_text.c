@@ -323,6 +323,7 @@ static void read_records(reader *r, ir_stmt *s)
         s->scalar_why = hdst__arena_strndup(r->arena, r->at, (size_t)(end - r->at));
         r->at = end + 1;
     }
+    if (accept(r, "beside joint")) s->joint = (uint32_t)whole(r);
     nested(r, &s->body);
 }
 

@@ -31,8 +31,13 @@ typedef struct shape {
     uint32_t groups, factors;       // the groups' factors are the first ones again where there are fewer
     bool has_own;                   // sums of b itself
     bool plus;                      // |b| in place of b, which the printer knows to have no sign
+    bool only;                      // nothing else reads the factors
 } shape;
-static const shape many = {GROUPS, GROUPS, true, false}, two = {2, 2, true, false}, many_plus = {GROUPS, GROUPS, true, true}, two_plus = {2, 2, true, true};
+static const shape many = {GROUPS, GROUPS, true}, two = {2, 2, true}, many_plus = {GROUPS, GROUPS, true, true}, two_plus = {2, 2, true, true};
+// Blocks of these are added beside the next one's records.
+static const shape only[] = {{8, 8, true, true, true}, {7, 7, false, true, true}, {5, 5, true, false, true}, {4, 4, true, true, true},
+                             {6, 6, true, false, true}, {8, 8, true, false, true}};
+enum { ONLY = sizeof only / sizeof *only };
 
 static ir_func *make_func(const shape *of)
 {
@@ -53,7 +58,7 @@ static ir_func *make_func(const shape *of)
             ir_accumulate(f, &f->body, all, 0, NULL, ir_number(f, HDST__U32, g * OTHERS + i),
                 ir_op2(f, IR_MUL, ir_read(f, IR_FIELD, 0, i + 1, NULL, NULL), hdst__ir_var(f, b)));
         if (of->has_own) ir_accumulate(f, &f->body, all, 1, NULL, ir_number(f, HDST__U32, g), hdst__ir_var(f, b));
-        ir_accumulate(f, &f->body, all, 2, NULL, ir_number(f, HDST__U32, g), ir_op2(f, IR_ADD, hdst__ir_var(f, b), hdst__ir_var(f, b)));
+        if (!of->only) ir_accumulate(f, &f->body, all, 2, NULL, ir_number(f, HDST__U32, g), ir_op2(f, IR_ADD, hdst__ir_var(f, b), hdst__ir_var(f, b)));
     }
     return f;
 }
@@ -308,11 +313,11 @@ static const struct { const char *name; maker make; } plus_cases[] = {
     {"some great", some_great},
 };
 static const struct { const char *name; maker make; shape of; uint64_t records; } own_cases[] = {
-    {"few of the last", few_of_last, {2, 2, true, false}, N}, {"few but of the last", few_but_last, {2, 2, true, false}, N},
-    {"few of the last of many", few_of_last, {GROUPS, GROUPS, true, false}, N}, {"few but of the last of many", few_but_last, {GROUPS, GROUPS, true, false}, N},
-    {"few of the last, twice", few_of_last, {4, 2, true, false}, N}, {"asides", asides, {2, 2, true, false}, 260 * BLOCK},
-    {"least factors", least_factors, {2, 2, false, false}, N}, {"greatest factors", greatest_factors, {2, 2, false, false}, N},
-    {"five of 21", five_of_21, {2, 2, true, false}, N},
+    {"few of the last", few_of_last, {2, 2, true}, N}, {"few but of the last", few_but_last, {2, 2, true}, N},
+    {"few of the last of many", few_of_last, {GROUPS, GROUPS, true}, N}, {"few but of the last of many", few_but_last, {GROUPS, GROUPS, true}, N},
+    {"few of the last, twice", few_of_last, {4, 2, true}, N}, {"asides", asides, {2, 2, true}, 260 * BLOCK},
+    {"least factors", least_factors, {2, 2, false}, N}, {"greatest factors", greatest_factors, {2, 2, false}, N},
+    {"five of 21", five_of_21, {2, 2, true}, N},
 };
 
 // --- Running ---
@@ -343,7 +348,7 @@ static void add_up(const hdst__accum *accum, const shape *of, const factors *f, 
             add_one(accum, table, 0, g * OTHERS + k, value);
         }
         if (of->has_own) add_one(accum, table, 1, g, b);
-        add_one(accum, table, 2, g, b + b);
+        if (!of->only) add_one(accum, table, 2, g, b + b);
     }
 }
 
@@ -369,6 +374,7 @@ static void check_data(const char *name, maker make, bool has_last, const shape 
     const hdst__kernel *kernel = hdst__kernel_make(&arena, func, &options, &diags);
     cr_assert_not_null(kernel);
     cr_assert_not_null(strstr(kernel->source, of->plus && of->has_own ? "family_holds_plus_4" : "family_holds_4"), "the sums are no group");
+    cr_assert(!of->only || strstr(kernel->source, "FAMILY_WAITS && "), "nothing is added beside the next block");
     char *buffer = aligned_alloc(4096, (storage->buffer_bytes[0] + 4095) / 4096 * 4096);
     cr_assert_not_null(buffer);
     const uint64_t words = hdst__tables_device_words(kernel->tables, rows);
@@ -458,4 +464,34 @@ Test(kernel_shared, exact_of_the_same_remainders_over_many_blocks)
 {
     check_data("one remainder", one_remainder, false, &two, 1, HDST__SOA, 300 * BLOCK);
     check_data("one remainder", one_remainder, false, &two_plus, 1, HDST__SOA, 300 * BLOCK);
+}
+
+Test(kernel_shared, exact_beside_the_next_block)
+{
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) check_case(i, &only[i % ONLY], i % 3 == 2 ? HDST__AOSOA : HDST__SOA, N);
+}
+
+Test(kernel_shared, exact_beside_the_next_block_of_each_number_of_groups)
+{
+    static const uint64_t sizes[] = {0, 1, BLOCK - 1, BLOCK, 2 * BLOCK, 2 * BLOCK + 1, 3 * BLOCK, 1100 * BLOCK + 7};
+    for (size_t k = 0; k < ONLY; k++)
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) check_case(22 + i % 2, &only[k], HDST__SOA, sizes[i]);
+}
+
+Test(kernel_shared, exact_beside_the_next_block_of_factors_without_a_sign)
+{
+    for (size_t i = 0; i < sizeof plus_cases / sizeof *plus_cases; i++)
+        for (size_t k = 0; k < ONLY; k += 3) check_data(plus_cases[i].name, plus_cases[i].make, false, &only[k], i % 2 + 1, HDST__SOA, N);
+}
+
+Test(kernel_shared, exact_beside_the_next_block_where_the_last_factor_is_another_one)
+{
+    for (size_t i = 0; i < 2 * (sizeof own_cases / sizeof *own_cases); i++) {
+        shape of = own_cases[i / 2].of;
+        if (of.groups != of.factors) continue;
+        of.groups = of.factors = of.groups > 8 ? 8 : 4;
+        of.plus = i % 2;
+        of.only = true;
+        check_data(own_cases[i / 2].name, own_cases[i / 2].make, true, &of, 1, HDST__SOA, own_cases[i / 2].records);
+    }
 }

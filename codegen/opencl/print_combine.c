@@ -15,7 +15,7 @@ static bool leaf_suits(const hdst__combining *combining, uint32_t l)
     if (leaf->elements != 1) return false;
     if (combining->in_rows) return hdst__leaf_is_aligned(combining->record, leaf) && leaf->kind != HDST__TEXT;
     if (l == combining->key) return leaf->kind == HDST__TEXT && leaf->offset % WORD == 0;
-    return hdst__kind_is_integer(leaf->kind) && hdst__leaf_is_aligned(combining->record, leaf);
+    return hdst__leaf_is_aligned(combining->record, leaf);          // numbers that may meet in any grouping: else nobody asks for it
 }
 
 // A record that was combined cannot be taken back, so none may fail.

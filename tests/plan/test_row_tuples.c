@@ -28,6 +28,10 @@ static const char kernels[] =
     "    t[j].d += 0.5;\n"
     "    j = (j + 1) % (uint32_t)len(t);\n"
     "    t[j].d += 0.25;\n"
+    "    uint32_t h = i.key;\n"
+    "    t[h].flips ^= 3;\n"
+    "    h = i.key * 3u % (uint32_t)len(t);\n"
+    "    t[h].n += 2u;\n"
     "    o[i.key / 3u].v[1] += 1;\n"
     "    uint32_t k = i.key % (uint32_t)len(o);\n"
     "    for (uint32_t e = 0; e < 2; e++) o[k].v[e] += (double)i.v * (e + 1);\n"
@@ -64,6 +68,8 @@ static total *right_totals(double (*others)[2], uint64_t *all)
         t->every &= items[i].v > 100;
         t->d += 0.5;
         right[(key + 1) % ROWS].d += 0.25;
+        t->flips ^= 3;
+        right[key * 3 % ROWS].n += 2;
         others[key / 3][1] += 1;
         for (int j = 0; j < 2; j++) others[key % OTHERS][j] += (double)items[i].v * (j + 1);
         ++*all;

@@ -184,4 +184,5 @@ Test(pass_row_tiles, sums_written_as_loops_stay_where_they_need_more)
     PASS_LEAVES(c, NEAREST(ROWS, LOOPED("    ", "0f", "      d = fma(p.x[min(add(i, j), 39u)], c[j].x[i], d)\n")));      // the turn says which
     PASS_LEAVES(c, NEAREST(ROWS, LOOPED("    ", "0f", SQUARES("c[j].x[i]")) "    d = add(d, e)\n"));    // somebody looks at an addend
     PASS_LEAVES(c, NEAREST(ROWS, LOOPED("    ", "0f", SQUARES("n.w[add(rem(p.k, 3u), i)]"))));          // the record says which
+    PASS_LEAVES(c, NEAREST(ROWS, LOOPED("    ", "0f", SQUARES("n.w[add(u32(n.b[1u]), i)]"))));          // another number of the broadcast does
 }

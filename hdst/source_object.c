@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sources of the public interface: a thin shell around io/source.h.
 #include "io/source_edges.h"
+#include "io/spool.h"
 #include "plan/input_source.h"
 
 #include <string.h>
@@ -23,8 +24,16 @@ static hdst_source *adopt(hdst_context *context, hdst__source *opened, const hds
     return source;
 }
 
-// `name`: of the argument that must not be NULL.
-#define OPEN(name, pointer, call)                                                                                       \
+// What comes through a pipe is gone once it was read: there is no second time.
+static bool is_there_again(const char *const *paths, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (hdst__spool_needed(paths[i])) return false;
+    return true;
+}
+
+// `name`: of the argument that must not be NULL. `again`: whether it may be opened a second time, with more memory.
+#define OPEN(name, pointer, again, call)                                                                                \
     do {                                                                                                                \
         hdst_error error = HDST_ERROR_INIT;                                                                             \
         HDST__NEEDS(hdst_source, context, "context");                                                                   \
@@ -32,7 +41,7 @@ static hdst_source *adopt(hdst_context *context, hdst__source *opened, const hds
         const bool given = hdst__check_pointer(__func__, name, pointer, &error) == HDST_OK;                             \
         const bool opens = given && !context->object.error;                                                             \
         hdst__source *opened = opens ? call : NULL;                                                                     \
-        if (opens && !opened && hdst__call_has_more_memory(context, error.code, &error)) {                              \
+        if (opens && !opened && (again) && hdst__call_has_more_memory(context, error.code, &error)) {                   \
             error = (hdst_error)HDST_ERROR_INIT;                                                                        \
             opened = call;                                                                                              \
         }                                                                                                               \
@@ -43,47 +52,48 @@ static hdst_source *adopt(hdst_context *context, hdst__source *opened, const hds
 
 hdst_source *hdst_source_open(hdst_context *context, const char *path) 
 {
-    OPEN("path", path, hdst__source_open(hdst__owned_by(context, HDST__OWNER_READERS), path, NULL, &context->cancel, &error));
+    OPEN("path", path, is_there_again(&path, 1), hdst__source_open(hdst__owned_by(context, HDST__OWNER_READERS), path, NULL, &context->cancel, &error));
 }
 
 hdst_source *hdst_source_open_columns(hdst_context *context, const char *path, const char *columns)
 {
-    OPEN("path", path, hdst__source_open(hdst__owned_by(context, HDST__OWNER_READERS), path, columns, &context->cancel, &error));
+    OPEN("path", path, is_there_again(&path, 1), hdst__source_open(hdst__owned_by(context, HDST__OWNER_READERS), path, columns, &context->cancel, &error));
 }
 
 hdst_source *hdst_source_open_raw(hdst_context *context, const char *path)
 {
-    OPEN("path", path, hdst__source_raw(hdst__owned_by(context, HDST__OWNER_READERS), path, &context->cancel, &error));
+    OPEN("path", path, is_there_again(&path, 1), hdst__source_raw(hdst__owned_by(context, HDST__OWNER_READERS), path, &context->cancel, &error));
 }
 
 hdst_source *hdst_source_from_memory(hdst_context *context, const void *rows, uint64_t count, uint64_t row_bytes)
 {
-    OPEN("rows", count ? rows : "", hdst__source_memory(hdst__owned_by(context, HDST__OWNER_READERS), rows, count, row_bytes, &error));
+    OPEN("rows", count ? rows : "", true, hdst__source_memory(hdst__owned_by(context, HDST__OWNER_READERS), rows, count, row_bytes, &error));
 }
 
 hdst_source *hdst_source_from_floats(hdst_context *context, const float *table, uint64_t rows, uint32_t columns)
 {
-    OPEN("table", rows && columns ? table : (const float *)"", hdst__source_floats(hdst__owned_by(context, HDST__OWNER_READERS), table, rows, columns, &error));
+    OPEN("table", rows && columns ? table : (const float *)"", true,
+         hdst__source_floats(hdst__owned_by(context, HDST__OWNER_READERS), table, rows, columns, &error));
 }
 
 hdst_source *hdst_source_from_range(hdst_context *context, int64_t begin, int64_t end)
 {
-    OPEN("", "", hdst__source_range(hdst__owned_by(context, HDST__OWNER_READERS), begin, end, &error));
+    OPEN("", "", true, hdst__source_range(hdst__owned_by(context, HDST__OWNER_READERS), begin, end, &error));
 }
 
 hdst_source *hdst_source_from_callback(hdst_context *context, uint64_t count, hdst_source_callback fill, void *user)
 {
-    OPEN("fill", fill ? "" : NULL, hdst__source_from_callback(hdst__owned_by(context, HDST__OWNER_READERS), count, fill, user, false, &error));
+    OPEN("fill", fill ? "" : NULL, true, hdst__source_from_callback(hdst__owned_by(context, HDST__OWNER_READERS), count, fill, user, false, &error));
 }
 
 hdst_source *hdst_source_from_concurrent_callback(hdst_context *context, uint64_t count, hdst_source_callback fill, void *user)
 {
-    OPEN("fill", fill ? "" : NULL, hdst__source_from_callback(hdst__owned_by(context, HDST__OWNER_READERS), count, fill, user, true, &error));
+    OPEN("fill", fill ? "" : NULL, true, hdst__source_from_callback(hdst__owned_by(context, HDST__OWNER_READERS), count, fill, user, true, &error));
 }
 
 hdst_source *hdst_source_from_uncounted_callback(hdst_context *context, hdst_uncounted_callback fill, bool concurrent, void *user)
 {
-    OPEN("fill", fill ? "" : NULL, hdst__source_from_uncounted_callback(hdst__owned_by(context, HDST__OWNER_READERS), fill, user, concurrent,
+    OPEN("fill", fill ? "" : NULL, true, hdst__source_from_uncounted_callback(hdst__owned_by(context, HDST__OWNER_READERS), fill, user, concurrent,
                                                                         &context->cancel, &error));
 }
 
@@ -135,7 +145,7 @@ static hdst__source *open_files(const hdst_context *context, const char *const *
 
 hdst_source *hdst_source_open_all(hdst_context *context, const char *const *paths, size_t count, const char *columns)
 {
-    OPEN("paths", missing_path(paths, count) ? NULL : "", open_files(context, paths, count, open_table, columns, &error));
+    OPEN("paths", missing_path(paths, count) ? NULL : "", is_there_again(paths, count), open_files(context, paths, count, open_table, columns, &error));
 }
 
 static hdst__source *open_edges(const hdst_context *context, const char *const *paths, size_t count, const hdst_edges_options *given, hdst_error *error)
@@ -148,12 +158,12 @@ static hdst__source *open_edges(const hdst_context *context, const char *const *
 
 hdst_source *hdst_source_open_edges(hdst_context *context, const char *path)
 {
-    OPEN("path", path, open_edges(context, &path, 1, NULL, &error));
+    OPEN("path", path, is_there_again(&path, 1), open_edges(context, &path, 1, NULL, &error));
 }
 
 hdst_source *hdst_source_open_all_edges(hdst_context *context, const char *const *paths, size_t count, const hdst_edges_options *options)
 {
-    OPEN("paths", missing_path(paths, count) ? NULL : "", open_edges(context, paths, count, options, &error));
+    OPEN("paths", missing_path(paths, count) ? NULL : "", is_there_again(paths, count), open_edges(context, paths, count, options, &error));
 }
 
 // NULL after an error.
@@ -174,12 +184,12 @@ static hdst__source *open_lines(const hdst_context *context, const char *const *
 
 hdst_source *hdst_source_open_lines(hdst_context *context, const char *path)
 {
-    OPEN("path", path, open_lines(context, &path, 1, NULL, &error));
+    OPEN("path", path, is_there_again(&path, 1), open_lines(context, &path, 1, NULL, &error));
 }
 
 hdst_source *hdst_source_open_all_lines(hdst_context *context, const char *const *paths, size_t count, const hdst_lines_options *options)
 {
-    OPEN("paths", missing_path(paths, count) ? NULL : "", open_lines(context, paths, count, options, &error));
+    OPEN("paths", missing_path(paths, count) ? NULL : "", is_there_again(paths, count), open_lines(context, paths, count, options, &error));
 }
 
 // A source whose rows cannot be counted has failed from then on.

@@ -2,7 +2,10 @@
 // A cached dataset gives way to a run that has no memory beside it, and is there in whole again when a run begins that does not need its memory.
 #include "tests/hdst/support.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { MIB = 1 << 20, COUNT = 250000, LARGE = 50000 };          // 16 bytes each: 3.8 MiB
 
@@ -183,5 +186,40 @@ Test(caches_come_back, a_module_has_the_memory_of_a_dataset)
     hdst_module_destroy(module);
     cr_expect(comes_to_stay(&j, small));
     expect_totals(small);
+    hdst_context_destroy(j.context);
+}
+
+// --- What comes by once ---
+
+enum { NAMES = 60000 };         // of columns, which have no room beside the dataset
+
+static void *write_columns(void *path)
+{
+    FILE *f = fopen(path, "w");
+    for (int row = 0; f && row < 2; row++)
+        for (int i = 0; i < NAMES; i++) fprintf(f, row ? "%d%c" : "c%d%c", i, i < NAMES - 1 ? ',' : '\n');
+    if (f) fclose(f);
+    return NULL;
+}
+
+// All of it was read when memory ended: opened a second time it would wait for a writer that never comes.
+Test(caches_come_back, a_pipe_is_opened_once, .timeout = 60)
+{
+    char path[] = "/tmp/hdst-pipe-XXXXXX";
+    job j;
+    pthread_t writer;
+    open_job(&j, "interp");
+    hdst_result *small = totals_of(&j);
+    cr_assert(comes_to_stay(&j, small));
+    cr_assert_not_null(mkdtemp(path));
+    char name[64];
+    snprintf(name, sizeof name, "%s/columns.csv", path);
+    cr_assert_eq(mkfifo(name, 0600), 0);
+    cr_assert_eq(pthread_create(&writer, NULL, write_columns, name), 0);
+    hdst_source *source = hdst_source_open(j.context, name);
+    pthread_join(writer, NULL);
+    cr_expect_eq(hdst_source_status(source, NULL), HDST_E_MEMORY);
+    unlink(name);
+    rmdir(path);
     hdst_context_destroy(j.context);
 }

@@ -27,13 +27,16 @@ typedef struct family_sum {
     int lowest;
     float base, up;             // what its first level starts from; units of the second in 1
 } family_sum;
-// Elsewhere there are no registers for a vector of records and the running sums (family_wait).
-#if defined(__AVX512F__)
+// Elsewhere there are no registers for a vector of records and the running sums (family_wait). Tests have it everywhere.
+#if defined(__AVX512F__) || defined(FAMILY_WAITS_ANYWHERE)
 enum { FAMILY_WAITS = 1 };
-// What has this stays in its place among others that have it: else compilers put all quotients side by side, and all additions.
-#define IN_PLACE(x) __asm__ volatile("" : "+v"(x));
 #else
 enum { FAMILY_WAITS = 0 };
+#endif
+// What has this stays in its place among others that have it: else compilers put all quotients side by side, and all additions.
+#if defined(__AVX512F__)
+#define IN_PLACE(x) __asm__ volatile("" : "+v"(x));
+#else
 #define IN_PLACE(x)
 #endif
 // Arrays are the kernel's. What is put aside takes rows of `room` numbers: a row for each b, then for each a.

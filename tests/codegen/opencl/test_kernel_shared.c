@@ -259,12 +259,12 @@ static factors few_but_last(uint64_t i, uint64_t *s)
     if (i % 32 == 30) f.b *= 0x1p-30f;
     return f;
 }
-// In blocks of 512. What is put aside fills the sums in double: each block but the first of 64 puts four numbers of each lane aside that are a quarter of what
-// a lane's sum may be. Behind the last of them comes one whose last digit the sum has room for only if it was emptied in time. A block of zeros ends this.
-// Then the same with the other sign, without that number.
+// In blocks of 512. What is put aside fills the sums in double: each block but the first of 56, which are fewer than fill the levels, puts four numbers of each
+// lane aside that are a quarter of what a lane's sum may be. Behind the last of them comes one whose last digit the sum has room for only if it was emptied
+// in time. A block of zeros ends this. Then the same with the other sign, without that number.
 static factors asides(uint64_t i, uint64_t *s)
 {
-    enum { LENGTH = 2 * BLOCK, BLOCKS = 64, ASIDE = LENGTH / 8 };
+    enum { LENGTH = 2 * BLOCK, BLOCKS = 56, ASIDE = LENGTH / 8 };
     const uint64_t way = i / LENGTH / (BLOCKS + 1), block = i / LENGTH % (BLOCKS + 1), at = i % LENGTH;
     const float sign = way ? -1 : 1;
     factors f = {i % 2 ? -1 : 1, {1, -1, 1, 1}};

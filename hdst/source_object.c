@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sources of the public interface: a thin shell around io/source.h.
+#include "io/folder.h"
 #include "io/source_edges.h"
 #include "io/spool.h"
 #include "plan/input_source.h"
@@ -24,11 +25,11 @@ static hdst_source *adopt(hdst_context *context, hdst__source *opened, const hds
     return source;
 }
 
-// What comes through a pipe is gone once it was read: there is no second time.
+// What comes through a pipe, and a folder may have some, is gone once it was read: there is no second time.
 static bool is_there_again(const char *const *paths, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (hdst__spool_needed(paths[i])) return false;
+        if (hdst__spool_needed(paths[i]) || hdst__is_folder(paths[i])) return false;
     return true;
 }
 

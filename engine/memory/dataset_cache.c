@@ -225,20 +225,31 @@ static bool fits(const hdst__dataset_cache *cache, const hdst__budget *budget, u
     return bytes <= (cache->runtime->lean ? left / HDST__HOST_LEAN_SHARE : left / 4 * 3);
 }
 
-static hdst_status check_budgets(const hdst__dataset_cache *cache, uint64_t each, hdst_error *error)
+// Of the budgets that all of it has to fit, the first that it does not; NULL: none. *bytes: what it takes.
+static const hdst__budget *too_small(const hdst__dataset_cache *cache, uint64_t each, uint64_t *bytes)
 {
     const hdst__budget *host = &cache->runtime->memory, *device = &cache->device->budget;
     const uint64_t records = (cache->reader.records + each - 1) / each * each;
     uint64_t record = hdst__segment_record_bytes(cache->reader.record);
     if (cache->texts_apart) record += cache->reader.text_bytes;
-    uint64_t bytes = record && records > UINT64_MAX / record ? UINT64_MAX : record * records;
-    if ((cache->device->unified || cache->texts_apart) && !fits(cache, host, bytes))
-        return hdst__budget_error(host, bytes, "a cached dataset, and room beside it,", error);
-    if (!fits(cache, device, bytes)) return hdst__budget_error(device, bytes, "a cached dataset, and room beside it,", error);
-    return HDST_OK;
+    *bytes = record && records > UINT64_MAX / record ? UINT64_MAX : record * records;
+    if ((cache->device->unified || cache->texts_apart) && !fits(cache, host, *bytes)) return host;
+    return fits(cache, device, *bytes) ? NULL : device;
 }
 
-bool hdst__dataset_cache_has_room(const hdst__dataset_cache *cache) { return check_budgets(cache, records_per_segment(cache), NULL) == HDST_OK; }
+static hdst_status check_budgets(const hdst__dataset_cache *cache, uint64_t each, hdst_error *error)
+{
+    uint64_t bytes;
+    const hdst__budget *budget = too_small(cache, each, &bytes);
+    return budget ? hdst__budget_error(budget, bytes, "a cached dataset, and room beside it,", error) : HDST_OK;
+}
+
+// Nobody is refused anything: whoever asks goes on without it.
+bool hdst__dataset_cache_has_room(const hdst__dataset_cache *cache)
+{
+    uint64_t bytes;
+    return !too_small(cache, records_per_segment(cache), &bytes);
+}
 
 static hdst_status make_segments(hdst__dataset_cache *cache, hdst_error *error)
 {
@@ -274,6 +285,16 @@ void hdst__dataset_cache_stream(hdst__dataset_cache *cache, const hdst_error *ca
                     cache->each ? ", but for the part of it that does" : "", cause->message);
 }
 
+enum { MOST_RETURNS = 8 };      // each time it is read anew: where it fails as often, what is in use leaves no room in fact
+
+// One that gave way before, and came back to find that its memory was taken meanwhile, waits for it again.
+static void stream_for_now(hdst__dataset_cache *cache, const hdst_error *cause)
+{
+    const uint32_t returns = cache->whole ? cache->whole->returns : cache->returns;
+    hdst__dataset_cache_stream(cache, cause);
+    if (returns && returns <= MOST_RETURNS) hdst__dataset_cache_list(cache, &cache->runtime->partial.gave_way);
+}
+
 hdst_status hdst__dataset_cache_prepare(hdst__dataset_cache *cache, hdst__device *device, hdst_error *error)
 {
     if (cache->device || cache->reader.records == 0) return HDST_OK;
@@ -286,7 +307,7 @@ hdst_status hdst__dataset_cache_prepare(hdst__dataset_cache *cache, hdst__device
     if (status == HDST_OK) hdst__dataset_cache_list(cache, &cache->runtime->partial.whole);
     if (status == HDST_OK) return HDST_OK;
     if (status == HDST_E_MEMORY) {
-        hdst__dataset_cache_stream(cache, &cause);
+        stream_for_now(cache, &cause);
         return HDST_OK;
     }
     hdst__dataset_cache_release(cache);

@@ -36,6 +36,7 @@ struct hdst__dataset_cache {
     uint32_t parts;
     uint64_t number;            // which of all it is, as another one may lie at this address later; 0: one that lies in a store, and stays there
     uint32_t spreads;           // how often it was laid out: who knows an older layout has to look again
+    uint32_t cuts;              // how often that was since it came back last
     hdst__shared_reader source; // where the parts come from, which several threads load; `reader` then reads the parts
     struct hdst__dataset_cache *whole;      // of a part: what it is a part of
     uint64_t first;             // of a part: its first record there

@@ -74,6 +74,7 @@ hdst_status hdst__dataset_cache_spread(hdst__dataset_cache *cache, hdst__device 
         return status;
     }
     cache->spreads++;
+    cache->cuts++;
     read_parts(cache, devices[0]);
     return HDST_OK;
 }

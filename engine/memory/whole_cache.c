@@ -36,6 +36,7 @@ static void come_back(hdst__dataset_cache *cache)
     all->device = NULL;
     all->streamed = false;
     all->returns++;
+    all->cuts = 0;
     become_another(all);
 }
 

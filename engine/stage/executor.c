@@ -60,12 +60,32 @@ static hdst_status take_landing(hdst__executor *executor, const hdst__slot_sizes
     return device->ops->alloc(device, HDST__MEMORY_SHARED, HDST__OWNER_OUTPUT, bytes, "output records", &executor->landing, error);
 }
 
+// On the host it is aligned to a page.
+static uint64_t with_page(uint64_t bytes) { return bytes ? hdst__page_round(bytes) + HDST__HOST_PAGE_BYTES : 0; }
+
+static uint64_t segment_bytes(const hdst__storage *piece)
+{
+    uint64_t bytes = HDST__HOST_PAGE_BYTES;
+    for (uint32_t b = 0; b < piece->buffers; b++) bytes += with_page(piece->buffer_bytes[b]);
+    return bytes;
+}
+
+// Whether what the input needs has room beside another slot.
+static bool leaves_room(const hdst__device *device, const hdst__slot_sizes *sizes)
+{
+    const uint64_t places = sizes->in_window ? 0 : sizes->place_words * sizeof(uint64_t), bytes = with_page(sizes->output_bytes) + with_page(places);
+    const bool on_host = device->unified || !(sizes->lands || sizes->stays);
+    const uint64_t readback = sizes->readback_words * sizeof(uint64_t), beside = segment_bytes(sizes->piece);
+    return (on_host ? bytes : 0) + readback + beside <= hdst__budget_left(&device->runtime->memory) && bytes + beside <= hdst__budget_left(&device->budget);
+}
+
 // As many as there is memory for: with one of them nothing overlaps, and all is done.
 static hdst_status take_slots(hdst__executor *executor, const hdst__slot_sizes *sizes, hdst_error *error)
 {
     for (uint32_t i = 0; i < sizes->slots; i++) {
         hdst_error full = HDST_ERROR_INIT;
         hdst__slot *slot = &executor->slot[i];
+        if (i && !leaves_room(executor->device, sizes)) return HDST_OK;
         slot->executor = executor;
         slot->ticket.done = on_done;
         slot->ticket.user = slot;

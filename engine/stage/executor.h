@@ -120,6 +120,7 @@ typedef struct hdst__slot_sizes {
     uint64_t output_bytes;
     uint64_t place_words, readback_words;   // of PLACES (codegen/opencl/kernel.h): all, and those at the start that the host reads
     uint32_t slots;                     // slices in flight at most
+    const hdst__storage *piece;         // through one of which, at least, the input streams: slots but for the first leave it room
     bool counts_on_host;                // a C function writes PLACES
     bool in_window;                     // all slots' outputs lie one behind another: they have one PLACES
     bool stays;                         // outputs go on within the device: the host has no part in them

@@ -461,7 +461,7 @@ hdst_status hdst__launch_plan_slots(hdst__launch_plan *plan, hdst_error *error)
 {
     hdst__slot_sizes sizes = {.in_window = plan->in_window, .slots = hdst__plan_slices_in_flight(plan),
                               .counts_on_host = plan->code.callback && plan->code.callback->filters, .lands = lands(plan),
-                              .stays = plan->keep_output && !plan->device->unified};
+                              .stays = plan->keep_output && !plan->device->unified, .piece = plan->piece};
     const uint64_t spare = plan->kernel ? hdst__kernel_spare(plan->kernel, plan->items) : 0;
     if (plan->output_param && !plan->in_place && !plan->in_window && !hdst__plan_wraps_output(plan))
         sizes.output_bytes = (plan->room + spare) * plan->output_param->record->size;
@@ -474,8 +474,9 @@ hdst_status hdst__launch_plan_slots(hdst__launch_plan *plan, hdst_error *error)
     if (plan->kernel && plan->kernel->at_most) sizes.readback_words = places;
     if (plan->way != IR_OUTPUT_DENSE) sizes.place_words = places;
     sizes.place_words = hdst__plan_tuning_places(plan, sizes.place_words);
-    if (plan->executor && sizes.output_bytes <= plan->slot.output_bytes && sizes.place_words <= plan->slot.place_words &&
-        sizes.in_window == plan->slot.in_window && sizes.lands == plan->slot.lands && sizes.stays == plan->slot.stays) return HDST_OK;
+    if (plan->executor && plan->executor->slots == sizes.slots && sizes.output_bytes <= plan->slot.output_bytes &&
+        sizes.place_words <= plan->slot.place_words && sizes.in_window == plan->slot.in_window && sizes.lands == plan->slot.lands &&
+        sizes.stays == plan->slot.stays) return HDST_OK;
     hdst__executor_destroy(plan->executor);
     plan->executor = NULL;
     plan->slot = sizes;

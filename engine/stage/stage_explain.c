@@ -102,8 +102,8 @@ static void explain_tables(const hdst__launch_plan *plan, hdst__buffer *out)
 
 static void explain_kernel(const hdst__launch_plan *plan, hdst__buffer *out)
 {
-    hdst__buffer_printf(out, "  slices: up to %" PRIu64 " records, %u in flight; %u work-items (%s)\n", plan->slice_most, hdst__plan_slices_in_flight(plan),
-                        plan->items, plan->items_why);
+    hdst__buffer_printf(out, "  slices: up to %" PRIu64 " records, %u in flight; %u work-items (%s)\n", plan->slice_most,
+                        plan->executor ? plan->executor->slots : hdst__plan_slices_in_flight(plan), plan->items, plan->items_why);
     if (plan->kernel && plan->kernel->splits_few)
         hdst__buffer_printf(out, "    of fewer than %" PRIu64 " records: a strip per core, of %d records at least\n",
                             (uint64_t)plan->items * HDST__CPU_STRIP_STEP, HDST__CPU_FEW_RECORDS);

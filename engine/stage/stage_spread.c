@@ -49,7 +49,7 @@ hdst_status hdst__stage_spread_cache(hdst__stage *stage, hdst_error *error)
     if (cache && !cache->device) {
         hdst__cache_cut_by_weight(stage->engine, stage->reader.records, counts);
         status = hdst__cache_lay_out(stage->engine, cache, counts, error);
-    } else if (cache && cache->part && stage->plan && stage->others && !cache->joined && cache->spreads < MOST_SPREADS && hdst__stage_cut_anew(stage, counts)) {
+    } else if (cache && cache->part && stage->plan && stage->others && !cache->joined && cache->cuts < MOST_SPREADS && hdst__stage_cut_anew(stage, counts)) {
         hdst__dataset_cache_gather(cache);
         status = hdst__cache_lay_out(stage->engine, cache, counts, error);
     }

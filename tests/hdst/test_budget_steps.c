@@ -174,3 +174,29 @@ static void go_up(const char *form, unsigned hundredths)
 Test(budget_steps, interpreter) { go_up("interp", 20); }
 Test(budget_steps, cpu) { if (have_cpu()) go_up("cpu", 8); }
 Test(budget_steps, gpu_form) { if (have_cpu()) go_up("gpu-form", 8); }
+
+// --- Slices in flight ---
+
+// Room for another one is none where the input's own segment has no room then: this is so in some budgets, and in larger ones it is not.
+Test(budget_steps, slices_in_flight_leave_the_input_its_segment)
+{
+    enum { FROM = 36, TO = 100, STEP = 2 };     // KiB
+    bool ran = false;
+    for (uint64_t kib = FROM; kib <= TO; kib += STEP) {
+        hdst_context_options options = HDST_CONTEXT_OPTIONS_INIT;
+        options.device = "interp";
+        options.memory = kib << 10;
+        job j = {.context = hdst_context_create(&options)};
+        j.module = module_of(j.context, kernels);
+        hdst_dataset *items = hdst_read(hdst_source_from_callback(j.context, COUNT, fill, NULL), j.module, "item");
+        hdst_error error;
+        hdst_result *r = hdst_result_create(hdst_filter_function(items, j.module, "some"));
+        const hdst_status status = hdst_run(r, &error);
+        uint64_t rows = 0;
+        if (status == HDST_OK) cr_expect(hdst_result_rows(r, NULL, &rows) && rows == COUNT - COUNT / 3, "%llu", (unsigned long long)rows);
+        cr_expect(!ran || status == HDST_OK, "%llu KiB: %s", (unsigned long long)kib, error.message);
+        ran |= status == HDST_OK;
+        hdst_context_destroy(j.context);
+    }
+    cr_expect(ran);
+}

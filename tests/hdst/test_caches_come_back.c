@@ -125,6 +125,28 @@ Test(caches_come_back, a_result_that_needed_their_memory_begins_without_them)
     hdst_context_destroy(j.context);
 }
 
+// What another result holds took its place before it was read again: it is there again once that has gone.
+Test(caches_come_back, also_where_their_memory_was_taken_meanwhile)
+{
+    ON_EACH_FORM {
+        enum { HELD = 245000 };
+        job j;
+        open_job(&j, forms[form]);
+        hdst_result *small = totals_of(&j);
+        cr_assert(comes_to_stay(&j, small), "%s", forms[form]);
+        hdst_result *large = largest_of(&j, LARGE);
+        reads_of(&j, large);
+        hdst_result_destroy(large);
+        hdst_result *held = hdst_result_create(hdst_read(hdst_source_from_callback(j.context, HELD, fill, &j), j.module, "item"));
+        reads_of(&j, held);
+        cr_expect(form == 2 || !comes_to_stay(&j, small), "%s: there is no room", forms[form]);       // a third of it has
+        hdst_result_destroy(held);
+        cr_expect(comes_to_stay(&j, small), "%s", forms[form]);
+        expect_totals(small);
+        hdst_context_destroy(j.context);
+    }
+}
+
 // Where each turn of a loop has a result of its own nobody knows what it needs: attempts that end for want of memory become rare.
 Test(caches_come_back, less_and_less_often_where_each_time_they_give_way_again)
 {

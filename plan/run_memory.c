@@ -9,7 +9,6 @@
 
 #include "engine/stage/stage_run.h"
 
-
 enum { MOST_TIMES = 5, LESS_SHARE = 8 };
 
 void hdst__plan_begin_run(hdst_context *context, uint64_t lean_at)

@@ -357,7 +357,7 @@ Test(long_lines, the_first_record_that_fails_is_told_by_several_devices)
 
 // --- What is told of it ---
 
-static void expect_told(const char *form, const char *name, gift wrong, const char *words, uint32_t line)
+static void expect_told(const char *form, const char *name, gift wrong, const char *words, uint32_t at_line)
 {
     enum { PLACE = 77 };
     hdst_error error = HDST_ERROR_INIT;
@@ -369,7 +369,7 @@ static void expect_told(const char *form, const char *name, gift wrong, const ch
     hdst_result *r = hdst_result_create(hdst_reduce_by_key(hdst_flat_map_function(read, module, name), module, "add"));
     cr_assert_eq(hdst_run(r, &error), HDST_E_RECORD, "%s: %s", form, error.message);
     cr_expect(strstr(error.message, words), "%s: %s", form, error.message);
-    cr_expect(error.record == PLACE && error.line == line, "%s: record %d, line %d", form, (int)error.record, (int)error.line);
+    cr_expect(error.record == PLACE && error.line == at_line, "%s: record %d, line %d", form, (int)error.record, (int)error.line);
     hdst_context_destroy(context);
 }
 

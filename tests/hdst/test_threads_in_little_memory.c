@@ -2,24 +2,12 @@
 // Threads of one context run over one cached dataset in a budget that is too little for most of what they do at once: every call ends, well or for want of
 // memory, the answers are right, and the budget holds. Whose attempt began again for as long as parts of the dataset gave way never ended.
 #include "tests/hdst/support.h"
+#include "tests/support/little_memory.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
-enum { COUNT = 40000, KEYS = 701, THREADS = 3, CALLS = 25, UNUSED = 280, LENGTH = 160 };
-
-typedef struct item {
-    uint32_t key;
-    float x, y;
-    uint32_t at;
-} item;
-
-static const char kernels[] = "struct item { uint32_t key; float x; float y; uint32_t at; };\n"
-                              "struct values { uint32_t n; double s; };\n"
-                              "map by_key(item i) -> (key uint32_t key, uint32_t n, double s) { return (i.key, 1, (double)i.x); }\n"
-                              "reduce add(values a, values b) { return (values){ .n = a.n + b.n, .s = a.s + b.s }; }\n"
-                              "filter some(item i) { return i.at % 3u != 1u; }\n"
-                              "map totals(item i, accum double s) { s += (double)i.x * (double)i.y; }\n";
+enum { COUNT = 40000, THREADS = 3, CALLS = 25 };
 
 typedef struct shared {
     hdst_context *context;
@@ -28,25 +16,6 @@ typedef struct shared {
     _Atomic unsigned seed;
     double sum;                 // of x * y, which double holds
 } shared;
-
-static item item_at(uint64_t i) { return (item){(uint32_t)(i * 7919 % KEYS), (float)(i % 1013) / 64, (float)(i * 31 % 509) / 32, (uint32_t)i}; }
-
-static bool fill(uint64_t first, uint64_t count, void *records, char *message, void *user)
-{
-    (void)message, (void)user;
-    for (uint64_t i = 0; i < count; i++) ((item *)records)[i] = item_at(first + i);
-    return true;
-}
-
-// Functions that nobody calls: the module takes all that small blocks may, so what is made later counts.
-static const char *with_unused(char *text, size_t size)
-{
-    size_t at = (size_t)snprintf(text, size, "%s", kernels);
-    for (int i = 0; i < UNUSED; i++)
-        at += (size_t)snprintf(text + at, size - at, "map unused%d(item i, accum double p) { p += ((double)i.x * %d.5 + (double)i.y) * (double)i.at; }\n", i,
-                               i);
-    return text;
-}
 
 static hdst_status collect(const shared *s, hdst_error *error)
 {
